@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { problem } from '../errors/error.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import type { Api } from '../host/api-version.ts';
 import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-keys.ts';
 import { loadConfigWith, type Config } from '../host/config.ts';
@@ -63,9 +64,11 @@ export function configFrom(options: ConnectOptions): Config {
     throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
   // As environment variables, they also reach the workers of the embedded servers.
   return loadConfigWith({
-    ...(store === undefined ? {} : { RUNSHEET_OUT: placeOf(store) }),
-    ...(home === undefined ? {} : { RUNSHEET_HOME: resolve(home) }),
-    ...(taskQueue === undefined ? {} : { RUNSHEET_TASK_QUEUE: taskQueue }),
+    ...definedOnly({
+      RUNSHEET_OUT: store === undefined ? store : placeOf(store),
+      RUNSHEET_HOME: home === undefined ? home : resolve(home),
+      RUNSHEET_TASK_QUEUE: taskQueue,
+    }),
     ...(service === undefined || service === 'local' ? {} : serviceVariables(service)),
     ...(s3 === undefined ? {} : s3Variables(s3)),
   });
@@ -79,8 +82,7 @@ const serviceVariables = ({ url, apiKey, api }: ServiceOptions) => ({
 
 /** Keys and a profile hide all keys of the environment. */
 const s3Variables = ({ endpoint, region, keys, profile }: S3Options) => ({
-  ...(endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: endpoint }),
-  ...(region === undefined ? {} : { AWS_REGION: region }),
+  ...definedOnly({ AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region, AWS_PROFILE: profile }),
   ...(keys === undefined && profile === undefined
     ? {}
     : {
@@ -88,7 +90,6 @@ const s3Variables = ({ endpoint, region, keys, profile }: S3Options) => ({
         AWS_SECRET_ACCESS_KEY: keys?.secretAccessKey,
         AWS_SESSION_TOKEN: keys?.sessionToken,
       }),
-  ...(profile === undefined ? {} : { AWS_PROFILE: profile }),
 });
 
 /** The service of new batches. Throws E305 if none is set. */

@@ -4,27 +4,21 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { CollectInput } from '../../activities/collect-rows.ts';
 import type { FinalizeInput } from '../../activities/finalize-batch.ts';
 import type { LogInput } from '../../activities/keep-records.ts';
 import type { LoadedBatch, LoadInput } from '../../activities/load-batch.ts';
 import type { BatchEvent } from '../batch/events.ts';
-import type { BatchName, BatchRef } from '../batch/workflow-ids.ts';
+import type { BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';
 
 export type ActivityWatchDeps = {
   readonly log: Logger;
-  /** What the batch has published; undefined if it cannot be read. */
-  progressOf(batch: BatchName): Promise<Progress | undefined>;
   readonly storeFailed?: (() => void) | undefined;
 };
 
-const PROGRESS_MS = 60_000;
-const BATCHES_KEPT = 1_000;
-
 export function watchActivities(deps: ActivityWatchDeps): ActivityInterceptorsFactory {
-  const log = batchLog(deps);
+  const log = batchLog(deps.log);
   return ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
@@ -45,25 +39,7 @@ export function watchActivities(deps: ActivityWatchDeps): ActivityInterceptorsFa
   });
 }
 
-function batchLog({ log, progressOf }: ActivityWatchDeps) {
-  /** When the progress of a batch was last logged, the oldest first. */
-  const loggedAt = new Map<string, number>();
-
-  const logProgress = async (ref: BatchRef): Promise<void> => {
-    const key = `${ref.batch}~${ref.mark}`;
-    const now = performance.now();
-    const before = loggedAt.get(key);
-    if (before !== undefined && now - before < PROGRESS_MS) return;
-    const isFirst = before === undefined;
-    loggedAt.delete(key);
-    loggedAt.set(key, now);
-    const [oldest] = loggedAt.size > BATCHES_KEPT ? loggedAt.keys() : [];
-    if (oldest !== undefined) loggedAt.delete(oldest);
-    if (isFirst) return;
-    const progress = await progressOf(ref).catch(() => undefined);
-    if (progress !== undefined) log.info({ batch: ref.batch, ...factsOf(progress) }, 'the batch advances');
-  };
-
+function batchLog(log: Logger) {
   const logEvents = (batch: string, entries: readonly BatchEvent[]): void => {
     for (const { at, event, ...facts } of entries)
       log[event === 'paused' ? 'warn' : 'info'](
@@ -87,9 +63,6 @@ function batchLog({ log, progressOf }: ActivityWatchDeps) {
           logEvents(batch, entries);
           return;
         }
-        case 'collectRows':
-          void logProgress(input as CollectInput);
-          return;
         case 'finalizeBatch': {
           const { batch, folder, log: entries, progress, startedAt, endedAt } = input as FinalizeInput;
           logEvents(batch, entries);

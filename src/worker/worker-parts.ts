@@ -95,7 +95,7 @@ export async function openParts(params: PartsParams, { client, connection, dataC
     await sendHeld();
     await receiver?.close();
   };
-  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf, sendHeld, close };
+  return { deps, receiver, stopping, onWire, sendHeld, close };
 }
 
 /** The dependencies that the activities and the receiver share. */
@@ -108,7 +108,7 @@ function openShared(
     encrypted: false,
     searchable: isSearchable,
   });
-  const { find, status } = reached;
+  const { find } = reached;
   const waitingGroups = new WaitingGroups();
   const plain = waitingGroups.signals(batchSignals(client));
   const signals = meters ? meteredSignals(plain, meters) : plain;
@@ -134,7 +134,6 @@ function openShared(
       isSearchable ? searchAttributesFor(client, batch) : [],
     wakePipeline: (ref: PipelineRef) => makeLookAgain(client, ref),
     missedSoFar: (schedule: string, nominalTime: number) => missedSoFar(client, schedule, nominalTime),
-    progressOf: async (name: BatchName) => (await status(name)).progress,
     meters,
   };
 }

@@ -56,12 +56,12 @@ export async function startWorker(params: WorkerParams) {
   const { connection, client } = connected;
   if (isMember) await checkWebhookSecret(client, queue, config, log);
   const opened = await openParts({ ...params, meters: monitor?.meters }, { ...connected, dataConverter });
-  const { deps, receiver, stopping, onWire, progressOf } = opened;
+  const { deps, receiver, stopping, onWire } = opened;
   let workers: readonly Worker[] = [];
   const states = (): readonly string[] => workers.map((worker) => worker.getState());
   const sees = parts === 'receiver-only' ? undefined : states;
   const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
-  const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
+  const watched = watchActivities({ log, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, { home: config.home, keys }, watched);
   const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')

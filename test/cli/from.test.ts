@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { checkFlags } from '../../src/cli/flags/batch-options.ts';
 import { refuseBothSheets } from '../../src/cli/run/from.ts';
-import type { SheetFlags } from '../../src/cli/flags/flags.ts';
+import type { RunFlags, SheetFlags } from '../../src/cli/flags/flags.ts';
 
 const refusal = (flags: Partial<SheetFlags>, sheet?: string): string => {
   try {
@@ -18,12 +19,22 @@ describe('a command that makes a batch', () => {
     [{ pick: 'picks.csv' }, 'a.csv', '--pick needs --from'],
     [{ where: 'row = 1' }, 'a.csv', ''],
     [{ each: 'file' }, 'a.csv', '--each needs --from'],
-    [{ from: 'drafts', into: 'finals' }, undefined, '--from and --into exclude each other'],
     [{}, 'a.csv', ''],
     [{ grid: ['style=oil,ink'] }, undefined, ''],
     [{ grid: ['style=oil,ink'], into: 'finals' }, undefined, '<sheet> is missing'],
     [{ from: 'drafts', where: 'row = 1', pick: 'picks.csv' }, undefined, ''],
   ])('takes a sheet or --from: %o with %s is refused with %j', (flags, sheet, message) => {
     expect(refusal(flags, sheet)).toBe(message);
+  });
+
+  it.each<Partial<RunFlags>>([
+    { from: 'drafts', into: 'finals' },
+    { into: 'finals', canary: 5 },
+    { from: 'drafts', watch: true },
+  ])('refuses flags that exclude each other: %o', async (flags) => {
+    const [one = '', other = ''] = Object.keys(flags);
+    await expect(checkFlags('-', flags as RunFlags)).rejects.toThrow(
+      new RegExp(`--(${one}|${other}) and --(${one}|${other}) exclude each other`),
+    );
   });
 });

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { watchActivities } from '../../src/monitoring/activity-watch.ts';
 import { REF } from '../activities/deps.ts';
@@ -16,23 +16,13 @@ const NOW = progress(running({ rows: 40, concurrency: 6 }).state);
 describe('the log of batches', () => {
   let lines: Line[];
   let stored: number;
-  let asked: number;
   let interceptor: ReturnType<typeof watchActivities>;
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    [lines, stored, asked] = [[], 0, 0];
+    [lines, stored] = [[], 0];
     const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
-    interceptor = watchActivities({
-      log,
-      storeFailed: () => (stored += 1),
-      progressOf: async () => {
-        asked += 1;
-        return NOW;
-      },
-    });
+    interceptor = watchActivities({ log, storeFailed: () => (stored += 1) });
   });
-  afterEach(() => vi.useRealTimers());
 
   const ends = async (activityType: string, input: object, work: () => Promise<unknown>): Promise<void> => {
     const environment = new MockActivityEnvironment(
@@ -40,8 +30,6 @@ describe('the log of batches', () => {
       { interceptors: [interceptor], logger: new DefaultLogger('ERROR') },
     );
     await environment.run(work, ...([{ ...REF, ...input }] as never[]));
-    // The progress is read and logged after the activity has ended.
-    await new Promise((done) => setImmediate(done));
   };
   const nothing = async (): Promise<void> => undefined;
 
@@ -90,22 +78,6 @@ describe('the log of batches', () => {
       },
       { level: INFO, msg: 'a user resumes the batch', batch: 'b', by: 'ada@host' },
     ]);
-  });
-
-  it('has the progress at most once a minute, however many parts are collected', async () => {
-    for (let second = 0; second < 150; second += 1) {
-      await ends('collectRows', {}, nothing);
-      vi.advanceTimersByTime(1_000);
-    }
-    expect(lines).toHaveLength(2);
-    expect(asked).toBe(2);
-    expect(lines[0]).toMatchObject({
-      level: INFO,
-      msg: 'the batch advances',
-      rows: 40,
-      outstanding: 6,
-      unsent: 34,
-    });
   });
 
   it('has the last pauses and the end of a batch, with outcomes and cost', async () => {

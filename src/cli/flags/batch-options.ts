@@ -5,7 +5,7 @@ import { loadConfig, type Config } from '../../host/config.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { isRepeated, keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
-import { type BatchSpec, type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
+import { type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
 import {
   flagOf,
   IN_FLAGS,
@@ -84,6 +84,22 @@ const EXCLUDES: readonly Excludes[] = [
     both: ['again', 'reuse'],
     hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
   },
+  ...['into', 'format'].map((other) => ({
+    both: ['from', other] as const,
+    hint: '--from makes a new batch from the results of another one',
+  })),
+  ...['again', 'reuse', 'name', 'canary', 'reserve'].map((other) => ({
+    both: ['into', other] as const,
+    hint: '--into adds rows to a batch that exists, which keeps what it was made with',
+  })),
+  ...['from', 'ladder'].map((other) => ({
+    both: ['watch', other] as const,
+    hint: '--watch adds the rows of later saves to the batch of a sheet',
+  })),
+  {
+    both: ['watch', 'skipRows'],
+    hint: 'rows have other numbers in the next save: leave them out with --where, --comment or --totals skip',
+  },
 ];
 
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
@@ -149,7 +165,8 @@ export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', give
 /** `asks`: whether the batch waits for its user after a canary. */
 export const settingsOf = (flags: SheetFlags, asks = false): Settings => settingsFrom(givenOf(flags), asks);
 
-export const sheetOptions = (flags: SheetFlags): BatchSpec['options'] => sheetOptionsOf(givenOf(flags));
+/** How the columns of a sheet become inputs, by the names under which a batch keeps it. */
+export const mappingOf = (flags: SheetFlags): object => keptIn('sheet', givenOf(flags));
 
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>

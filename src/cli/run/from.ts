@@ -32,12 +32,6 @@ export function refuseBothSheets(command: string, flags: SheetFlags, sheet: stri
       what: `--${alone} needs --from`,
       hint: `add --from <batch>, or leave --${alone} out`,
     });
-  const other = from !== undefined && (['into', 'format'] as const).find((flag) => flags[flag]);
-  if (other)
-    throw problem('E602', {
-      what: `--from and --${other} exclude each other`,
-      hint: '--from makes a new batch from the results of another one',
-    });
 }
 
 /** Whether the sheet is a job file: one with stages, because any other has become the words of the command. */

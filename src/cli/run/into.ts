@@ -1,6 +1,7 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
+import { flagOf } from '../../create-batch/given-options.ts';
 import type { Question } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -15,7 +16,7 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import type { Servers } from '../../library/servers.ts';
 import { inWords } from '../../library/start/batch-plan.ts';
 import { signalPass, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { copyingOf, limitsOf, orderOf, readingOf, sheetOptions } from '../flags/batch-options.ts';
+import { copyingOf, limitsOf, mappingOf, orderOf, readingOf } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
@@ -31,29 +32,6 @@ type Given = Pick<Sending, 'context' | 'sheet' | 'printer' | 'servers'> & { read
 
 export const isInto = <T extends SheetFlags>(flags: T): flags is T & IntoFlags => flags.into !== undefined;
 
-/** Refuses flags that contradict the batch. Throws E602. */
-function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
-  const both = (['again', 'reuse', 'name'] as const).find((flag) => flags[flag]);
-  if (both !== undefined)
-    throw problem('E602', {
-      what: `--into and --${both} exclude each other`,
-      hint: '--into adds rows to a batch that exists',
-    });
-  const own = (['canary', 'reserve'] as const).find((flag) => flags[flag] !== undefined);
-  if (own !== undefined)
-    throw problem('E602', {
-      what: `--into and --${own} exclude each other: ${batch} keeps what it was made with`,
-      hint: `leave --${own} out, or make a new batch: add --again instead of --into`,
-    });
-  const { outputName } = flags;
-  if (outputName !== undefined && outputName !== file.sheet.outputName)
-    throw problem('E602', {
-      what: `--output-name is not as in ${batch}: the names of its files are given`,
-      hint: `leave --output-name out, or make a new batch: add --again instead of --into`,
-    });
-  refuseOtherMapping({ batch, file }, flags);
-}
-
 /** Refuses a deployment and a mapping that are not those of the batch. Throws E602. */
 export function refuseOtherMapping(
   { batch, file }: Pick<FoundBatch, 'batch' | 'file'>,
@@ -66,31 +44,16 @@ export function refuseOtherMapping(
       what: `-d ${wanted}: ${batch} is a batch of the deployment ${name ?? id}`,
       hint: 'leave -d out: a batch keeps its deployment',
     });
-  const { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn, grid, repeat, split } =
-    sheetOptions(flags);
-  const given = { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn, grid, repeat, split };
   const has: Readonly<Record<string, unknown>> = file.sheet.options;
-  const other = Object.entries(given).find(([option, value]) => !isWithin(value, has[option]));
+  const other = Object.entries(mappingOf(flags)).find(([kept, value]) => !isWithin(value, has[kept]));
   if (other !== undefined)
     throw problem('E602', {
-      what: `${FLAGS[other[0] as keyof typeof FLAGS]} is not as in ${batch}`,
+      what: `${flagOf(KEPT_AS[other[0]] ?? other[0])} is not as in ${batch}`,
       hint: 'leave it out: a batch keeps its mapping, and rows are added in the same way',
     });
 }
 
-const FLAGS = {
-  map: '--map',
-  set: '--set',
-  drop: '--drop',
-  types: '--type',
-  gpu: '--gpu',
-  ladder: '--ladder',
-  gpuColumn: '--gpu-column',
-  keyColumn: '--key',
-  grid: '--grid',
-  repeat: '--repeat',
-  split: '--split',
-} as const;
+const KEPT_AS: Readonly<Record<string, string>> = { keyColumn: 'key', types: 'type' };
 
 /** Whether all that is given is what the batch has. */
 function isWithin(given: unknown, has: unknown): boolean {
@@ -104,7 +67,7 @@ function isWithin(given: unknown, has: unknown): boolean {
 
 async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch> {
   const found = await findBatch(servers.config.out, flags.into);
-  refuseOthers(found, flags);
+  refuseOtherMapping(found, flags);
   await servers.check(limitsOf(flags));
   return found;
 }

@@ -85,8 +85,8 @@ async function send({ command, sheet: given, ...asked }: Given, { next, done }: 
   refuseBothSheets(command, asFlags, given);
   const sheet = sheetOr(given, asFlags);
   const printer = printerFor(context, asFlags);
-  refuseUnwatchable(asFlags, sheet);
   await checkFlags(sheet, asFlags);
+  refuseUnwatchable(asFlags, sheet);
   await using servers = serversFor(configOf(asFlags), printer);
   const flags = await withOwnGpus(servers, asFlags);
   const sending: Sending = {

@@ -34,25 +34,9 @@ const TURN_SHARE = 10;
 /** A server that is away is tried again this often. */
 const AWAY_MS = 10_000;
 
-const OF_SHEETS = '--watch adds the rows of later saves to the batch of a sheet';
-const EXCLUDED = {
-  from: ['--from', OF_SHEETS],
-  ladder: ['--ladder', OF_SHEETS],
-  skipRows: [
-    '--skip-rows',
-    'rows have other numbers in the next save: leave them out with --where, --comment or --totals skip',
-  ],
-} as const;
-
-/** Throws E602 for a sheet that cannot be saved again, for a ladder, and for rows by their numbers. */
+/** Throws E602 for a sheet that cannot be saved again. */
 export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
-  if (!flags.watch) return;
-  const other = Object.keys(EXCLUDED).find((flag) => flags[flag as keyof typeof EXCLUDED] !== undefined);
-  if (other !== undefined) {
-    const [flag, hint] = EXCLUDED[other as keyof typeof EXCLUDED];
-    throw problem('E602', { what: `--watch and ${flag} exclude each other`, hint });
-  }
-  if (sheet === '-' || sheet === NO_SHEET || isAddress(sheet))
+  if (flags.watch && (sheet === '-' || sheet === NO_SHEET || isAddress(sheet)))
     throw problem('E602', {
       what: '--watch needs a sheet that is a file',
       hint: 'name a file of this machine',
@@ -91,14 +75,13 @@ export async function continueWatched(given: Given, found: FoundBatch): Promise<
 
 export async function watchSheet(given: Watching, session: Session, found: FoundBatch): Promise<number> {
   using interrupts = hearInterrupts(given.context.process);
-  using watcher = new SheetWatcher(given, session, found);
-  return await watcher.run(interrupts);
+  return await new SheetWatcher(given, session, found).run(interrupts);
 }
 
 /** Given once more, --again would make another batch. */
 const repeated = (args: readonly string[]): readonly string[] => args.filter((word) => word !== '--again');
 
-class SheetWatcher implements Disposable {
+class SheetWatcher {
   readonly #given: Given;
   readonly #session: Session;
   readonly #found: FoundBatch;
@@ -155,10 +138,6 @@ class SheetWatcher implements Disposable {
         return EXIT.interrupted;
       }
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#saves[Symbol.dispose]();
   }
 
   #follow(interrupts: Interrupts): Promise<number> {

@@ -1,16 +1,14 @@
 // Waits for the saves of a file. Programs save in different ways: Excel writes a temporary file and renames it, editors empty the file
-// and write it, LibreOffice adds a lock file beside it. So every change in the folder only makes this look at the file itself, which
-// counts as saved when its size and times have not changed for a moment, or for longer if it ends within a line. Shared drives may report nothing, so it also looks without being told.
+// and write it. So this looks at the file again and again, as shared drives report no changes; it counts as saved when its size and
+// times have not changed for a moment, or for longer if it ends within a line.
 
-import { watch, type FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const STABLE_MS = 300;
 /** A program may pause in the middle of a line, and half a cell looks like a whole one. */
 const UNENDED_MS = 3_000;
-const LOOK_MS = 1_000;
+const LOOK_MS = 500;
 
 export type FileSavesOptions = {
   readonly stableMs?: number;
@@ -21,13 +19,11 @@ export type FileSavesOptions = {
 /** The file as it was saved; undefined if there is none now. */
 type Version = string | undefined;
 
-export class FileSaves implements Disposable {
+export class FileSaves {
   readonly #path: string;
   readonly #stableMs: number;
   readonly #unendedMs: number;
   readonly #lookMs: number;
-  readonly #watcher: FSWatcher | undefined;
-  #wake: () => void = () => undefined;
   #taken: Version;
 
   constructor(path: string, options: FileSavesOptions = {}) {
@@ -36,7 +32,6 @@ export class FileSaves implements Disposable {
     this.#unendedMs = unendedMs;
     this.#stableMs = stableMs;
     this.#lookMs = lookMs;
-    this.#watcher = watcherOf(path, () => this.#wake());
   }
 
   /** Whether the file is the one that was taken last: no save is going on. */
@@ -67,13 +62,9 @@ export class FileSaves implements Disposable {
           return 'saved';
         }
       } else if (left <= 0) return 'again';
-      else await this.#moment(Math.min(this.#lookMs, left), signal);
+      else await pause(Math.min(this.#lookMs, left), signal);
     }
     return 'stopped';
-  }
-
-  [Symbol.dispose](): void {
-    this.#watcher?.close();
   }
 
   async #isStable(found: Version, signal: AbortSignal): Promise<boolean> {
@@ -86,16 +77,8 @@ export class FileSaves implements Disposable {
   }
 
   async #isSameAfter(ms: number, found: Version, signal: AbortSignal): Promise<boolean> {
-    await wait(ms, undefined, { signal }).catch(() => undefined);
+    await pause(ms, signal);
     return !signal.aborted && (await this.#version()) === found;
-  }
-
-  async #moment(ms: number, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const changed = new Promise<void>((resolve) => (this.#wake = resolve));
-    const pause = wait(ms, undefined, { signal: AbortSignal.any([signal, over.signal]) });
-    await Promise.race([pause.catch(() => undefined), changed]);
-    over.abort();
   }
 
   async #version(): Promise<Version> {
@@ -108,6 +91,8 @@ export class FileSaves implements Disposable {
     }
   }
 }
+
+const pause = (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }).catch(() => undefined);
 
 const LINE_BREAKS: ReadonlySet<number> = new Set([0x0a, 0x0d]);
 
@@ -124,18 +109,5 @@ async function isEnded(path: string): Promise<boolean> {
     return head.toString('latin1') === 'PK' || LINE_BREAKS.has(last.at(isUtf16 ? 0 : -1) ?? 0);
   } catch {
     return false;
-  }
-}
-
-/** Watches the folder, because a rename gives the path another file. Where that is impossible, looking suffices. */
-function watcherOf(path: string, changed: () => void): FSWatcher | undefined {
-  const name = basename(path);
-  try {
-    const watcher = watch(dirname(path), (_event, file) => {
-      if (file === null || file === name) changed();
-    });
-    return watcher.on('error', () => watcher.close());
-  } catch {
-    return undefined;
   }
 }
