@@ -8,12 +8,11 @@ import { errorMessage, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
-import { discardFolders, type Discarded, type NotRemoved } from '../store/discard-folder.ts';
+import { discardFolder } from '../store/discard-folder.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
 
 /** A younger folder may belong to a command that is still running. */
 const STALE_MS = 3_600_000;
-const PATIENCE_MS = 15_000;
 /** More would not be faster: the removal of one is concurrent as well. */
 const AT_A_TIME = 4;
 
@@ -33,35 +32,35 @@ export async function findStale(
   return isStateMeant ? [...stale, ...stateOf(config.home)] : stale;
 }
 
-/** `kept`: what is old, but still needed. */
-export type Removed = Discarded & { readonly paths: readonly string[]; readonly kept: readonly NotRemoved[] };
+type NotRemoved = { readonly path: string; readonly reason: string };
 
-/** Without settings only what would be removed. `say`: each path, before its removal begins. */
+/** `kept`: what is old, but still needed. */
+export type Removed = {
+  readonly paths: readonly string[];
+  readonly kept: readonly NotRemoved[];
+  readonly failed: readonly NotRemoved[];
+};
+
+/** If it is not `meant`, only what would be removed. `say`: each path, before its removal begins. */
 export async function removeStale(
   all: readonly Stale[],
-  config: Config | undefined,
+  isMeant: boolean,
   say: (path: string) => void,
 ): Promise<Removed> {
   const unread = all.flatMap(({ path, fault }) => (fault === undefined ? [] : [{ path, reason: fault }]));
   const kept = all.flatMap(({ path, kept: reason }) => (reason === undefined ? [] : [{ path, reason }]));
   const stale = all.filter(({ fault, kept: reason }) => fault === undefined && reason === undefined);
   for (const { path } of stale) say(path);
-  const { isOver, failed } = config ? await removedSoon(stale, config) : { isOver: true, failed: [] };
+  const failed = isMeant ? (await pMap(stale, removedOne, { concurrency: AT_A_TIME })).flat() : [];
   const left = new Set(failed.map(({ path }) => path));
   const paths = stale.map(({ path }) => path).filter((path) => !left.has(path));
-  return { paths, kept, isOver, failed: [...unread, ...failed] };
+  return { paths, kept, failed: [...unread, ...failed] };
 }
 
-async function removedSoon(stale: readonly Stale[], { environment }: Config): Promise<Discarded> {
-  const faults = await pMap(stale, removedElsewhere, { concurrency: AT_A_TIME });
-  const here = stale.filter(({ remove }) => remove === undefined).map(({ path }) => path);
-  const { isOver, failed } = await discardFolders(here, { patienceMs: PATIENCE_MS, environment });
-  return { isOver, failed: [...faults.flat(), ...failed] };
-}
-
-async function removedElsewhere({ path, remove }: Stale): Promise<readonly NotRemoved[]> {
+/** One that cannot be removed stops no other. */
+async function removedOne({ path, remove }: Stale): Promise<readonly NotRemoved[]> {
   try {
-    await remove?.();
+    await (remove ?? (() => discardFolder(path)))();
     return [];
   } catch (error) {
     return [{ path, reason: errorMessage(error) }];

@@ -18,13 +18,12 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   const stale = await findStale(config, { olderThanMs: flags.olderThan, isStateMeant: flags.state });
-  const { paths, kept, failed, isOver } = await removeStale(stale, flags.yes ? config : undefined, (path) => {
+  const { paths, kept, failed } = await removeStale(stale, flags.yes, (path) => {
     if (flags.output === 'text') printer.name(path);
   });
   if (flags.output === 'json')
     printer.json(shaped(cleanupSchema, { removed: flags.yes, paths, kept, failed }));
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
-  if (!isOver) printer.notice('their files are still being deleted; this goes on without the command');
   for (const { path, reason } of kept) printer.notice(`kept: ${terminalLine(`${path}: ${reason}`)}`);
   for (const { path, reason } of failed) printer.notice(`not removed: ${terminalLine(`${path}: ${reason}`)}`);
   printer.next(nextOf(flags, paths.length, this.args ?? []));
