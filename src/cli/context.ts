@@ -59,9 +59,7 @@ export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} 
 
 /** An address whose end is a secret: a file that takes stdout may be read by others. */
 export const onTerminal = ({ process }: Context, address = 'none'): string =>
-  process.stdout.isTTY
-    ? address
-    : address.replace(/\/open\/.*$/s, '/open/… (whole on a terminal, and with -o json)');
+  process.stdout.isTTY ? address : address.replace(/\/open\/.*$/s, '/open/… (whole on a terminal)');
 
 const paintedCells = (text: string): string => text.split('\t').map(paintedLines).join('\t');
 

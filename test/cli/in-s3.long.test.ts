@@ -218,11 +218,8 @@ describe('a batch in S3', () => {
   });
 
   it('is removed by clean', async () => {
-    const cleaned = await said('clean', '--older-than', '0s', '--yes', '-o', 'json');
-    expect(JSON.parse(cleaned)).toMatchObject({
-      removed: true,
-      paths: expect.arrayContaining([`${out}/${batch}`]) as unknown,
-    });
+    const cleaned = await said('clean', '--older-than', '0s', '--yes');
+    expect(cleaned.split('\n')).toContain(`${out}/${batch}`);
     expect(await openStore(out).folders('')).toEqual([]);
     expect(await said('list')).toBe('');
   });

@@ -37,7 +37,6 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
     `${note}; ${plural(progress.running, 'run')} ${progress.running === 1 ? 'finishes' : 'finish'}`,
   );
   printer.next(toContinue(found));
-  await printBatchJson(printer, found, progress);
 }
 
 export async function scale(this: Context, flags: ControlFlags & LimitFlags, name: string): Promise<number> {
@@ -56,7 +55,6 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
   printer.next(['status', nextCommand('status', found)]);
-  await printBatchJson(printer, found, done.progress);
   return EXIT.ok;
 }
 
@@ -80,7 +78,7 @@ export async function cancel(
     const code = session.stack && (await follow({ session, found, printer, process: this.process }));
     if (code === undefined) {
       printer.next(toFollow(found));
-      await printBatchJson(printer, found, done.progress);
+      await printBatchJson(printer, found, session);
     }
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
@@ -101,16 +99,19 @@ export async function sayNeverStarted(found: FoundBatch, printer: Printer, more 
   await printBatchJson(printer, found);
 }
 
-/** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. */
+/** Gives a command to a batch that runs here or on the cluster, and prints it as JSON; undefined if it does not run. */
 const whileRunning = (
   flags: ControlFlags,
   found: FoundBatch,
   printer: Printer,
   give: (session: Session) => Promise<Acknowledged>,
 ): Promise<Acknowledged | undefined> =>
-  askLiving(flags, printer, async (session) =>
-    (await isUnderWay(session, found)) ? give(session) : undefined,
-  );
+  askLiving(flags, printer, async (session) => {
+    if (!(await isUnderWay(session, found))) return undefined;
+    const done = await give(session);
+    await printBatchJson(printer, found, session);
+    return done;
+  });
 
 function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: boolean): string {
   const { rows, running, costUsd, tally, collecting } = progress;

@@ -50,7 +50,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
       : undefined;
   if (latest !== undefined) await refusePaused(found, latest);
   printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
-  return await followed(session, this, found, printer, latest);
+  return await followed(session, this, found, printer);
 }
 
 const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, again, stays }: RebuiltRows) =>
@@ -64,11 +64,10 @@ async function followed(
   { process }: Context,
   found: FoundBatch,
   printer: Printer,
-  progress?: Progress,
 ): Promise<number> {
   if (session.stack !== undefined) return follow({ session, found, printer, process });
   printer.next(toFollow(found));
-  await printBatchJson(printer, found, progress);
+  await printBatchJson(printer, found, session);
   return EXIT.ok;
 }
 

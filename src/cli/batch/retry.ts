@@ -13,7 +13,7 @@ import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/
 import { policyOf } from '../run/answer-policy.ts';
 import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
-import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions, sayNeverStarted } from './control.ts';
@@ -49,7 +49,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   const { session, pass } = await sendAgain(servers, found, again, policy, commandOptions(flags));
   if (pass !== undefined) printer.notice(sentText(flags, pass));
   if (flags.detach) {
-    await printBatchJson(printer, found, (await session.batches.status(refOf(found))).progress);
+    await printBatchJson(printer, found, session);
     sayLeft(printer, session, found);
     return EXIT.ok;
   }

@@ -12,7 +12,6 @@ import {
   isSettled,
   listedStatuses,
   liveStatus as statusNow,
-  publishedStatus,
   statusFromFolder,
   type BatchStatus as PublishedStatus,
   type ShownProgress,
@@ -191,22 +190,9 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');
 
-/** Prints nothing in another format. `progress` is what the batch has published, if it runs. */
-export async function printBatchJson(
-  printer: Printer,
-  found: FoundBatch,
-  progress?: Progress,
-): Promise<void> {
+/** Prints nothing in another format. `session`: with servers that may run it. */
+export async function printBatchJson(printer: Printer, found: FoundBatch, session?: Session): Promise<void> {
   if (printer.output !== 'json') return;
-  const now = await (progress === undefined ? statusFromFolder(found) : publishedStatus(found, progress));
-  printer.json(batchJson(found, await withForecast(found, now)));
-}
-
-export async function printFoundJson(
-  printer: Printer,
-  found: FoundBatch,
-  session: Session | undefined,
-): Promise<void> {
   const own = await statusFromFolder(found);
   printer.json(batchJson(found, session === undefined ? own : await liveStatus(session, found, own)));
 }

@@ -97,6 +97,12 @@ const EXCLUDES: readonly Excludes[] = [
     hint: '--watch adds the rows of later saves to the batch of a sheet',
   })),
   {
+    both: ['watch', 'output'],
+    ofValues: (_, output) => output === 'json',
+    why: 'a batch that is watched has no one end',
+    hint: 'for programs: -o jsonl prints each row when it has ended',
+  },
+  {
     both: ['watch', 'skipRows'],
     hint: 'rows have other numbers in the next save: leave them out with --where, --comment or --totals skip',
   },

@@ -67,7 +67,7 @@ async function printSubmitted(
 ): Promise<void> {
   if (output !== 'json') printer.name(found.batch);
   // What shows a batch is loaded only where it is shown.
-  else await (await import('../batch/status.ts')).printFoundJson(printer, found, session);
+  else await (await import('../batch/status.ts')).printBatchJson(printer, found, session);
 }
 
 type Given = Pick<Sending, 'context' | 'flags' | 'asks'> & {

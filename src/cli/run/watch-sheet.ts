@@ -21,7 +21,6 @@ import type { Session } from '../../library/session.ts';
 import { giveLimits, type Sending } from './new-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { isAddress } from '../../errors/redact.ts';
-import { problemJson } from '../json/problem.ts';
 
 type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
 type Watching = Given & { readonly hasLimits: boolean };
@@ -99,10 +98,7 @@ class SheetWatcher {
     const path = resolve(sheet);
     [this.#given, this.#session, this.#found, this.#hasLimits] = [given, session, found, given.hasLimits];
     this.#saves = new FileSaves(path);
-    this.#printer =
-      flags.output === 'json'
-        ? { ...printer, json: (value) => printer.data(JSON.stringify(value)) }
-        : printer;
+    this.#printer = printer;
     this.#sheet = new SavedSheet({
       servers: given.servers,
       found,
@@ -181,14 +177,14 @@ class SheetWatcher {
       const turns = Math.max(TURN_MS, TURN_SHARE * (performance.now() - began));
       this.#againMs = save.waiting > 0 ? turns : Number.POSITIVE_INFINITY;
       this.#failures = 0;
-      if (isNews) this.#say(save, print);
+      if (isNews) print(saveLine(this.#savedAt, save));
       else if (save.sent > 0) print(`${plural(save.sent, 'changed row')} sent now`);
       if (save.sent > 0) await this.#giveLimits();
     } catch (error) {
       this.#failures += 1;
       const isFinal = isRefused(error) && this.#failures > 1;
       this.#againMs = isFinal ? Number.POSITIVE_INFINITY : this.#failures > 1 ? AWAY_MS : UNREADABLE_AGAIN_MS;
-      if (this.#failures === 2) this.#sayRefused(error, print);
+      if (this.#failures === 2) print(refusalLines(this.#savedAt, error, this.#printer.paint));
     }
   }
 
@@ -197,16 +193,6 @@ class SheetWatcher {
     if (this.#hasLimits) return;
     this.#hasLimits = true;
     await giveLimits(this.#given, this.#session, this.#found);
-  }
-
-  #say(save: Save, print: (text: string) => void): void {
-    print(saveLine(this.#savedAt, save));
-    if (this.#given.flags.output === 'json') this.#printer.json(saveJson(this.#savedAt, save));
-  }
-
-  #sayRefused(error: unknown, print: (text: string) => void): void {
-    print(refusalLines(this.#savedAt, error, this.#printer.paint));
-    if (this.#given.flags.output === 'json') this.#printer.json(refusalJson(this.#savedAt, error));
   }
 }
 
@@ -241,11 +227,3 @@ function refusalLines(at: Date, error: unknown, paint: Paint): string {
 }
 
 const isRefused = (error: unknown): boolean => isRunsheetError(error) && error.exit === EXIT.inputRefused;
-
-const saveJson = (at: Date, { estimate, ...save }: Save): object => ({
-  save: { at: at.toISOString(), ...save, cost_usd: estimate?.cost_usd?.expected ?? null },
-});
-
-const refusalJson = (at: Date, error: unknown): object => ({
-  save: { at: at.toISOString(), ...problemJson(error) },
-});

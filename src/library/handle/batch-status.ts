@@ -100,20 +100,6 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
   return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: Number(costUsd.toFixed(6)) }) };
 }
 
-/** What the workflow of a batch has published. Counts no rows of the folder: a batch may have a million. */
-export async function publishedStatus(found: FoundBatch, progress: Progress): Promise<BatchStatus> {
-  const { batch, folder, file, store } = found;
-  return {
-    batch,
-    folder,
-    state: progress.state,
-    rows: await countRows(store, file),
-    outcomes: progress.tally.outcomes,
-    progress: await shownProgress(found, progress),
-    ...(file.from && { from: file.from }),
-  };
-}
-
 /** `fromFolder`, with what the workflow published. */
 export async function liveStatus<S extends BatchStatus>(
   { batches }: Session,
