@@ -47,8 +47,6 @@ export type Deps = {
   statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
   /** Makes the workflow of a pipeline look again, if one runs. */
   wakePipeline(pipeline: { readonly pipeline: string; readonly mark: string }): Promise<unknown>;
-  /** What Temporal knows about missed times of a schedule, before a firing. */
-  missedSoFar(schedule: string, nominalTime: number): Promise<MissedSoFar>;
   readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
   readonly maker: Omit<Maker, 'signal'> & {
@@ -57,15 +55,6 @@ export type Deps = {
     searchAttributes(batch: SearchedBatch): Promise<readonly SearchAttributePair[]>;
   };
   readonly log: Logger;
-};
-
-type MissedSoFar = {
-  readonly createdAt: number;
-  /** Since the schedule was made. */
-  readonly missed: number;
-  /** The times of the rule between the firing before and this one, as far as Temporal lists them. */
-  readonly between: readonly number[];
-  readonly firedAt: number;
 };
 
 export type PostsOnWire = {

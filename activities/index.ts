@@ -9,7 +9,7 @@ import { createBatch } from './create-batch.ts';
 import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
-import { findMissed, notify, notifyFiring } from './send-notices.ts';
+import { notify, notifyFiring } from './send-notices.ts';
 import { keepEvidence, keepLog } from './keep-records.ts';
 import { loadBatch, loadPass } from './load-batch.ts';
 import { awaitStage, createStage, showPipeline } from './pipeline-stages.ts';
@@ -49,7 +49,6 @@ const WORK = {
   awaitStage,
   cancelRuns,
   finalizeBatch,
-  findMissed,
   keepEvidence,
   keepLog,
   loadBatch,

@@ -4,12 +4,7 @@ import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { Notice } from '../src/batch/pausing/pause-kinds.ts';
-import {
-  missedAmong,
-  missedSince,
-  type MissedTimes,
-  type ScheduleNotice,
-} from '../src/batch/notices/schedule-notice.ts';
+import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { shownAddress } from '../src/errors/redact.ts';
 import { deliver } from '../src/notices/deliver.ts';
@@ -18,10 +13,6 @@ import { reasonWithRows } from '../src/results/batch-rows.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
-import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-times.ts';
-import { isAllowed } from '../src/store/allowed-folders.ts';
-import { locationOf } from '../src/store/batch-folders.ts';
-import type { FiringInput } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 
 /** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
@@ -35,7 +26,7 @@ export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInp
   await deliver(delivery, noticeBody(file, named, progress));
 }
 
-/** Tells a target of a schedule that a firing made no batch, or that times were missed. Temporal tries it again for a minute. */
+/** Tells a target of a schedule that a firing made no batch. Temporal tries it again for a minute. */
 type FiringNotice = {
   readonly definition: ScheduleDefinition;
   readonly nominalTime: number;
@@ -47,7 +38,6 @@ export async function notifyFiring(
   { definition, nominalTime, notice }: FiringNotice,
 ): Promise<void> {
   const { name: schedule, cron, timezone, request } = definition;
-  const zone = zoneOf(timezone);
   const about = {
     schedule,
     sheet: basename(shownAddress(firingOf(definition, nominalTime).sheet)),
@@ -55,7 +45,7 @@ export async function notifyFiring(
     nominalTime,
     run: activityInfo().workflowExecution?.runId ?? '',
     isOnRule: timesOf(cron, timezone)(nominalTime),
-    clock: (at: number) => shown(zone, at).toISOString().slice(0, 16).replace('T', ' '),
+    clock: shown(zoneOf(timezone), nominalTime).toISOString().slice(0, 16).replace('T', ' '),
   };
   const delivery = { to: notice.to, within: networksOf(maker, definition), settings: notices };
   await deliver(delivery, scheduleNoticeBody(about, notice));
@@ -68,21 +58,4 @@ const PUBLIC_ONLY = 'http://192.0.2.1';
 function networksOf({ config, isEmbedded }: Deps['maker'], { request }: ScheduleDefinition): string {
   const isLocal = request.service.base === LOCAL && isEmbedded;
   return isLocal ? 'http://127.0.0.1' : (config.apiUrl ?? PUBLIC_ONLY);
-}
-
-// Finds the times that a schedule has missed since its last firing. Each is found once: the file of the schedule keeps the count.
-
-/** undefined if none was missed. */
-export async function findMissed(
-  { missedSoFar, maker }: Pick<Deps, 'missedSoFar' | 'maker'>,
-  { definition, nominalTime }: Omit<FiringInput, 'findOnly'>,
-): Promise<MissedTimes | undefined> {
-  const { name, out, catchupMs } = definition;
-  if (!isAllowed(locationOf(out, MISSED_FOLDER), maker.config)) return undefined;
-  const { createdAt, missed, between, firedAt } = await missedSoFar(name, nominalTime);
-  const kept = await readMissed(out, name);
-  const { record, count } = missedSince(kept, { createdAt, firing: nominalTime, missed });
-  await keepMissed(out, name, record);
-  if (count === 0) return undefined;
-  return { count, times: missedAmong(between, count, { firedAt, catchupMs }) };
 }

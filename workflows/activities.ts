@@ -20,7 +20,6 @@ export type BoundActivities = {
       | 'createBatch'
       | 'createFiring'
       | 'createStage'
-      | 'findMissed'
       | 'loadBatch'
       | 'notifyFiring'
       | 'showPipeline'

@@ -142,7 +142,6 @@ const SUBJECTS: Readonly<Record<AnyBody['event'], string>> = {
   'half-budget': 'has spent half of its budget',
   paused: 'is paused',
   'firing-failed': 'made no batch',
-  'times-missed': 'missed times',
 };
 
 /** The user of the mail server, if it is an address. */

@@ -96,12 +96,10 @@ const textOf = (facts: Facts): string =>
 const positive = z.number().int().positive();
 const time = z.iso.datetime();
 
-const SCHEDULE_NEWS = ['firing-failed', 'times-missed'] as const satisfies readonly ScheduleNotice['news'][];
-
 export const scheduleNoticeSchema = z.object({
   version: z.literal(1).describe('raised when a field changes its meaning'),
   id: z.string().describe('the same in each try to deliver this notification: ignore the second one'),
-  event: z.enum(SCHEDULE_NEWS).describe('what happened'),
+  event: z.literal('firing-failed').describe('what happened'),
   at: time.describe('when it happened'),
   text: z.string().describe('one line for people'),
   schedule: z.string().describe('name of the schedule'),
@@ -125,15 +123,7 @@ export const scheduleNoticeSchema = z.object({
           .exactOptional(),
       }),
     )
-    .exactOptional()
-    .describe('with event firing-failed: why it made no batch; the first errors of a sheet'),
-  missed: z
-    .object({
-      count: positive,
-      times: z.array(time).describe('empty if they cannot be distinguished from those that were left out'),
-    })
-    .exactOptional()
-    .describe('with event times-missed: the times of the rule since the firing before'),
+    .describe('why it made no batch; the first errors of a sheet'),
 });
 export type ScheduleNoticeBody = z.infer<typeof scheduleNoticeSchema>;
 
@@ -146,8 +136,8 @@ type AboutFiring = {
   readonly run: string;
   /** Whether the nominal time is on the rule; otherwise it was a trigger. */
   readonly isOnRule: boolean;
-  /** What the clock of the schedule's zone shows: `2026-11-23 02:00`. */
-  readonly clock: (at: number) => string;
+  /** The nominal time on the clock of the schedule's zone: `2026-11-23 02:00`. */
+  readonly clock: string;
 };
 
 export function scheduleNoticeBody(about: AboutFiring, notice: ScheduleNotice): ScheduleNoticeBody {
@@ -155,47 +145,30 @@ export function scheduleNoticeBody(about: AboutFiring, notice: ScheduleNotice): 
   const when = iso(nominalTime);
   const facts = {
     version: 1 as const,
-    id: `${schedule}-${when.replaceAll(/[-:]|\.\d+/g, '')}-${run.slice(0, RUN_DIGITS)}-${notice.news}`,
-    event: notice.news,
+    id: `${schedule}-${when.replaceAll(/[-:]|\.\d+/g, '')}-${run.slice(0, RUN_DIGITS)}-firing-failed`,
+    event: 'firing-failed' as const,
     at: iso(notice.at),
     schedule,
     sheet,
     deployment,
     nominalTime: when,
   };
-  if (notice.news === 'firing-failed') {
-    const errors = notice.errors.slice(0, ERRORS_MOST).map(shown);
-    const help = `correct it, then: ${triggered(about, nominalTime, nominalTime)}`;
-    const [first] = errors;
-    const text = `${schedule} made no batch at ${about.clock(nominalTime)}: ${first === undefined ? 'it failed' : lineOf(first)}. ${help}`;
-    return { ...facts, text, help, errors };
-  }
-  const { count: many, times } = notice.missed;
-  const [from = nominalTime, to = nominalTime] = [times[0], times.at(-1)];
-  const help =
-    times.length === 0
-      ? `see: runsheet schedule show ${schedule}`
-      : `to make up for them: runsheet schedule trigger ${schedule} --from ${iso(from)} --to ${iso(to)}`;
-  const text = `schedule ${schedule} missed ${many} ${many === 1 ? 'time' : 'times'}${listed(about, times)}; no server ran then. ${help}`;
-  return { ...facts, text, help, missed: { count: many, times: times.map(iso) } };
+  const errors = notice.errors.slice(0, ERRORS_MOST).map(shown);
+  const help = `correct it, then: ${triggered(about)}`;
+  const [first] = errors;
+  const text = `${schedule} made no batch at ${about.clock}: ${first === undefined ? 'it failed' : lineOf(first)}. ${help}`;
+  return { ...facts, text, help, errors };
 }
 
 const RUN_DIGITS = 8;
 const ERRORS_MOST = 10;
-const TIMES_SHOWN = 5;
 const TEXT_MOST = 500;
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-function triggered({ schedule, isOnRule }: AboutFiring, from: number, to: number): string {
-  const between = isOnRule ? ` --from ${iso(from)} --to ${iso(to)}` : '';
-  return `runsheet schedule trigger ${schedule}${between}`;
-}
-
-function listed({ clock }: AboutFiring, times: readonly number[]): string {
-  if (times.length === 0) return '';
-  const more = times.length > TIMES_SHOWN ? ` and ${times.length - TIMES_SHOWN} more` : '';
-  return `: ${times.slice(0, TIMES_SHOWN).map(clock).join(', ')}${more}`;
+function triggered({ schedule, nominalTime, isOnRule }: AboutFiring): string {
+  const at = iso(nominalTime);
+  return `runsheet schedule trigger ${schedule}${isOnRule ? ` --from ${at} --to ${at}` : ''}`;
 }
 
 const clean = (text: string): string => shortened(terminalLine(withoutSecrets(text)), TEXT_MOST);

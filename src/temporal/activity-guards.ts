@@ -29,7 +29,7 @@ type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 /**
  * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
  * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `guardFirings` checks
- * `createFiring`, `findMissed` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
+ * `createFiring` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
  */
 const BEFORE_START: ReadonlySet<string> = new Set([
   'awaitBatch',
@@ -37,7 +37,6 @@ const BEFORE_START: ReadonlySet<string> = new Set([
   'createBatch',
   'createFiring',
   'createStage',
-  'findMissed',
   'loadBatch',
   'notifyFiring',
   'showPipeline',
@@ -142,12 +141,10 @@ export const guardFirings = (tickets: TicketFolder): ActivityInterceptorsFactory
     const firing = { nominalTime, run: workflowExecution?.runId ?? '' };
     if (activityType === 'createFiring')
       refuse(definition.name, tickets.refusal(definition, firing, Date.now()));
-    if (ABOUT_ACCEPTED.has(activityType) && !tickets.isLast(definition, firing))
+    // A refused firing must not send anything.
+    if (activityType === 'notifyFiring' && !tickets.isLast(definition, firing))
       refuse(definition.name, 'its batch was refused before');
   });
-
-/** They follow `createFiring`: a refused firing must not send anything. */
-const ABOUT_ACCEPTED: ReadonlySet<string> = new Set(['findMissed', 'notifyFiring']);
 
 function refuse(name: string, reason: string | undefined): void {
   if (reason === undefined) return;

@@ -27,7 +27,6 @@ import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
 import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
 import { openPools } from '../temporal/pools.ts';
-import { missedSoFar } from '../schedule/missed-times.ts';
 import { environmentFor } from '../host/child-environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import {
@@ -133,7 +132,6 @@ function openShared(
     searchAttributes: async (batch: SearchedBatch) =>
       isSearchable ? searchAttributesFor(client, batch) : [],
     wakePipeline: (ref: PipelineRef) => makeLookAgain(client, ref),
-    missedSoFar: (schedule: string, nominalTime: number) => missedSoFar(client, schedule, nominalTime),
     meters,
   };
 }
@@ -179,7 +177,6 @@ function activityDeps(
     },
     statusOf: async (ref) => (await find(ref))?.status,
     wakePipeline: shared.wakePipeline,
-    missedSoFar: shared.missedSoFar,
     notices: {
       ...config.notify,
       mayStart: (path) =>

@@ -1,11 +1,8 @@
 // What the targets of a schedule receive, by a real HTTP server.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { findMissed } from '../../activities/send-notices.ts';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
 import { loadConfig } from '../../src/host/config.ts';
@@ -14,12 +11,15 @@ import { definitionOf } from '../schedule/definition.ts';
 import { depsOf } from './deps.ts';
 import { receiver, type Request } from '../notices/receiver.ts';
 import { SETTINGS } from '../notices/notice.ts';
-import { freshFolder } from '../stage/fresh-folder.ts';
 
 const NOMINAL = Date.parse('2026-11-23T01:00:00Z');
 const DEFINITION = definitionOf({ sheet: '/data/{{date}}.csv' });
-const makerAt = (apiUrl: string, out = '/nowhere') => ({
-  config: loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: 'the-key-of-a-user', RUNSHEET_OUT: out }),
+const makerAt = (apiUrl: string) => ({
+  config: loadConfig({
+    RUNSHEET_API_URL: apiUrl,
+    RUNSHEET_API_KEY: 'the-key-of-a-user',
+    RUNSHEET_OUT: '/nowhere',
+  }),
   isEmbedded: false,
 });
 
@@ -36,7 +36,6 @@ const at = NOMINAL + 5_000;
 
 describe('a firing that made no batch', () => {
   const failed = (to: string): ScheduleNotice => ({
-    news: 'firing-failed',
     to,
     at,
     errors: [
@@ -85,72 +84,5 @@ describe('a firing that made no batch', () => {
     const refused = tell(failed(other), { definition: { ...DEFINITION, request } }, 'http://192.0.2.1/api');
     await expect(refused).rejects.toMatchObject({ nonRetryable: true });
     expect(requests).toEqual([]);
-  });
-});
-
-describe('missed times', () => {
-  const missed = (to: string, count: number, times: readonly number[]): ScheduleNotice => ({
-    news: 'times-missed',
-    to,
-    at,
-    missed: { count, times },
-  });
-  const DAY = 86_400_000;
-
-  it('are reported on the clock of the schedule, with the command that makes up for them', async () => {
-    const { url, requests } = await receiver(200);
-    await tell(missed(url, 2, [NOMINAL - 2 * DAY, NOMINAL - DAY]));
-    const body = scheduleNoticeSchema.strict().parse(JSON.parse(requests[0]?.body ?? ''));
-    expect(body.text).toBe(
-      'schedule nightly missed 2 times: 2026-11-21 02:00, 2026-11-22 02:00; no server ran then. to make up for them: runsheet schedule trigger nightly --from 2026-11-21T01:00:00.000Z --to 2026-11-22T01:00:00.000Z',
-    );
-    expect(body.missed).toEqual({
-      count: 2,
-      times: ['2026-11-21T01:00:00.000Z', '2026-11-22T01:00:00.000Z'],
-    });
-  });
-
-  it('are counted if they cannot be distinguished from those that were left out, and at most five are listed', async () => {
-    const { url, requests } = await receiver(200);
-    await tell(missed(url, 1, []));
-    expect(requests[0]?.body).toContain('missed 1 time; no server ran then. see: runsheet schedule show');
-    await tell(
-      missed(
-        url,
-        7,
-        Array.from({ length: 7 }, (_, day) => NOMINAL - (7 - day) * DAY),
-      ),
-    );
-    expect(requests[1]?.body).toContain('2026-11-20 02:00 and 2 more');
-  });
-
-  it('are found once, also if the activity is tried again', async () => {
-    const out = freshFolder();
-    const find = (nominalTime: number, count: number, between: readonly number[]) =>
-      findMissed(
-        {
-          maker: makerAt('http://127.0.0.1:1/api', out) as never,
-          missedSoFar: async () => ({ createdAt: 1, missed: count, between, firedAt: nominalTime }),
-        },
-        { definition: definitionOf({ out }), nominalTime },
-      );
-    expect(await find(NOMINAL, 0, [])).toBeUndefined();
-    const times = [NOMINAL + DAY, NOMINAL + 2 * DAY];
-    expect(await find(NOMINAL + 3 * DAY, 2, times)).toEqual({ count: 2, times });
-    expect(await find(NOMINAL + 3 * DAY, 2, times)).toEqual({ count: 2, times });
-    expect(await find(NOMINAL + 4 * DAY, 2, [])).toBeUndefined();
-    // One of two was left out because a batch ran.
-    expect(await find(NOMINAL + 7 * DAY, 3, times)).toEqual({ count: 1, times: [] });
-  });
-
-  it('are not looked for where this worker may not work', async () => {
-    const out = freshFolder();
-    mkdirSync(join(out, 'own'));
-    const missedSoFar = (): never => {
-      throw new Error('asked');
-    };
-    const maker = makerAt('http://127.0.0.1:1/api', join(out, 'own')) as never;
-    const definition = definitionOf({ out });
-    expect(await findMissed({ maker, missedSoFar }, { definition, nominalTime: NOMINAL })).toBeUndefined();
   });
 });

@@ -1,16 +1,13 @@
-// What a real worker sends to the targets of a schedule, when its sheet is broken and when its server was away.
+// What a real worker sends to the targets of a schedule, when its sheet is broken.
 
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
 import { scheduleNoticeSchema, type ScheduleNoticeBody } from '../../src/notices/notice-body.ts';
-import { connectClient } from '../../src/temporal/connect.ts';
 import { receiver, type Request } from '../notices/receiver.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const SECRET = 'the secret of the receiver';
-const EVERY_MS = 10_000;
 const DEPLOYMENTS = deploymentsOf({ name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 });
 
 const isSigned = ({ body, headers }: Request): boolean => {
@@ -51,45 +48,5 @@ describe('the targets of a schedule', () => {
     expect(`nightly-${told?.nominalTime.replaceAll(/[-:]|\.\d+/g, '')}`).toBe(batch);
     expect(await stage.truth()).toEqual([]);
     expect(requests).toHaveLength(2);
-  });
-
-  it('are notified once which times it has missed while its server was away', async () => {
-    const temporal = await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
-    const { url, requests } = await receiver(200);
-    expect(await create('--notify', url, '--catchup', '10s')).toMatchObject({ code: 0 });
-    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
-    const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
-    await client.schedule.getHandle(scheduleIdOf('nightly')).update(({ action, policies, state }) => ({
-      action,
-      policies,
-      state,
-      spec: { intervals: [{ every: EVERY_MS }] },
-    }));
-    await close();
-    const done = (): number => requests.filter(({ body }) => body.includes('"event":"done"')).length;
-    await until(() => done() >= 2, 'two firings are done');
-    const isQuiet = async (): Promise<boolean> =>
-      !(await stage.run(['schedule', 'show', 'nightly', '-o', 'json'])).stdout.includes('"running"');
-    await until(isQuiet, 'no firing runs');
-    await temporal.kill();
-    const away = Date.now();
-    await until(() => Date.now() - away > 3.5 * EVERY_MS, 'three times have passed');
-    const back = Date.now();
-    await temporal.restart();
-    await until(() => news(requests, 'times-missed').length > 0, 'the receiver is notified');
-    const before = done();
-    await until(() => done() > before + 1, 'it fires again');
-    const told = news(requests, 'times-missed');
-    expect(told).toHaveLength(1);
-    const [{ missed: { count = 0, times = [] } = {} } = {}] = told;
-    expect(count).toBeGreaterThanOrEqual(1);
-    expect(times).toHaveLength(count);
-    for (const time of times.map((one) => Date.parse(one))) {
-      expect(time % EVERY_MS).toBe(0);
-      expect(time).toBeGreaterThan(away - EVERY_MS);
-      expect(time).toBeLessThan(back);
-    }
   });
 });

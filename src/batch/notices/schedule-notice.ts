@@ -1,24 +1,13 @@
-// A notification about a schedule, for one target.
+// A notification, for one target, that a firing of a schedule made no batch.
 
-/** Times of the rule, in milliseconds since 1970. */
-export type MissedTimes = {
-  readonly count: number;
-  /** Those that the rule has since the firing before; empty if they are not exactly those that Temporal has counted. */
-  readonly times: readonly number[];
-};
-
-export type ScheduleNews =
-  | { readonly news: 'firing-failed'; readonly errors: readonly FiringError[] }
-  | { readonly news: 'times-missed'; readonly missed: MissedTimes };
-
-export type ScheduleNotice = ScheduleNews & {
+export type ScheduleNotice = {
   readonly to: string;
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;
+  readonly errors: readonly FiringError[];
 };
 
-// Why a firing of a schedule made no batch, read from the failure of its activity.
-
+/** Read from the failure of its activity. */
 export type FiringError = {
   /** Absent if the failure is none of ours. */
   readonly code?: string;
@@ -62,49 +51,4 @@ const chainOf = (failure: Failure): readonly Failure[] =>
 function withoutDetails({ type, message = '' }: Failure): FiringError {
   const code = String(type);
   return { code, message: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message };
-}
-
-// How many times a schedule has missed since its last firing. Temporal counts them from the schedule's creation, so each firing
-// keeps what it has read, and the next one compares.
-
-/** What a firing has read. */
-export type MissedRecord = {
-  /** When the schedule was made: one that was made again counts from 0. */
-  readonly createdAt: number;
-  /** The nominal time of the firing. */
-  readonly firing: number;
-  /** The count of the firing before it. */
-  readonly before: number;
-  readonly missed: number;
-};
-
-/** The count is the same if the activity of a firing is tried again. */
-export function missedSince(
-  kept: MissedRecord | undefined,
-  read: Pick<MissedRecord, 'createdAt' | 'firing' | 'missed'>,
-): { readonly record: MissedRecord; readonly count: number } {
-  const before = countBefore(kept, read);
-  return { record: { ...read, before }, count: Math.max(0, read.missed - before) };
-}
-
-function countBefore(
-  kept: MissedRecord | undefined,
-  { createdAt, firing }: Pick<MissedRecord, 'createdAt' | 'firing'>,
-): number {
-  if (kept?.createdAt !== createdAt) return 0;
-  return kept.firing === firing ? kept.before : kept.missed;
-}
-
-/** Temporal fires this late at most. */
-const LATE_MS = 5_000;
-
-/** The times of the rule before a firing that were missed, if the count leaves no choice; the others were left out. */
-export function missedAmong(
-  between: readonly number[],
-  count: number,
-  { firedAt, catchupMs }: { readonly firedAt: number; readonly catchupMs: number },
-): readonly number[] {
-  // A later time was not too late for a firing when Temporal looked at it.
-  const missable = between.filter((time) => time < firedAt - catchupMs - LATE_MS);
-  return [between, missable].find(({ length }) => length === count) ?? [];
 }

@@ -5,8 +5,7 @@ import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { assertQuiet, endQuiet } from '../../../src/audit/quiet-period.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
-import { keepMissed, readMissed } from '../../../src/schedule/missed-times.ts';
-import { readWatched, writeWatched } from '../../../src/create-batch/watched/left-out.ts';
+import { writeWatched } from '../../../src/create-batch/watched/left-out.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -18,7 +17,6 @@ const summary = (pass: number) =>
   ({ pass, outcomes: {}, requests: {}, duplicates: {} }) as unknown as Summary;
 const watched = (sheet: string) => ({ sheet, deployment: 'fox', rows: {}, places: [] });
 const run = (runId: string) => async () => ({ workflowId: 'hens', runId });
-const missed = (firing: number) => ({ createdAt: 1, firing, before: 0, missed: firing });
 const FILE = { service: { timing: { postDeadlineMs: 1, settleWithoutControlMs: 1 } } };
 const asking = (store: Store, now: number): Promise<unknown> =>
   assertQuiet({ store, file: FILE as never, batch: 'hens' }, now).catch(() => undefined);
@@ -167,13 +165,6 @@ describe('an older writer that wakes up', () => {
     await view(store, 'new');
     await expect(old.commit()).rejects.toMatchObject({ code: 'E612' });
     expect(await store.read('results.csv')).toBe('new');
-  });
-
-  it('leaves what a later firing has read, and the other keys of a file in which each keeps its own', async () => {
-    await keepMissed('s3://nightly/hens', 'weekly', missed(7));
-    await keepMissed('s3://nightly/hens', 'weekly', missed(5));
-    expect(await readMissed('s3://nightly/hens', 'weekly')).toEqual(missed(7));
-    expect(await readWatched(store)).toBeUndefined();
   });
 });
 
