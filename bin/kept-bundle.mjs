@@ -23,17 +23,19 @@ export function keptBundle() {
     const made = join(KEPT, String(newestKept()));
     const sources = JSON.parse(readFileSync(join(made, LIST), 'utf8'));
     const isCurrent = sources.every(([path, changed]) => changedAt(path) === changed);
-    return isCurrent && isAsSafeAsPackages(made) ? join(made, 'main.js') : undefined;
+    return isCurrent && isAsSafeAsPackages([made, KEPT, dirname(KEPT), dirname(dirname(KEPT))])
+      ? join(made, 'main.js')
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether only users can write there who can also write to the packages: its code is run unread. */
-function isAsSafeAsPackages(made) {
+/** Whether only users can write there who can also write to the packages: the code in these folders is run unread. */
+export function isAsSafeAsPackages(folders) {
   const packages = statSync(PACKAGES);
   const owners = new Set([0, packages.uid, process.getuid?.()]);
-  return [made, KEPT, dirname(KEPT), dirname(dirname(KEPT))]
-    .map((folder) => statSync(folder))
+  return folders
+    .map((folder) => statSync(folder, { throwIfNoEntry: false }) ?? packages)
     .every(({ uid, mode }) => owners.has(uid) && (mode & ~packages.mode & 0o022) === 0);
 }

@@ -227,7 +227,7 @@ function problemsOf(text: string): readonly ValidationProblem[] | undefined {
 }
 
 /** Retry-After in milliseconds from now, given as seconds or a date; undefined if missing or invalid. */
-function retryAfterOf({ headers }: RawAnswer): number | undefined {
+export function retryAfterOf({ headers }: Pick<RawAnswer, 'headers'>): number | undefined {
   const header = headers['retry-after'];
   const value = Array.isArray(header) ? header[0] : header;
   if (value === undefined) return undefined;

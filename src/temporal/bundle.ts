@@ -3,7 +3,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
@@ -18,7 +18,10 @@ const WORKFLOWS = at('../../workflows');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
-  if (!(await isAsSafeAsPackages())) return { code: await makeBundle() };
+  const { isAsSafeAsPackages } = (await import(
+    new URL('../../bin/kept-bundle.mjs', import.meta.url).href
+  )) as KeptBundle;
+  if (!isAsSafeAsPackages([KEPT, dirname(KEPT)])) return { code: await makeBundle() };
   const codePath = join(KEPT, `workflow-bundle-${await sourcesHash()}.js`);
   if (existsSync(codePath)) return { codePath };
   const code = await makeBundle();
@@ -32,15 +35,8 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   }
 }
 
-/** Whether only users can write there who can also write to the packages: its code is run unread. */
-async function isAsSafeAsPackages(): Promise<boolean> {
-  const packages = await stat(dirname(dirname(KEPT)));
-  const owners = new Set([0, packages.uid, process.getuid?.()]);
-  const folders = [KEPT, dirname(KEPT)].map((folder) => stat(folder).catch(() => packages));
-  return (await Promise.all(folders)).every(
-    ({ uid, mode }) => owners.has(uid) && (mode & ~packages.mode & 0o022) === 0,
-  );
-}
+/** The part of the clone that is used here; the npm package never comes to this. */
+type KeptBundle = { isAsSafeAsPackages(folders: readonly string[]): boolean };
 
 /**
  * For each promise of a workflow the SDK formats the stack, which serves only queries, and those are not allowed. With one frame a

@@ -89,22 +89,6 @@ describe('a run of a server that does not answer for long', () => {
     expect(await own.log(waits)).toContain('goes to another server');
   });
 
-  it('has the end that came first, and leaves the other server', async () => {
-    await using at = await scene();
-    const { first, second, way, own } = at;
-    const [runs, waits] = await moved(at);
-    const ended = once(first, 'ended');
-    first.wake();
-    await ended;
-    way.join();
-    expect(await own.until(runs)).toMatchObject({ status: 'success', gpu: 'First' });
-    await soon(async () => !(await queueAt(second)).includes(runs), 'it is gone from the other server');
-    at.wake();
-    expect((await own.until(waits)).status).toBe('success');
-    expect(timesOf([first, second], runs)).toBe(1);
-    expect(await own.log(runs)).toMatch(/the run goes to another server\n[^]* has it after all/);
-  });
-
   it('stays there if it calls a paid service', async () => {
     await using at = await scene(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const { first, second, way, own } = at;

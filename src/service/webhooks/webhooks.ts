@@ -84,7 +84,6 @@ type Order = {
   readonly retries: 'GET' | 'POST';
 };
 type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
-
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
 const WAIT_MIN_MS = 10;
@@ -103,11 +102,7 @@ type Facts = {
 export function createWebhooks(facts: Facts) {
   const { clock, caller } = facts;
   const counts = { delivered: 0, failed: 0, refused: 0 };
-  const lanes = createLanes<Delivery>({
-    places: CONNECTIONS,
-    receiverOf: (delivery) => delivery.url.origin,
-    send: attempt,
-  });
+  const lanes = createLanes(attempt);
   const refuse = refuser(facts.log);
   const outbox: Order[] = [];
   let closed = false;
@@ -131,8 +126,8 @@ export function createWebhooks(facts: Facts) {
   }
 
   function join(delivery: Delivery): void {
-    if (lanes.waiting(delivery) < WAITING_MAX) lanes.join(delivery);
-    else giveUp(delivery, `${WAITING_MAX} deliveries already wait for this receiver`);
+    if (!closed && !lanes.join(delivery))
+      giveUp(delivery, `${WAITING_MAX} deliveries already wait for this receiver`);
   }
 
   function giveUp(delivery: Delivery, reason: string): void {
@@ -142,12 +137,12 @@ export function createWebhooks(facts: Facts) {
   }
 
   function send({ run, webhook, body, retries, delayMs }: Order): void {
-    const target = targetOf(webhook, facts.anywhere);
-    if (target.kind === 'refused') {
+    const url = targetOf(webhook, facts.anywhere);
+    if (typeof url === 'string') {
       counts.refused++;
-      return refuse(target.reason);
+      return refuse(url);
     }
-    const delivery = { run, url: target.url, body, retries, tries: 0 };
+    const delivery = { run, url, body, retries, tries: 0 };
     if (delayMs === 0) return join(delivery);
     clock.at(clock.now() + delayMs, () => join(delivery));
   }
@@ -172,6 +167,36 @@ export function createWebhooks(facts: Facts) {
 }
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
+/** The deliveries to one receiver: those that wait, and how many are under way. */
+type Lane = { readonly line: FifoQueue<Delivery, Delivery>; active: number };
+
+/** Each receiver has a lane with connections of its own. `send` never rejects. */
+function createLanes(send: (delivery: Delivery) => Promise<void>) {
+  const lanes = new Map<string, Lane>();
+  /** Uses one connection as long as deliveries wait. */
+  const serve = async (origin: string, lane: Lane): Promise<void> => {
+    lane.active += 1;
+    for (let next = lane.line.next(); next !== undefined; next = lane.line.next()) await send(next);
+    lane.active -= 1;
+    if (lane.active === 0) lanes.delete(origin);
+  };
+  return {
+    /** False if too many wait there. */
+    join(delivery: Delivery): boolean {
+      const { origin } = delivery.url;
+      const lane = lanes.get(origin) ?? { line: new FifoQueue<Delivery, Delivery>(), active: 0 };
+      lanes.set(origin, lane);
+      if (lane.line.size >= WAITING_MAX) return false;
+      lane.line.join(delivery, delivery);
+      if (lane.active < CONNECTIONS) void serve(origin, lane);
+      return true;
+    },
+    clear(): void {
+      for (const { line } of lanes.values()) while (line.next() !== undefined);
+    },
+  };
+}
+
 /** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
 function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {
   const logged = new Set<string>();
@@ -182,60 +207,12 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
   };
 }
 
-type Lane<Item> = { readonly line: FifoQueue<Item, Item>; active: number };
-
-/** Lanes by receiver; `send` is called with one item for each free slot and never rejects. */
-function createLanes<Item extends object>(facts: {
-  readonly places: number;
-  readonly receiverOf: (item: Item) => string;
-  readonly send: (item: Item) => Promise<void>;
-}) {
-  const lanes = new Map<string, Lane<Item>>();
-
-  function drive(receiver: string, lane: Lane<Item>): void {
-    while (lane.active < facts.places && lane.line.size > 0) void sendNext(receiver, lane);
-    if (lane.active === 0) lanes.delete(receiver);
-  }
-
-  async function sendNext(receiver: string, lane: Lane<Item>): Promise<void> {
-    const item = lane.line.next();
-    if (item === undefined) return;
-    lane.active++;
-    await facts.send(item);
-    lane.active--;
-    drive(receiver, lane);
-  }
-
-  return {
-    join(item: Item): void {
-      const receiver = facts.receiverOf(item);
-      const lane = lanes.get(receiver) ?? { line: new FifoQueue<Item, Item>(), active: 0 };
-      lanes.set(receiver, lane);
-      lane.line.join(item, item);
-      drive(receiver, lane);
-    },
-    /** How many items are queued in this item's lane. */
-    waiting: (item: Item): number => lanes.get(facts.receiverOf(item))?.line.size ?? 0,
-    clear(): void {
-      for (const lane of lanes.values()) while (lane.line.next() !== undefined);
-    },
-  };
-}
-
-type Target =
-  | { readonly kind: 'allowed'; readonly url: URL }
-  | { readonly kind: 'refused'; readonly reason: string };
-
-const refused = (reason: string): Target => ({ kind: 'refused', reason });
-
-/** Checks a webhook address. The URL class normalizes every form of an IPv4 address before the comparison. */
-export function targetOf(webhook: string, anywhere = false): Target {
+/** Returns why an address is not called. The URL class normalizes every form of an IPv4 address before the comparison. */
+export function targetOf(webhook: string, anywhere = false): URL | string {
   const url = URL.parse(webhook);
-  if (url === null) return refused('it is not a URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    return refused(`${url.protocol} is not supported`);
-  if (!anywhere && !isLoopback(url.hostname)) return refused(`${url.hostname} is not this machine`);
-  return { kind: 'allowed', url };
+  if (url === null) return 'it is not a URL';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${url.protocol} is not supported`;
+  return anywhere || isLoopback(url.hostname) ? url : `${url.hostname} is not this machine`;
 }
 
 export const isLoopback = (hostname: string): boolean =>

@@ -38,8 +38,8 @@ export type RunState = {
   readonly tries?: number;
   /** What the server calls it. */
   readonly ref?: string;
-  /** Servers that did not answer and may still have it, and what it is called there. */
-  readonly left?: readonly Trace[];
+  /** Servers that did not answer and may still have it. */
+  readonly left?: readonly string[];
   readonly startedMs?: number;
   /** Since when a server does not tell whether it has it, or how it is. */
   readonly unknownSinceMs?: number;
@@ -50,8 +50,6 @@ export type RunState = {
   readonly outputs?: readonly StoredOutput[];
   readonly lines: readonly LogLine[];
 };
-
-type Trace = Pick<RunState, 'server' | 'tries' | 'ref'>;
 
 export type AssignedRun = {
   readonly run: LiveRun;
@@ -137,21 +135,11 @@ export const nothingReported = (): AssignedRun['reported'] => ({ made: [], hasSu
 /** `one`: undefined if only its id is known. */
 export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
   id,
-  tries: one?.state.tries ?? 1,
+  tries: one === undefined ? undefined : (one.state.tries ?? 1),
   sinceMs: one?.state.placedMs ?? 0,
   isRepeated: one?.mustLook ?? true,
   ref: one?.state.ref,
 });
-
-/** What finds it at its server again. */
-export const traceOf = ({ server, tries = 1, ref }: RunState): Trace => ({
-  server,
-  tries,
-  ...(ref !== undefined && { ref }),
-});
-
-export const leftAt = (trace: Trace, run: LiveRun, workflow: Workflow): AssignedRun =>
-  assigned(run, workflow, { ...newState(trace.server), ...trace }, false);
 
 /** The server of a run that was moved and has no other one yet. */
 export const NOWHERE = '';
@@ -159,7 +147,7 @@ export const NOWHERE = '';
 /** `isGone`: its server surely does not have it. */
 export function movedState(before: RunState, isGone: boolean): RunState {
   const { deaths, tries = 1, lines, left = [], notPutAt } = before;
-  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, traceOf(before)] };
+  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, before.server] };
   return { ...newState(NOWHERE, lines), deaths, ...there, ...(notPutAt && { notPutAt }) };
 }
 

@@ -16,8 +16,8 @@ export type Graph = Readonly<
 /** A run as a server is asked about it. */
 export type Sent = {
   readonly id: string;
-  /** Grows whenever it is to be executed anew. */
-  readonly tries: number;
+  /** Grows whenever it is to be executed anew; undefined if any of them is meant. */
+  readonly tries: number | undefined;
   /** When it got its place; it was not sent before. */
   readonly sinceMs: number;
   /** Whether it may have been sent already. */

@@ -26,7 +26,7 @@ const UNPAID_MS = 60_000;
 const KEY_LIVES_MS = 23 * 3_600_000;
 
 /** The key of a try, and the label of its job. */
-const labelOf = ({ id, tries }: Sent): string => `rs-${id}-${tries}`;
+const labelOf = ({ id, tries = 1 }: Sent): string => `rs-${id}-${tries}`;
 
 export function openComfyApi(url: string, headers: Readonly<Record<string, string>>): Backend {
   const http = openHttp(url, headers);
@@ -146,7 +146,8 @@ const errorSchema = z.object({
 const runOf = ({ metadata }: Job): string | undefined =>
   typeof metadata === 'string' ? /^rs-(.+)-\d+$/.exec(metadata)?.[1] : undefined;
 
-const isOf = ({ metadata }: Job, run: Sent): boolean => metadata === labelOf(run);
+const isOf = (job: Job, run: Sent): boolean =>
+  run.tries === undefined ? runOf(job) === run.id : job.metadata === labelOf(run);
 
 /** undefined for a service that has no lists. */
 async function listOf({ ask }: Http, limit: number): Promise<readonly Job[] | undefined> {

@@ -57,8 +57,6 @@ export type Desk = {
   readonly handBack: (one: AssignedRun, why: string) => boolean;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;
-  /** Takes a run back that was moved, unless it has ended; undefined then. */
-  readonly reclaim: (one: AssignedRun, server: MetServer) => AssignedRun | undefined;
   /** Whether this is a run of ours that has ended. */
   readonly isOver: (runId: string) => boolean;
   readonly say: (event: string, facts: Record<string, unknown>) => void;

@@ -43,7 +43,7 @@ export class GpuServer implements MetServer {
   version = '';
   readonly runs = new Map<string, AssignedRun>();
   /** Runs that have ended for the service, or were moved, and may still be there. */
-  readonly leaving = new Map<string, AssignedRun | undefined>();
+  readonly leaving = new Set<string>();
   /** The workflow whose models are loaded, and since when it serves it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
@@ -129,7 +129,7 @@ export class GpuServer implements MetServer {
   cancel(runId: string): void {
     const one = this.runs.get(runId);
     this.runs.delete(runId);
-    if (one !== undefined && one.phase !== 'storing') this.leaving.set(runId, undefined);
+    if (one !== undefined && one.phase !== 'storing') this.leaving.add(runId);
     this.wake();
   }
 
@@ -183,7 +183,7 @@ export class GpuServer implements MetServer {
       if (isBought || (isSeen && one.phase !== 'placed') || !this.#desk.move(one, why)) continue;
       this.runs.delete(id);
       // When the server is back, it is deleted or interrupted there, unless it has ended.
-      this.leaving.set(id, one);
+      this.leaving.add(id);
     }
   }
 
@@ -217,9 +217,11 @@ export class GpuServer implements MetServer {
 
   async #look(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
-    const asked = [...sent.map((one) => [one.run.id, one] as const), ...this.leaving];
     const { isOpen, connection } = this.#socket;
-    const seen = await this.backend.look(asked.map(([id, one]) => sentOf(id, one)));
+    const seen = await this.backend.look([
+      ...sent.map((one) => sentOf(one.run.id, one)),
+      ...[...this.leaving].map((id) => sentOf(id, undefined)),
+    ]);
     for (const one of sent) {
       const at = seen.get(one.run.id);
       if (at === undefined || this.runs.get(one.run.id) !== one || one.phase !== 'sent') continue;
@@ -231,20 +233,14 @@ export class GpuServer implements MetServer {
 
   /** Removes runs that are over for the service, also if the service that sent it was another process. */
   async #clear(id: string, seen: Seen): Promise<void> {
-    const isLeaving = this.leaving.has(id);
-    if (this.runs.has(id) || !(isLeaving || this.#desk.isOver(id))) return;
+    if (this.runs.has(id) || !(this.leaving.has(id) || this.#desk.isOver(id))) return;
     if (seen.at === 'waiting' || seen.at === 'running') {
-      if (!isLeaving) this.leaving.set(id, undefined);
+      this.leaving.add(id);
       return this.backend.cancel(id, seen.at);
     }
     // Its request is still under way.
     if (this.outbox.posting === id) return;
-    const moved = this.leaving.get(id);
     this.leaving.delete(id);
-    if (moved !== undefined && seen.at === 'ended' && seen.end.status === 'success') {
-      const back = this.#desk.reclaim(moved, this);
-      if (back !== undefined) this.take(back);
-    }
     this.#isFree();
   }
 
@@ -277,7 +273,7 @@ export class GpuServer implements MetServer {
         this.#desk.reached(one, { status: 'running', atMs: now, work: one.work });
       });
     } else if (performance.now() - one.runningSince > one.workflow.runTimeoutSeconds * 1000) {
-      this.leaving.set(one.run.id, undefined);
+      this.leaving.add(one.run.id);
       this.#finish(one, 'timeout', 'the time limit of the run was reached');
     }
   }

@@ -7,6 +7,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
+import { retryAfterOf } from '../../../run-service/calls.ts';
 import { Unreachable } from './backend.ts';
 
 const ANSWER_MS = 10_000;
@@ -116,10 +117,8 @@ const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const RETRY_MS = { usual: 5_000, most: 300_000 };
-export function retryAfterMs({ 'retry-after': header }: Answer['headers']): number {
-  const seconds = Number(header);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, RETRY_MS.most) : RETRY_MS.usual;
-}
+export const retryAfterMs = (headers: Answer['headers']): number =>
+  Math.min(retryAfterOf({ headers }) || RETRY_MS.usual, RETRY_MS.most);
 
 /** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
 export function jsonIn(text: string): unknown {

@@ -18,20 +18,18 @@ import {
 } from '../executor.ts';
 import {
   assigned,
-  leftAt,
   mayMove,
   movedState,
   newState,
   NOWHERE,
   outputsIn,
   stateIn,
-  traceOf,
   withLine,
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
 import type { Backend, PutFile } from './backend.ts';
-import type { Desk, MetServer, Timing } from './desk.ts';
+import type { Desk, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
@@ -135,8 +133,7 @@ export class Remote implements Executor {
       if (status === 'timeout' || workflow === undefined) continue;
       const state = stateIn(text);
       const one = state && assigned(run, workflow, state, false);
-      for (const trace of state?.left ?? [])
-        this.#servers.get(trace.server)?.leaving.set(run.id, leftAt(trace, run, workflow));
+      for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || one === undefined || state.server === NOWHERE)
         this.#lineOf(run.deploymentId).join(run);
@@ -229,7 +226,7 @@ export class Remote implements Executor {
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const left = (moved.left ?? []).filter((one) => one.server !== server.name);
+    const left = (moved.left ?? []).filter((name) => name !== server.name);
     const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
@@ -340,26 +337,6 @@ export class Remote implements Executor {
     this.#lineOf(run.deploymentId).join(run);
   }
 
-  /** A server that did not answer has finished the run meanwhile: the first end counts. */
-  #reclaim({ run, workflow, state: { ref, tries = 1 } }: AssignedRun, server: MetServer) {
-    const holder = this.servers.find(({ runs }) => runs.has(run.id));
-    const held = holder?.runs.get(run.id);
-    if (held?.phase === 'storing') return undefined;
-    const { lines, left: before = [] } = held?.state ?? this.#moved.get(run.number) ?? newState(server.name);
-    if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;
-    holder?.cancel(run.id);
-    this.#moved.delete(run.number);
-    const { now, commit, events } = this.#world;
-    const left = held ? [...before, traceOf(held.state)] : before;
-    const there = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
-    const state = { ...newState(server.name, lines), ...there };
-    const said = withLine(state, 'info', `${server.name} has it after all`, now());
-    const here = { ...run, gpu: server.gpu };
-    const one = assigned(here, workflow, said, false);
-    commit(() => events.took(here, server.name, JSON.stringify(one.state), now(), true));
-    return one;
-  }
-
   #deskFor({ now, commit, commitSoon, events, files, say, isOver, putFiles }: RemoteWorld): Desk {
     return {
       now,
@@ -389,7 +366,6 @@ export class Remote implements Executor {
       free: () => this.#serve(),
       handBack: (one, why) => this.#leaves(one, why, one.state.notPutAt ?? [], true),
       move: (one, why) => mayMove(one) && this.#leaves(one, why, [one.state.server], false),
-      reclaim: (one, server) => this.#reclaim(one, server),
       isOver,
     };
   }
