@@ -114,7 +114,7 @@ const servers = {
   ),
   dev: command(
     async () => (await import('./servers/dev.ts')).default,
-    { flags: { out } },
+    { flags: shownFlags },
     'start Temporal, run service, worker and receiver together, until Ctrl-C',
   ),
   doctor: command(

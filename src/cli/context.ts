@@ -59,7 +59,9 @@ export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} 
 
 /** An address whose end is a secret: a file that takes stdout may be read by others. */
 export const onTerminal = ({ process }: Context, address = 'none'): string =>
-  process.stdout.isTTY ? address : address.replace(/\/open\/.*$/s, '/open/… (whole on a terminal)');
+  process.stdout.isTTY
+    ? address
+    : address.replace(/\/open\/.*$/s, '/open/… (whole on a terminal, and with -o json)');
 
 const paintedCells = (text: string): string => text.split('\t').map(paintedLines).join('\t');
 

@@ -218,8 +218,11 @@ describe('a batch in S3', () => {
   });
 
   it('is removed by clean', async () => {
-    const cleaned = await said('clean', '--older-than', '0s', '--yes');
-    expect(cleaned.split('\n')).toContain(`${out}/${batch}`);
+    const cleaned = await said('clean', '--older-than', '0s', '--yes', '-o', 'json');
+    expect(JSON.parse(cleaned)).toMatchObject({
+      removed: true,
+      paths: expect.arrayContaining([`${out}/${batch}`]) as unknown,
+    });
     expect(await openStore(out).folders('')).toEqual([]);
     expect(await said('list')).toBe('');
   });

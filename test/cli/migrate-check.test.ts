@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/run-service/migration/rules.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const quick = { coldStartSeconds: 0, runSeconds: 0.1 };
@@ -83,11 +84,20 @@ describe('migrate-check', () => {
   });
 
   it('a provider’s machine with an old node: names the worker image, and ends with 3', async () => {
-    const ended = await check('provider');
+    const ended = await check('provider', '-o', 'json');
     expect(ended.code).toBe(3);
-    const marks = [...ended.stdout.matchAll(/^(\S) \d /gm)].map(([, mark]) => mark);
-    expect(marks).toEqual(['✓', '✗', '–', '✗', '✓', '✗', '?']);
-    expect(ended.stdout).toContain('worker image');
+    const { sound, rules } = JSON.parse(ended.stdout) as { sound: boolean; rules: readonly Finding[] };
+    expect(sound).toBe(false);
+    expect(rules.map(({ rule, verdict }) => [rule, verdict])).toEqual([
+      [1, 'holds'],
+      [2, 'broken'],
+      [3, 'does-not-apply'],
+      [4, 'broken'],
+      [5, 'holds'],
+      [6, 'broken'],
+      [7, 'yours'],
+    ]);
+    expect(rules[3]?.todo).toContain('worker image');
   });
 
   it('a machine without these facts is reported as not revealed', async () => {

@@ -8,15 +8,21 @@ import { findStale, removeStale } from '../../library/stale-batches.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
+import { cleanupSchema } from '../json/documents.ts';
+import { shaped } from '../json/shape.ts';
 import { sameCommand } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof cleanFlags>;
 
 export default async function clean(this: Context, flags: Flags): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const stale = await findStale(config, { olderThanMs: flags.olderThan, isStateMeant: flags.state });
-  const { paths, kept, failed } = await removeStale(stale, flags.yes, printer.name);
+  const { paths, kept, failed } = await removeStale(stale, flags.yes, (path) => {
+    if (flags.output === 'text') printer.name(path);
+  });
+  if (flags.output === 'json')
+    printer.json(shaped(cleanupSchema, { removed: flags.yes, paths, kept, failed }));
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
   for (const { path, reason } of kept) printer.notice(`kept: ${terminalLine(`${path}: ${reason}`)}`);
   for (const { path, reason } of failed) printer.notice(`not removed: ${terminalLine(`${path}: ${reason}`)}`);

@@ -1,7 +1,8 @@
 // What commands print as JSON besides batches, rows and plans.
 
 import { z } from 'zod';
-import { amount, count, shaped, time, timeOf } from './shape.ts';
+import type { Facts, Finding } from '../../run-service/migration/rules.ts';
+import { amount, count, shaped, time, type Given, timeOf } from './shape.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
 import { outcomesSchema } from './batch.ts';
@@ -12,12 +13,32 @@ export const serviceSchema = z.object({
   live_page: z.string().nullable(),
 });
 
+/** `dev`. */
+export const serversSchema = z.object({
+  address: z.string(),
+  namespace: z.string(),
+  receiver: z.string().nullable(),
+  service: z.string().nullable(),
+  live_page: z.string().nullable(),
+});
+
 /** `doctor` prints an array of them. */
 export const checkSchema = z.object({
   part: z.string(),
   ok: z.boolean(),
   message: z.string(),
   hint: z.string().nullable(),
+});
+
+export const cleanupSchema = z.object({
+  removed: z.boolean().describe('false without --yes: nothing was removed'),
+  paths: z.array(z.string()).describe('what was removed, or would be'),
+  kept: z
+    .array(z.object({ path: z.string(), reason: z.string() }))
+    .describe('old batches of pipelines that still need them'),
+  failed: z
+    .array(z.object({ path: z.string(), reason: z.string() }))
+    .describe('what cannot be removed, or cannot be read'),
 });
 
 export const logSchema = z.object({
@@ -32,6 +53,44 @@ export const verificationSchema = z.object({
   lists_unread: z.string().nullable().describe('why the run list of the service could not be read'),
   findings: z.array(z.object({ claim: z.string(), holds: z.boolean(), message: z.string() })),
 });
+
+export const migrationSchema = z.object({
+  base: z.string(),
+  api: z.enum(['v1', 'v2']),
+  sound: z.boolean().describe('no rule is broken'),
+  machine: z.object({ version: z.string().nullable(), type: z.string().nullable() }),
+  check: z.object({
+    kind: z.enum(['left-out', 'refused', 'unconfirmed', 'ended', 'abandoned']),
+    why: z.string().nullable(),
+    reason: z.string().nullable(),
+    run_id: z.string().nullable(),
+    outcome: z.string().nullable(),
+    seconds: amount.nullable(),
+    was_cancelled: z.boolean().nullable(),
+  }),
+  rules: z.array(
+    z.object({
+      rule: count,
+      about: z.string(),
+      verdict: z.string(),
+      found: z.string(),
+      todo: z.string().nullable(),
+    }),
+  ),
+});
+
+export function migrationJson(
+  { check, ...facts }: Facts,
+  rules: readonly Finding[],
+  sound: boolean,
+): z.infer<typeof migrationSchema> {
+  const shown: Given<z.infer<typeof migrationSchema>['check']> = {
+    ...check,
+    ...('runId' in check && { run_id: check.runId }),
+    ...('wasCancelled' in check && { was_cancelled: check.wasCancelled }),
+  };
+  return shaped(migrationSchema, { ...facts, sound, check: shown, rules });
+}
 
 const sides = <S extends z.ZodType>(schema: S) => z.object({ a: schema, b: schema });
 

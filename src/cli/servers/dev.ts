@@ -1,21 +1,36 @@
 // dev: runs all servers until Ctrl-C; other commands use them meanwhile.
 
+import type { ShownFlags } from '../flags/flags.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
+import { serversSchema } from '../json/documents.ts';
+import { shaped } from '../json/shape.ts';
 
-export default async function dev(this: Context, flags: { readonly out?: string }): Promise<void> {
-  const printer = printerFor(this);
+export default async function dev(this: Context, flags: ShownFlags): Promise<void> {
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   using interrupts = hearInterrupts(this.process);
   const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
   const { temporal, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
-  printer.data(`temporal   ${address}, namespace ${namespace}`);
-  printer.data(`receiver   ${receiver ?? 'none'}`);
-  printer.data(`service    ${service ?? 'none'}`);
-  printer.data(`live page  ${onTerminal(this, dashboardPage)}`);
+  if (flags.output === 'json')
+    printer.json(
+      shaped(serversSchema, {
+        address,
+        namespace,
+        receiver,
+        service,
+        live_page: dashboardPage,
+      }),
+    );
+  else {
+    printer.data(`temporal   ${address}, namespace ${namespace}`);
+    printer.data(`receiver   ${receiver ?? 'none'}`);
+    printer.data(`service    ${service ?? 'none'}`);
+    printer.data(`live page  ${onTerminal(this, dashboardPage)}`);
+  }
   printer.notice('Everyone who has the address of the page can open it: keep it secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
   printer.next(['run', 'runsheet run <sheet> -d portraits --local']);

@@ -22,19 +22,21 @@ import { sameCommand } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
+import { migrationJson } from '../json/documents.ts';
 import { parseExactly } from '../../batch/digits.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
 
 type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
 export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   using interrupts = hearInterrupts(this.process);
   const stop = new AbortController();
   void interrupts.first.then(() => stop.abort());
   const facts = await factsFor(flags, printer, stop.signal);
   const findings = judge(facts);
-  printer.data(textOf(findings, printer.paint));
+  if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
+  else printer.data(textOf(findings, printer.paint));
   if (stop.signal.aborted) return EXIT.interrupted;
   printer.next(nextOf(flags, isSound(findings), this.args ?? []));
   return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;

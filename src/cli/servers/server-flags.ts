@@ -107,6 +107,7 @@ export const doctorFlags = {
 export const migrateCheckFlags = {
   noRun: boolean('check the rules without buying the verification run'),
   set: repeatable(textFlag('input=value', 'set an input of the verification run')),
+  output,
 } as const;
 
 export const cleanFlags = {
@@ -115,7 +116,7 @@ export const cleanFlags = {
   ),
   state: boolean("also remove the embedded servers' state; unfinished batches are lost"),
   yes: { ...boolean('remove the paths instead of only listing them') },
-  out,
+  ...shownFlags,
 } as const;
 
 /** `8234`, or `0.0.0.0:8234`. */
