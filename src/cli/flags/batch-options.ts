@@ -4,7 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
-import { isRepeated, keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
+import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
 import { type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
 import {
   flagOf,
@@ -171,8 +171,13 @@ export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', give
 /** `asks`: whether the batch waits for its user after a canary. */
 export const settingsOf = (flags: SheetFlags, asks = false): Settings => settingsFrom(givenOf(flags), asks);
 
-/** How the columns of a sheet become inputs, by the names under which a batch keeps it. */
-export const mappingOf = (flags: SheetFlags): object => keptIn('sheet', givenOf(flags));
+/** How the columns of a sheet become inputs: each flag, what it gives, and the name under which a batch keeps it. */
+export function mappingOf(flags: SheetFlags) {
+  const given: Readonly<Record<string, unknown>> = { ...givenOf(flags) };
+  return Object.entries<AnyOption>(OPTIONS)
+    .filter(([, { scope }]) => scope === 'sheet')
+    .map(([option, { kept = option }]) => ({ flag: flagOf(option), kept, value: given[option] }));
+}
 
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>

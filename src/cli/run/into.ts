@@ -1,7 +1,6 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
-import { flagOf } from '../../create-batch/given-options.ts';
 import type { Question } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -45,15 +44,13 @@ export function refuseOtherMapping(
       hint: 'leave -d out: a batch keeps its deployment',
     });
   const has: Readonly<Record<string, unknown>> = file.sheet.options;
-  const other = Object.entries(mappingOf(flags)).find(([kept, value]) => !isWithin(value, has[kept]));
+  const other = mappingOf(flags).find(({ kept, value }) => !isWithin(value, has[kept]));
   if (other !== undefined)
     throw problem('E602', {
-      what: `${flagOf(KEPT_AS[other[0]] ?? other[0])} is not as in ${batch}`,
+      what: `${other.flag} is not as in ${batch}`,
       hint: 'leave it out: a batch keeps its mapping, and rows are added in the same way',
     });
 }
-
-const KEPT_AS: Readonly<Record<string, string>> = { keyColumn: 'key', types: 'type' };
 
 /** Whether all that is given is what the batch has. */
 function isWithin(given: unknown, has: unknown): boolean {
