@@ -21,6 +21,10 @@ export const plural = (number: number, word: string, several = `${word}s`): stri
 
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
+/** GPUs of one's own have no price: a cost of nothing is not mentioned. */
+export const ifPaid = (usd: number, text: (amount: string) => string): string =>
+  usd === 0 ? '' : text(money(usd));
+
 /** `940 bytes`, `12 kB`, `3.4 MB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 1_000) return plural(bytes, 'byte');

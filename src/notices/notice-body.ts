@@ -91,7 +91,7 @@ const TEXTS: Readonly<Record<NoticeBody['event'], (facts: Facts) => string>> = {
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
 
 const textOf = (facts: Facts): string =>
-  `${facts.batch} ${TEXTS[facts.event](facts)} (${usd(facts.costUsd)} so far)`;
+  `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd === 0 ? '' : ` (${usd(facts.costUsd)} so far)`}`;
 
 const positive = z.number().int().positive();
 const time = z.iso.datetime();

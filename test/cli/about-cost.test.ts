@@ -41,6 +41,14 @@ describe('the forecast of a running batch', () => {
     expect(spentText(spent(9, 100))).toBe('$0.0900 so far, estimated');
   });
 
+  it('says nothing of cost if the GPUs have no price, unless there is a limit', () => {
+    const tally = tallyUse(NO_TALLY, 'RTX 4090', { runs: 50, seconds: 500, costUsd: 0 });
+    const free = { ...spent(50, 200), tally };
+    expect(spentText(free)).toBeUndefined();
+    const budget = { spentNano: 0, reservedNano: 0 };
+    expect(spentText({ ...free, maxCostNano: 20e9, budget })).toContain('limit $20.00');
+  });
+
   it('is silent while a batch is cancelled, and when all rows have ended', () => {
     expect(aboutCostUsd(spent(50, 200, 'cancelling'))).toBeUndefined();
     expect(aboutCostUsd(spent(50, 50))).toBeUndefined();

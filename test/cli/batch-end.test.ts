@@ -59,6 +59,7 @@ describe('the closing line of a batch', () => {
       { rows: 3, runs: 3, total_cost_usd: 0, unpriced: 3, restarts: 0 },
     ],
     ['300 rows, 300 runs, 0 bought twice, at least $4.12 estimated', { unpriced: 1, restarts: 0 }],
+    ['300 rows, 300 runs, 0 bought twice', { total_cost_usd: 0, restarts: 0 }],
   ])('says %s', (line, facts) => {
     expect(closingLine({ ...SUMMARY, ...facts })).toBe(line);
   });
@@ -87,6 +88,12 @@ describe('the closing line of a batch', () => {
     expect(closing({ ...SUMMARY, undelivered: { rows: 0, cost_usd: 0 } }, '/b', plain)).not.toContain(
       'not kept',
     );
+  });
+
+  it('and what comes before it say nothing of cost if the GPUs have no price', () => {
+    const free = { cost_usd: 0, total_cost_usd: 0, reused: 3, undelivered: { rows: 3, cost_usd: 0 } };
+    const duplicates = { runs: 1, gpu_seconds: 2, cost_usd: 0, first: [] };
+    expect(closing({ ...SUMMARY, ...free, duplicates }, '/b', plain)).not.toContain('$');
   });
 
   it('is printed by a command that is silent otherwise', () => {

@@ -31,4 +31,13 @@ it('own GPUs cost nothing, whether their time is known or not', () => {
     '  time      about 6.0 s, 90 % likely between 5.0 s and 8.0 s',
     '            from 20 runs in lights, if these rows are like those',
   ]);
+  const few = { ...measured, rows: 2, runs: 2, cost_usd: null, seconds: null };
+  expect(forecastLines({ ...measured, ...few, cost_usd: null, seconds: null, by_gpu: { CPU: few } })).toEqual(
+    [
+      '  cost      nothing',
+      '  time      unknown in total',
+      '            CPU × 2: only 2 runs known here',
+      '            from 2 runs in lights, if these rows are like those',
+    ],
+  );
 });

@@ -69,9 +69,9 @@ describe('rows that are done', () => {
     view.show(having({ done: 40, tally }), 1_000);
     view.show(having({ done: 10, tally }), 12_000);
     expect(noticed.at(-1)).toContain('done=10 succeeded=39 not_succeeded=1 total=40');
-    expect(noticed.at(-1)).toContain('rows_per_s=0.0 cost');
+    expect(noticed.at(-1)).toContain('rows_per_s=0.0');
     view.show(having({ done: 20, tally }), 22_000);
-    expect(noticed.at(-1)).toContain('rows_per_s=1.0 eta_s=20 ');
+    expect(noticed.at(-1)).toContain('rows_per_s=1.0 eta_s=20');
   });
 });
 

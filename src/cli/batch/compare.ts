@@ -9,7 +9,7 @@ import { findBatch } from '../../library/handle/found-batch.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { count, money, plural, span } from '../format.ts';
+import { count, ifPaid, plural, span } from '../format.ts';
 import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand } from '../next-command.ts';
@@ -55,4 +55,4 @@ function linesOf(comparison: Comparison): readonly string[] {
 const sideText = ({ measured, run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
   measured === 0
     ? 'not measured'
-    : [gpu[side], span(run_seconds[side] * 1_000), money(cost_usd[side])].filter(Boolean).join('  ');
+    : [gpu[side], span(run_seconds[side] * 1_000), ifPaid(cost_usd[side], String)].filter(Boolean).join('  ');

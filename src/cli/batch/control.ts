@@ -10,7 +10,7 @@ import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.ts';
-import { money, plural } from '../format.ts';
+import { ifPaid, plural } from '../format.ts';
 import { printBatchJson } from './status.ts';
 import { askLiving, serversFor, withSession, type Session } from '../session.ts';
 import { isStarted, isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -119,5 +119,5 @@ function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: bo
   const end = isToEnd && file.service.api !== 'v1' ? 'will be cancelled' : 'will finish';
   const why = isToEnd && file.service.api === 'v1' ? ', because V1 cannot cancel runs' : '';
   // Some have their outcome already when the batch answers.
-  return `${plural(tally.outcomes.cancelled + left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}; ${money(costUsd)} spent`;
+  return `${plural(tally.outcomes.cancelled + left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}${ifPaid(costUsd, (amount) => `; ${amount} spent`)}`;
 }

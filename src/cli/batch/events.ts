@@ -53,7 +53,7 @@ function attemptLine({ at, row, attempt, outcome, reason, ...run }: AttemptEvent
   const facts = [
     gpu_used,
     run_seconds === undefined ? undefined : `${run_seconds} s`,
-    cost_usd === undefined ? undefined : `$${cost_usd.toFixed(4)}`,
+    cost_usd ? `$${cost_usd.toFixed(4)}` : undefined,
     run_id,
     reason,
   ];

@@ -18,7 +18,7 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions, sayNeverStarted } from './control.ts';
 import { follow } from '../follow/follow.ts';
-import { money, plural } from '../format.ts';
+import { ifPaid, plural } from '../format.ts';
 import { serversFor } from '../session.ts';
 import { isStarted, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
@@ -71,7 +71,7 @@ const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags):
 function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {
   const files = `the files of ${plural(fetched, 'row')} are fetched again; nothing is bought for them`;
   if (fetched === rows) return files;
-  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
+  const cost = ifPaid(expectedUsd ?? 0, (amount) => `, about ${amount}`);
   const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
   const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
   const sent = `${plural(rows - fetched, 'row')} sent again${on}${having}${cost}`;

@@ -142,18 +142,18 @@ function textOf(found: FoundBatch, shown: BatchStatus): string {
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...(shown.unattended ? [`  worker    ${noWorkerText(found)}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
-    `  cost      ${costLine(shown)}`,
+    ...[costLine(shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
   ];
   return lines.join('\n');
 }
 
 /** What is not known is not $0.00: without a server, rows may have runs that no result shows yet. */
-function costLine({ summary, progress, costUsd }: BatchStatus): string {
+function costLine({ summary, progress, costUsd }: BatchStatus): string | undefined {
   if (summary !== undefined) return costText(summary);
   if (progress !== undefined) return spentText(progress);
   if (costUsd === undefined) return 'not known while no server runs the batch';
-  return costUsd === 0 ? `${money(0)}, estimated` : `at least ${money(costUsd)}, estimated`;
+  return costUsd === 0 ? undefined : `at least ${money(costUsd)}, estimated`;
 }
 
 /** `gpus: 16 slots granted, weight 3`. */

@@ -10,7 +10,7 @@ import type { CanaryReport } from '../../library/start/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';
-import { count, money, plural, span, type Paint } from '../format.ts';
+import { count, ifPaid, money, plural, span, type Paint } from '../format.ts';
 
 export type EndParams = {
   readonly printer: Printer;
@@ -64,10 +64,12 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
 }
 
 const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
-  `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;
+  `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought${ifPaid(usd, (amount) => `, ${amount}`)}`;
 
 const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['climbing']>): string =>
-  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s, ${money(usd)} estimated`;
+  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s${estimated(usd)}`;
+
+const estimated = (usd: number): string => ifPaid(usd, (amount) => `, ${amount} estimated`);
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
@@ -76,10 +78,10 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
   const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
   const lines = [
     duplicates.runs > 0
-      ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
+      ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}${estimated(duplicates.cost_usd)}; duplicates.jsonl names them`
       : undefined,
     undelivered.rows > 0
-      ? `${plural(undelivered.rows, 'row')} paid for and not kept, ${money(undelivered.cost_usd)} estimated: retry fetches the files`
+      ? `${plural(undelivered.rows, 'row')} paid for and not kept${estimated(undelivered.cost_usd)}: retry fetches the files`
       : undefined,
     unseen > 0
       ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
@@ -104,10 +106,10 @@ export function closingLine(summary: Summary): string {
     .join(', ');
 }
 
-/** A cost that is not known is not $0.00. */
-export function costText({ total_cost_usd: usd, unpriced }: Summary): string {
-  if (unpriced === 0) return `${money(usd)} estimated`;
-  return usd === 0 ? 'cost not known' : `at least ${money(usd)} estimated`;
+/** A cost that is not known is not $0.00; undefined if nothing had a price. */
+export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
+  if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';
+  return `${unpriced === 0 ? '' : 'at least '}${money(usd)} estimated`;
 }
 
 function workersText({ workers = 0, restarts }: Summary): string | undefined {

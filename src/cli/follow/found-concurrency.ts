@@ -51,7 +51,9 @@ function advice({ gpu, concurrency, is_default: isDefault }: Useful, isOneOfSeve
   return isDefault ? ' (default GPU)' : `; next time give --gpu-concurrency ${gpu}=${concurrency}`;
 }
 
-export function spentText(spent: Spent): string {
+/** undefined if nothing has cost anything yet. */
+export function spentText(spent: Spent): string | undefined {
+  if (costSoFar(spent.tally) === 0 && spent.maxCostNano === undefined) return undefined;
   const about = aboutCostUsd(spent);
   const total = about === undefined ? '' : `, about ${money(about)} in total`;
   // Nothing says what the runs of unknown rows cost.

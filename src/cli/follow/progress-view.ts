@@ -94,7 +94,8 @@ function plainCounts(progress: Progress, phases: Phases | undefined): string {
 function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
   const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
   const about = aboutCostUsd(progress);
-  const total = about === undefined ? '' : ` about_cost_usd=${about.toFixed(4)}`;
+  const cost = progress.costUsd === 0 ? '' : ` cost_usd=${progress.costUsd.toFixed(4)}`;
+  const total = about === undefined || about === 0 ? '' : ` about_cost_usd=${about.toFixed(4)}`;
   const canary =
     progress.canary?.gate === 'closed'
       ? ` canary_ended=${progress.canary.ended} canary_rows=${progress.canary.rows}`
@@ -102,7 +103,7 @@ function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
   const failures = topFailures(progress).map(({ kind, times }) => `${kind}:${times}`);
   const failed = failures.length === 0 ? '' : ` failures=${failures.join(',')}`;
   const why = progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
-  return ` rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${canary}${failed}${why}`;
+  return ` rows_per_s=${perSecond.toFixed(1)}${eta}${cost}${total}${canary}${failed}${why}`;
 }
 
 const autoText = (progress: Progress): string =>
@@ -127,7 +128,7 @@ function picture(progress: Progress, speed: Speed, { paint, columns, phases }: D
     `  ${bar(share, barCells(columns), paint)} ${percent}   ${count(ended)}/${count(progress.rows)}   ${parts.join('  ')}`,
     ...workLines(progress, speed, phases).map((text) => `  ${text}`),
     ...[foundText(progress)].filter((text) => text !== undefined).map((text) => `  ${text}`),
-    `  ${spentText(progress)}`,
+    ...[spentText(progress)].filter((text) => text !== undefined).map((text) => `  ${text}`),
     ...failureLine(progress, paint),
     ...stateLines(progress, paint),
   ];

@@ -6,7 +6,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
 import type { StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { count, money, plural } from '../format.ts';
+import { count, ifPaid, plural } from '../format.ts';
 
 /** `drafts    finished  5 of 5 rows, $0.10`. */
 export const stageLine = (status: StageStatus): string =>
@@ -21,7 +21,7 @@ function rowsText({ status }: StageStatus): string {
   const ended = Object.values(status.outcomes).reduce((sum, one) => sum + one, 0);
   const { succeeded } = status.outcomes;
   const failed = ended - succeeded;
-  const cost = status.summary === undefined ? '' : `, ${money(status.summary.total_cost_usd)}`;
+  const cost = ifPaid(status.summary?.total_cost_usd ?? 0, (amount) => `, ${amount}`);
   return `${count(succeeded)} of ${plural(status.rows, 'row')}${failed > 0 ? `, ${count(failed)} without success` : ''}${cost}`;
 }
 

@@ -3,7 +3,7 @@
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Interval } from '../../results/forecast/forecast.ts';
 import type { Estimate, ShownAmounts, CanaryReport } from '../../library/start/estimate.ts';
-import { count, money, plural, span } from '../format.ts';
+import { count, ifPaid, money, plural, span } from '../format.ts';
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { list } from '../../errors/error.ts';
@@ -12,12 +12,12 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   if (source === 'prices')
     return estimate.usd_per_run_second === 0
-      ? ['  cost      nothing', '  time      unknown: no run is known here']
-      : [`  cost      unknown: no run is known here; ${ifShort(estimate)}`];
+      ? [`  cost      ${NOTHING}`, '  time      unknown: no run is known here']
+      : [`  cost      unknown: no run is known here${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
-    `  cost      ${cost_usd === null ? 'unknown in total' : costText(cost_usd)}`,
+    `  cost      ${cost_usd === null ? totalText(estimate) : costText(cost_usd)}`,
     `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
     ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
     `            ${sourceText(estimate)}`,
@@ -25,7 +25,10 @@ export function forecastLines(estimate: Estimate): readonly string[] {
 }
 
 /** Own GPUs have no price. */
-const costText = (cost: Interval): string => (cost.high === 0 ? 'nothing' : intervalText(cost, money));
+const costText = (cost: Interval): string => (cost.high === 0 ? NOTHING : intervalText(cost, money));
+const totalText = ({ usd_per_run_second: usd }: Estimate): string =>
+  usd === 0 ? NOTHING : 'unknown in total';
+const NOTHING = 'nothing';
 
 const duration = (seconds: number): string => span(seconds * 1000);
 
@@ -37,10 +40,11 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
   const name = terminalLine(`${gpu} × ${count(rows)}`);
   if (seconds === null) {
     const known = runs === 0 ? 'no run is known' : `only ${plural(runs, 'run')} known`;
-    return `${name}: ${known} here; ${ifShort(shown)}`;
+    return `${name}: ${known} here${ifShort(shown)}`;
   }
-  const cost = cost_usd === null ? ifShort(shown) : shortText(cost_usd, money);
-  return `${name}: ${cost}, alone ${shortText(seconds, duration)}`;
+  const cost =
+    cost_usd === null ? 'no price is known, ' : cost_usd.high === 0 ? '' : `${shortText(cost_usd, money)}, `;
+  return `${name}: ${cost}alone ${shortText(seconds, duration)}`;
 }
 
 function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate): string {
@@ -54,7 +58,9 @@ const shortText = ({ low, expected, high }: Interval, text: (number: number) => 
 
 /** What all rows cost if their runs take a few seconds. */
 const ifShort = ({ usd_per_run_second: usd }: ShownAmounts): string =>
-  usd === null ? 'no price is known' : `if each takes 5 s: about ${money(usd * 5)} in total`;
+  usd === null
+    ? '; no price is known'
+    : ifPaid(usd * 5, (amount) => `; if each takes 5 s: about ${amount} in total`);
 
 export const canaryReportLines = ({
   rows,
@@ -62,7 +68,7 @@ export const canaryReportLines = ({
   cost_usd,
   estimate,
 }: CanaryReport): readonly string[] => [
-  `  canary    ${count(succeeded)} of ${plural(rows, 'row')} succeeded, ${money(cost_usd)}`,
+  `  canary    ${count(succeeded)} of ${plural(rows, 'row')} succeeded${ifPaid(cost_usd, (amount) => `, ${amount}`)}`,
   ...forecastLines(estimate),
 ];
 

@@ -12,7 +12,7 @@ import { copyingOf, limitsOf, meantService, NO_SHEET, orderOf, readingOf } from 
 import { type Printer, nextLine } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
-import { plural, errorText, money, type Paint } from '../format.ts';
+import { errorText, ifPaid, plural, type Paint } from '../format.ts';
 import { asCommand } from './answer-policy.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
@@ -214,7 +214,7 @@ const clock = (at: Date): string => at.toTimeString().slice(0, 8);
 
 function costText({ runs, estimate }: Save): string {
   const cost = estimate?.source === 'prices' ? undefined : estimate?.cost_usd;
-  return runs === 0 || !cost ? '' : `, about ${money(cost.expected)}`;
+  return runs === 0 || !cost ? '' : ifPaid(cost.expected, (amount) => `, about ${amount}`);
 }
 
 function refusalLines(at: Date, error: unknown, paint: Paint): string {

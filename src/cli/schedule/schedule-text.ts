@@ -6,7 +6,7 @@ import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
-import { count, money, plural, span } from '../format.ts';
+import { count, ifPaid, plural, span } from '../format.ts';
 import { scheduleSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
@@ -64,7 +64,7 @@ export function aboutLines({
 
 export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summary }: ShownFiring): string {
   const { rows = 0, outcomes, reused = 0, cost_usd = 0 } = summary ?? {};
-  const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}  ${money(cost_usd)}`;
+  const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}${ifPaid(cost_usd, (amount) => `  ${amount}`)}`;
   return [
     timeText(zone, nominalTime),
     state.padEnd(9),

@@ -36,7 +36,7 @@ export function Charts({ table, open }) {
     ${chart('Outstanding runs', whole, { name: 'queued', tone: 'queued', values: both, shown: queued, isFilled: true }, running)}
     ${chart('Runs ended a minute', rough, ...rates)}
     ${chart('Mean queueing time', span, { name: 'queued for', tone: 'accent', values: smooth(waits) })}
-    ${chart('Cost so far', money, { name: 'cost', tone: 'accent', values: cost, isFilled: true })}
+    ${cost.some(Boolean) && chart('Cost so far', money, { name: 'cost', tone: 'accent', values: cost, isFilled: true })}
     ${[...gpus].map(([gpu, values]) => {
       const name = table.gpus[gpu] || 'no named GPU';
       if (table.attempts.length > BARS_MOST)

@@ -71,7 +71,7 @@ function Head({ a, b, sums, verdict, unmeasured }) {
     ['Succeeded in both', count(succeeded), `of ${plural(pairs, 'pair')}, ${count(identical)} identical`],
     ['Outcome differs', count(outcome_differs)],
     change('Run time', run_seconds, span),
-    change('Cost', cost_usd, money),
+    ...(cost_usd.a + cost_usd.b > 0 ? [change('Cost', cost_usd, money)] : []),
     ['Only in A, only in B', `${count(only.a)}, ${count(only.b)}`],
   ];
   const sheets = a.sheet === b.sheet ? a.sheet : `${a.sheet} and ${b.sheet}`;

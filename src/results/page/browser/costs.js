@@ -7,18 +7,19 @@ import { count, money, span } from './text.js';
 /** @import { Table } from './table.js' */
 /** @typedef {Map<string, { runs: number, seconds: number, cost: number, failed: number }>} Uses */
 
-const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run', 'Cost'];
+const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run'];
 
 /** @param {{ table: Table }} props */
 export function Costs({ table }) {
   const { gpus, kinds } = useMemo(() => usesOf(table), [table.version]);
   const { summary } = table.facts;
   const twice = summary === undefined ? 0 : summary.total_cost_usd - summary.cost_usd;
+  const isPaid = [...gpus.values()].some(({ cost }) => cost > 0);
   return html`<div class="columns">
-      <${UsesTable} title="By GPU" what="GPU" uses=${gpus} /><${UsesTable} title="By reason" what="Why it ran" uses=${kinds} />
+      <${UsesTable} title="By GPU" what="GPU" ...${{ uses: gpus, isPaid }} /><${UsesTable} title="By reason" what="Why it ran" ...${{ uses: kinds, isPaid }} />
     </div>
     <p class="note">
-      Estimated: cold start and run seconds at the price of the GPU.${twice > 0 && ` Duplicate runs cost ${money(twice)} more.`}
+      ${isPaid ? 'Estimated: cold start and run seconds at the price of the GPU.' : 'No run had a price.'}${twice > 0 && ` Duplicate runs cost ${money(twice)} more.`}
     </p>`;
 }
 
@@ -58,8 +59,8 @@ function reasonOf(table, attempt) {
   return `Sent again after ${{ 'timed-out': 'a time-out', succeeded: 'success' }[fate] ?? `another end (${fate})`}`;
 }
 
-/** @param {{ title: string, what: string, uses: Uses }} props */
-function UsesTable({ title, what, uses }) {
+/** @param {{ title: string, what: string, uses: Uses, isPaid: boolean }} props */
+function UsesTable({ title, what, uses, isPaid }) {
   const all = [...uses].sort(([, a], [, b]) => b.cost - a.cost);
   const lines = all.map(([name, { runs, seconds, cost, failed }]) => [
     name,
@@ -67,9 +68,9 @@ function UsesTable({ title, what, uses }) {
     failed > 0 ? { text: count(failed), outcome: 'failed' } : { text: '–' },
     { text: span(seconds) },
     { text: span(seconds / runs) },
-    { text: html`<b>${money(cost)}</b>` },
+    ...(isPaid ? [{ text: html`<b>${money(cost)}</b>` }] : []),
   ]);
   return html`<${Section} head="h2" title=${title}>
-    <div class="scroll" tabindex="0" role="region" aria-label="Cost ${title}"><${Lines} heads=${[what, ...HEADS]} lines=${lines} /></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Cost ${title}"><${Lines} heads=${[what, ...HEADS, ...(isPaid ? ['Cost'] : [])]} lines=${lines} /></div>
   <//>`;
 }

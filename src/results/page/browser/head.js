@@ -2,7 +2,19 @@
 
 import { Button, Copy, html, Terms, toneOf, useMemo } from './parts.js';
 import { failureGroups, sameGroups } from './arrange.js';
-import { asCalled, commandOf, count, dateOf, joined, money, plural, retryOf, rough, span } from './text.js';
+import {
+  asCalled,
+  commandOf,
+  count,
+  dateOf,
+  ifPaid,
+  joined,
+  money,
+  plural,
+  retryOf,
+  rough,
+  span,
+} from './text.js';
 
 /** @import { Table } from './table.js' */
 /** @import { Group, Wish } from './arrange.js' */
@@ -67,11 +79,11 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
     [true, 'Wall time', span(seconds)],
-    [true, 'Cost, estimated', costText(total_cost_usd, unpriced), each],
+    [total_cost_usd + unpriced, 'Cost, estimated', costText(total_cost_usd, unpriced), each],
     [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
-    [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), money(undelivered.cost_usd)],
+    [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), ifPaid(undelivered.cost_usd)],
     [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
   return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));
@@ -84,9 +96,10 @@ function runningFacts(running, { seconds, cost, done }) {
   const left = etaSeconds === undefined ? '' : `about ${span(etaSeconds)} left`;
   /** @type {Fact} */
   const out = ['Outstanding', `${count(outstanding ?? 0)} of ${count(allowed)}`, `${count(waiting)} waiting`];
+  const about = aboutUsd === undefined ? '' : `about ${money(aboutUsd)} in total`;
   return [
     ['So far', span(seconds), left],
-    ['Cost, estimated', money(costUsd), aboutUsd === undefined ? '' : `about ${money(aboutUsd)} in total`],
+    .../** @type {Fact[]} */ (costUsd > 0 ? [['Cost, estimated', money(costUsd), about]] : []),
     ['Speed', rough(perMinute || (done / Math.max(1, seconds)) * 60), 'rows/min'],
     ...(outstanding === undefined ? [] : [out]),
   ];

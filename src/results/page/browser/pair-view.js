@@ -3,7 +3,7 @@
 import { Button, html, Lines, NewTab, Section, Terms, toneOf, useState, useWindow } from './parts.js';
 import { kindOf, LargeFile, Picture } from './files.js';
 import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.js';
-import { money, span } from './text.js';
+import { ifPaid, span } from './text.js';
 import { Viewer } from './viewer.js';
 
 /** @import { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.ts' */
@@ -67,7 +67,7 @@ const LINES = [
   ['Outcome', ({ outcome }) => outcome],
   ['GPU', ({ gpu }) => gpu || '–'],
   ['Run', ({ seconds }) => (seconds > 0 ? span(seconds) : '–')],
-  ['Cost', ({ cost }) => money(cost)],
+  ['Cost', ({ cost }) => ifPaid(cost) || '–'],
   ['Attempts', ({ attempts }) => String(attempts)],
 ];
 

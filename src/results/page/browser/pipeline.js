@@ -1,7 +1,7 @@
 // The page of a pipeline: a line for each stage, with its own page, and what helps where one waits.
 
 import { Copy, html, Lines, NewTab, render, Section } from './parts.js';
-import { asCalled, count, joined, money, placed, plural } from './text.js';
+import { asCalled, count, ifPaid, joined, money, placed, plural } from './text.js';
 
 /** @import { PipelineFacts } from '../pipeline-page.ts' */
 /** @typedef {PipelineFacts['stages'][number]} Stage */
@@ -19,7 +19,7 @@ function Pipeline({ pipeline, program, stages }) {
   return html`<header id="head">
       <p class="wrap"><b id="title">${pipeline}</b></p>
       <h1 id="sentence">${count(ended)} of ${plural(stages.length, 'stage')} ended</h1>
-      <p class="note">${money(cost)} estimated so far; this page is written anew when a stage changes</p>
+      <p class="note">${cost > 0 && `${money(cost)} estimated so far; `}this page is written anew when a stage changes</p>
     </header>
     <main class="columns">
       <div class="scroll"><${Lines} heads=${['', 'State', 'Rows', 'Succeeded', 'Others', 'Cost', 'Page']} lines=${stages.map(lineOf)} /></div>
@@ -46,7 +46,7 @@ function lineOf({ name, deployment, state, rows, outcomes, costUsd, batch, reaso
     { text: rows === undefined ? '' : count(rows) },
     { text: outcomes === undefined ? '' : count(succeeded) },
     { text: outcomes === undefined ? '' : count(failed) },
-    { text: costUsd === undefined ? '' : money(costUsd) },
+    { text: ifPaid(costUsd ?? 0) },
     { text: batch && html`<${NewTab} href=${`../${encodeURIComponent(batch)}/report.html`} text="open" />` },
   ];
 }

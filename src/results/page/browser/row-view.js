@@ -3,7 +3,7 @@
 import { Button, Copy, html, NewTab, Section, Terms, toneOf, useEffect, useRef, useState } from './parts.js';
 import { LargeFile, NoPicture, Thumb } from './files.js';
 import { choiceOf } from './picks.js';
-import { dateOf, joined, money, retryOf, size, span } from './text.js';
+import { dateOf, ifPaid, joined, retryOf, size, span } from './text.js';
 import { Viewer } from './viewer.js';
 
 /** @import { Source } from './row-card.js' */
@@ -139,7 +139,7 @@ function Attempt({ given, isMeant }) {
     known('queued', took.queue_seconds),
     known('cold start', took.cold_start_seconds),
     known('ran', took.run_seconds),
-    cost_usd > 0 ? money(cost_usd) : '',
+    ifPaid(cost_usd),
   ]);
   return html`<li ref=${item} class=${isMeant ? 'meant' : ''}>
     <p><b class="tone" style=${toneOf(outcome)}>${attempt}. ${outcome}</b> ${facts}</p>

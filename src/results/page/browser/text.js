@@ -18,6 +18,9 @@ export function money(usd) {
   return `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
+/** GPUs of one's own have no price. @param {number} usd */
+export const ifPaid = (usd) => (usd > 0 ? money(usd) : '');
+
 /** @param {number} seconds */
 export function span(seconds) {
   if (seconds > 0 && seconds < 0.1) return `${Math.ceil(seconds * 1_000)} ms`;
@@ -63,7 +66,7 @@ export const factsText = ({ outcome, gpu, seconds, cost, attempts }) =>
     outcome === 'succeeded' ? '' : outcome,
     gpu,
     seconds > 0 ? span(seconds) : '',
-    cost > 0 ? money(cost) : '',
+    ifPaid(cost),
     attempts > 1 ? `${attempts} attempts` : '',
   ]);
 
