@@ -3,7 +3,7 @@
 import { factsText } from './text.js';
 
 /** @import { Columns } from './data.js' */
-/** @import { LiveRow } from '../report-row.ts' */
+/** @import { liveRow } from '../report-row.ts' */
 /** @import { ReportFacts } from '../report.ts' */
 
 /**
@@ -102,7 +102,7 @@ export class Table {
       }
   }
 
-  /** Adds a row, or replaces it if it was sent again. @param {LiveRow} given */
+  /** Adds a row, or replaces it if it was sent again. @param {ReturnType<typeof liveRow>} given */
   put({ row: number, key, outcome, reason = '', cells, files, file = '', bytes = 0, attempts }) {
     const row = number - 1;
     if (row >= this.rows) return;
