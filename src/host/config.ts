@@ -149,7 +149,7 @@ export function loadConfig(
     /** runsheet's cache folder of this user. Absolute. */
     cache,
     /** Where this user's batches on this machine are. Absolute. */
-    places: join(stateFolder(environment, home), 'places'),
+    places: join(usersFolder(environment, home), 'places'),
     environment,
   });
 }
@@ -255,7 +255,7 @@ function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string
 }
 
 /** The user's, unless it cannot be written: the state folder is another one in each working directory. */
-function stateFolder({ XDG_STATE_HOME: given }: Environment, own: string): string {
+function usersFolder({ XDG_STATE_HOME: given }: Environment, own: string): string {
   const users = given || inHome(join('.local', 'state'));
   const folder = users && join(users, 'runsheet');
   return folder !== undefined && canMake(folder) ? folder : own;

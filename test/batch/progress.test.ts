@@ -170,7 +170,7 @@ describe('a batch that waits', () => {
     const world = new World({ rows: 8, concurrency: 2 });
     world.answer(0, ['dropped']);
     expect(reasonOf(world)).toMatch(/^2 attempts may have started runs; waiting for run lists/);
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     expect(progress(world.state).state).toBe('paused');
   });
 

@@ -241,6 +241,14 @@ export class World {
     }
   }
 
+  /** The same, and the lists cannot be read meanwhile. */
+  passUnread(ms: number): void {
+    this.pass(ms - 1);
+    this.read('incomplete');
+    this.pass(1);
+    this.read('incomplete');
+  }
+
   /** Simulates a changed system clock or a server that was down. */
   jump(ms: number): void {
     this.wallAt += ms;

@@ -170,7 +170,12 @@ const ROWS_NAMED = 10;
  */
 export const pauseForUnconfirmed: Decision = {
   name: 'pause-for-unconfirmed',
-  dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),
+  dueAt: (state) => {
+    const at = tooManyAt(state);
+    // After an outage, the first reading may resolve them.
+    const isRead = state.version < 4 || at <= (state.reconcile.readAt ?? 0);
+    return state.pauses.has('unconfirmed') || !isRead ? NEVER : at;
+  },
   act: (state) => {
     const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
     const places = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);

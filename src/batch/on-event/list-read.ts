@@ -24,6 +24,7 @@ export function onListRead(state: State, reading: ListReading): void {
   const { requestedAt, controlAt } = state.reconcile;
   if (requestedAt === undefined) return;
   state.reconcile.requestedAt = undefined;
+  state.reconcile.readAt = requestedAt;
   state.reconcile.readings += 1;
   onRunsSeen(state, reading.found, 'list');
   for (const row of unconfirmedRows(state))

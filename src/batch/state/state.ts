@@ -149,9 +149,10 @@ export type State = {
   isStopping: boolean;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[];
-  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued. */
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested. */
   readonly reconcile: {
     requestedAt?: number | undefined;
+    readAt?: number;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;

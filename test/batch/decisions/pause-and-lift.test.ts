@@ -147,7 +147,7 @@ describe('unconfirmed attempts of a batch in a pool', () => {
     expect(progress(world.state).reason).toBe(
       '4 attempts may have started runs; waiting for run lists that show them or rule them out',
     );
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     expect(kinds(world)).toEqual(['unconfirmed']);
     expect(progress(world.state).reason).toMatch(/^4 of 4 slots are held/);
     grant(world, { epoch: 2, limit: 100, size: 100 });
@@ -159,12 +159,10 @@ describe('unconfirmed attempts of a batch in a pool', () => {
     grant(world, { limit: 2, size: 4 });
     world.answer(0, ['dropped']);
     grant(world, { epoch: 2, limit: 0, size: 4 });
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     expect(kinds(world)).toEqual(['unconfirmed']);
   });
 });
-
-const NONE = { answer: 'none', found: [], hasControl: false } as const;
 
 const ASK = { rule: 'ask', afterMs: 0 } as const;
 const isPaused = (world: World): boolean => world.state.pauses.has('unconfirmed');
@@ -175,7 +173,7 @@ describe('pause for unconfirmed', () => {
     world.answer(0, ['dropped', 'accepted']);
     world.pass(STUCK_MS - 1);
     expect(isPaused(world)).toBe(false);
-    world.pass(1);
+    world.passUnread(1);
     expect(progress(world.state).reason).toMatch(/^15 of 30 slots .* no run list resolves them$/);
     expect(progress(world.state).pauses[0]?.places).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
     const older = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
@@ -183,6 +181,22 @@ describe('pause for unconfirmed', () => {
     older.answer(0, ['dropped', 'accepted']);
     older.pass(STUCK_MS);
     expect(progress(older.state).reason).toMatch(/^15 of 30 slots .*: rows 1, 3, 5, .*19 and 5 more$/);
+  });
+
+  it('unconfirmed attempts whose age was over while no worker ran pause nothing before the lists are read', () => {
+    const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
+    world.answer(0, ['dropped']);
+    world.pass(2 * STUCK_MS);
+    expect(progress(world.state)).toMatchObject({
+      state: 'running',
+      reason: expect.stringContaining('waiting for run lists') as string,
+    });
+    // Requested before the outage, then after it.
+    world.read('incomplete');
+    world.pass(1);
+    expect(isPaused(world)).toBe(false);
+    world.read('incomplete');
+    expect(isPaused(world)).toBe(true);
   });
 
   it('unconfirmed attempts that hold less than half of the slots pause nothing', () => {
@@ -200,18 +214,18 @@ describe('pause for unconfirmed', () => {
   ])('unconfirmed attempts pause the batch if %s lets nothing else be sent', (_, params) => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER, lists: false, ...params });
     world.answer(0, ['dropped']);
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     expect(isPaused(world)).toBe(true);
     const decided = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER, lists: false, ...params });
     decided.answer(0, ['dropped', 'accepted']);
-    decided.pass(STUCK_MS);
+    decided.passUnread(STUCK_MS);
     expect(isPaused(decided)).toBe(false);
   });
 
   it('unconfirmed attempts end the pause when fewer of them are left', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     world.apply({ type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'late' }] });
     expect(progress(world.state).state).toBe('running');
   });
@@ -220,7 +234,7 @@ describe('pause for unconfirmed', () => {
     for (const rule of ['unknown', 'fail', 'resubmit'] as const) {
       const world = new World({ rows: 10, concurrency: 5, lists: false, unconfirmed: ASK });
       world.answer(0, ['accepted', 'dropped', 'accepted', 'accepted', 'accepted']);
-      world.pass(STUCK_MS);
+      world.passUnread(STUCK_MS);
       expect(progress(world.state).reason).toMatch(/^1 of 5 slots .* no run list resolves them$/);
       expect(progress(world.state).pauses).toMatchObject([{ kind: 'unconfirmed', places: [2] }]);
       expect(world.state.log).toContainEqual(expect.objectContaining({ event: 'paused', places: [2] }));
@@ -235,15 +249,14 @@ describe('pause for unconfirmed', () => {
   it('unconfirmed attempts wait for the user by the rule "ask", however long', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: ASK });
     for (const ms of [STUCK_MS, 30 * 86_400_000]) {
-      world.pass(ms);
-      world.apply({ type: 'listRead', reading: NONE });
+      world.passUnread(ms);
       expect(progress(world.state)).toMatchObject({ state: 'paused', unconfirmed: 4 });
     }
   });
 
   it('unconfirmed attempts pause the batch again immediately if the user resumes it and decides nothing', () => {
     const world = unconfirmed({ unconfirmed: ASK });
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     world.apply({ type: 'resume' });
     expect(isPaused(world)).toBe(true);
   });
@@ -273,7 +286,7 @@ describe('blocked and unreachable', () => {
     world.answer(0, ['dropped']);
     expect(progress(world.state)).toMatchObject({ state: 'running', unconfirmed: 1 });
     // The attempt itself stays unconfirmed.
-    world.pass(STUCK_MS);
+    world.passUnread(STUCK_MS);
     expect(kinds(world)).toEqual(['unconfirmed']);
   });
 
