@@ -1,5 +1,6 @@
 // Checks the invariants of every state.
 
+import { isDeepStrictEqual } from 'node:util';
 import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/state/lanes.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
@@ -9,6 +10,7 @@ import {
   NONE_HELD,
   type Held,
 } from '../../src/batch/accounting/reservations.ts';
+import { acknowledge } from '../../src/batch/on-event/user-command.ts';
 import { attemptKey, type AttemptRun } from '../../src/batch/outcome.ts';
 import {
   CANCELS_IN_FLIGHT,
@@ -36,6 +38,48 @@ export function problemsOf(state: State): readonly string[] {
   };
   return Object.keys(wrong).filter((name) => wrong[name]);
 }
+
+/** What the next workflow run begins anew, or has because of its rows. */
+const ANEW: ReadonlySet<keyof State> = new Set<keyof State>([
+  'wakeAt',
+  'version',
+  'isLoadingPass',
+  'polls',
+  'unpolled',
+  'cancels',
+  'cancelsInFlight',
+  'keeping',
+  'loggingNow',
+  'unstored',
+  'published',
+  'isStopping',
+  'isEvidenceNew',
+  'notifying',
+  'reconcile',
+]);
+
+/** The fields of a state that the one restored from its snapshot does not have as they were. */
+export function lostOnTheWay(before: State, after: State): readonly string[] {
+  const { isReporting: _, reported: __, failure: ___, ...membership } = before.membership ?? {};
+  const expected = { ...before, refreshIds: [], ...(before.membership && { membership }) };
+  for (const id of before.refreshIds) acknowledge(expected as State, id);
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof State>;
+  return [...names].filter(
+    (name) => !ANEW.has(name) && !isDeepStrictEqual(plain(after[name]), plain(expected[name])),
+  );
+}
+
+/** As JSON, with maps by their keys. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value ?? null, (_, one: unknown) =>
+      one instanceof Map
+        ? [...one].toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+        : one instanceof Set
+          ? [...one]
+          : one,
+    ),
+  );
 
 /** Each running run must wait for a poll or belong to exactly one poll. */
 export function wronglyPolled(

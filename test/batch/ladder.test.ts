@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
-import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
 import { mostRetries } from '../../src/options/failure-kind.ts';
 import { relearn, UNPROVEN_MOST } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/user-command.ts';
@@ -9,7 +8,6 @@ import { running } from './scenes.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { put } from '../../src/batch/state/put-row.ts';
 import { baseOf } from '../../src/batch/state/row-state.ts';
-import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import { LADDER, LadderWorld, VRAM_GB, type Need } from './ladder-world.ts';
 
 /** One lane for each size class, from 1; the rows of class n need `gb[n - 1]`. */
@@ -209,19 +207,5 @@ describe('a ladder of GPUs', () => {
       ok: false,
       note: 'the concurrency of a batch with a ladder cannot be found',
     });
-  });
-
-  it('keeps the costs of each rung when the state travels, if it reserves an estimate', () => {
-    const attemptCostNano = { T4: 1e9, A10G: 1e9, L40S: 1e9, H100: 1e9 };
-    const { state } = new LadderWorld(
-      { ...classes(4, 1), maxCostNano: 1e12, reserve: 'p99', attemptCostNano },
-      needing(12),
-    );
-    const [lane] = state.lanes;
-    const [, second] = lane?.climb?.rungs ?? [];
-    if (second === undefined) throw new Error('no rung');
-    for (let run = 0; run < 20; run += 1) second.costs = addRunCost(second.costs ?? NO_RUN_COSTS, 5e8);
-    const [again] = restore(snapshot({ ...state, groups: new Map(), phases: { ...state.phases } })).lanes;
-    expect(again?.climb?.rungs.map(({ p99Nano = 0 }) => Math.round(p99Nano / 1e8))).toEqual([0, 5, 0, 0]);
   });
 });

@@ -11,9 +11,7 @@ import {
   placeIn,
   unsentIn,
 } from '../../src/batch/state/lanes.ts';
-import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
-import { problemsOf } from './invariants.ts';
 import { World } from './world.ts';
 
 const T4 = 0;
@@ -134,14 +132,6 @@ describe('lanes', () => {
       ),
       { numRuns: 50 },
     );
-  });
-
-  it('go on after a continue-as-new', () => {
-    const world = new World({ ...lanes(30, 10), concurrency: 4, gpuConcurrency: { H100: 1 } });
-    while (world.sends.length > 0) world.answer(0, ['accepted']);
-    const again = restore(JSON.parse(JSON.stringify(snapshot(world.state))));
-    expect(again.lanes).toEqual(world.state.lanes);
-    expect(problemsOf(again)).toEqual([]);
   });
 
   it('may have more outstanding than a limit that was lowered; the command is in force when that is over', () => {

@@ -12,7 +12,7 @@ import { begin } from '../../src/batch/state/begin.ts';
 import { runningRow, type State } from '../../src/batch/state/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { Folder, type Fetched } from './folder.ts';
-import { openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
+import { lostOnTheWay, openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
@@ -269,7 +269,10 @@ export class World {
     if (!maySnapshot(this.state)) return;
     const { collects, readings, polls, cancels, keeps, loads } = this;
     for (const lost of [collects, readings, polls, cancels, keeps, loads, this.#logs]) lost.length = 0;
-    this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
+    const before = this.state;
+    this.state = restore(JSON.parse(JSON.stringify(snapshot(before))) as Snapshot);
+    const lost = lostOnTheWay(before, this.state);
+    if (lost.length > 0) throw new Error(`${lost.join()} differ in the next workflow run`);
     this.apply({ type: 'started' });
   }
 

@@ -42,15 +42,6 @@ describe('duplicate runs', () => {
     expect([...world.folder.evidence.keys()]).toEqual(['other']);
   });
 
-  it('a second run of one attempt is not counted a second time after a continue-as-new', () => {
-    const world = running({ rows: 1, concurrency: 1 });
-    world.apply(seen('other'));
-    world.continueAsNew();
-    world.apply(seen('other'));
-    expect(world.state.ledger.duplicates).toBe(1);
-    expect(evidence(world)).toEqual(['other']);
-  });
-
   it('a second run of one attempt is cancelled again if it goes on after the service was asked to cancel it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.apply(seen('other'));

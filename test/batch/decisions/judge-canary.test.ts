@@ -129,19 +129,6 @@ describe('--canary', () => {
     expect([world.problems, world.state.tally.outcomes.succeeded]).toEqual([[], 20]);
   });
 
-  it('keeps its gate closed in the next workflow run, and open afterwards', () => {
-    const world = start(canary());
-    world.continueAsNew();
-    expect([world.sends, world.state.gate]).toEqual([[], 'closed']);
-    endAll(world);
-    collectAll(world);
-    start(world);
-    world.continueAsNew();
-    endAll(world);
-    collectAll(world);
-    expect([world.state.gate, placesSent(world).length > 0]).toEqual(['open', true]);
-  });
-
   it('tries a row alone that is sent again after the verdict, and then judges again', () => {
     const world = start(canary());
     endAll(world, 2);
@@ -226,15 +213,6 @@ describe('--canary', () => {
     world.apply({ type: 'passLoaded', pass: 2, segments, appended: 3 });
     world.pass(3_600_000);
     expect([kinds(world), world.sends]).toEqual([['canary'], []]);
-  });
-
-  it('takes its unsent rows along into the next workflow run', () => {
-    const world = canary({ concurrency: 2 });
-    start(world);
-    world.continueAsNew();
-    expect(progress(world.state).canary).toEqual({ rows: 5, ended: 0, gate: 'closed' });
-    endAll(world);
-    expect(placesSent(world)).toEqual([3, 4]);
   });
 
   it('is not over because a user paused and resumed the batch, changed its limits, or sends rows again', () => {

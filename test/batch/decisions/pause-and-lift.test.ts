@@ -64,15 +64,6 @@ describe('a batch that its pool leaves without slots', () => {
     expect(kinds(world)).toEqual(['pool']);
   });
 
-  it('counts the time by its own clock also when it continues as new', () => {
-    const world = inPool();
-    world.apply({ type: 'usageReported' });
-    world.pass(POOL_GONE_MS - 1_000);
-    world.continueAsNew();
-    world.pass(1_000);
-    expect(kinds(world)).toEqual(['pool']);
-  });
-
   it('pauses after 30 s by the clock of Temporal if an older version has joined', () => {
     const world = inPool();
     world.apply({ type: 'usageReported' });

@@ -39,14 +39,6 @@ describe('a pause by a user', () => {
     expect([[...world.state.pauses.keys()], world.sends]).toEqual([['user'], []]);
   });
 
-  it('stays over a continue-as-new', () => {
-    const world = running({ rows: 4, concurrency: 1 });
-    world.apply({ type: 'pause', commandId: 'c' });
-    world.continueAsNew();
-    world.finish('run-0', 'succeeded');
-    expect([world.state.pauses.has('user'), world.sends]).toEqual([true, []]);
-  });
-
   it('ends with the last row: a batch that is closing is not paused', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.apply({ type: 'pause', commandId: 'c' });

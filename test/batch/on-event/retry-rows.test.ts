@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { addSegments, placeIn } from '../../../src/batch/state/lanes.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/state/snapshot.ts';
-import { problemsOf } from '../invariants.ts';
 import { WRITES } from '../../../src/batch/params.ts';
 import { World } from '../world.ts';
 
@@ -172,17 +171,6 @@ describe('a batch that runs', () => {
     world.settle();
     expect(world.state.tally.outcomes).toMatchObject({ succeeded: 1, cancelled: 2 });
     expect(progress(world.state)).not.toHaveProperty('again');
-  });
-
-  it('keeps a pass that it has not loaded over a continue-as-new', () => {
-    const world = new World({ rows: 3, concurrency: 3 });
-    world.apply(retry(2));
-    while (world.sends.length > 0) world.answer(0, ['accepted']);
-    const again = restore(JSON.parse(JSON.stringify(snapshot(world.state))));
-    expect(again).toMatchObject({ pass: 1, wantedPass: 2, isLoadingPass: false });
-    addSegments(again.lanes, AGAIN, WRITES);
-    expect(restore(JSON.parse(JSON.stringify(snapshot(again)))).lanes).toEqual(again.lanes);
-    expect(problemsOf(again)).toEqual([]);
   });
 });
 

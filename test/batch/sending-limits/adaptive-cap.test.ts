@@ -127,15 +127,6 @@ describe('the concurrency that -c auto finds', () => {
     expect(caps.slice(20).filter((cap) => cap > 10)).toEqual([]);
     expect(Math.max(...caps.slice(20))).toBeGreaterThanOrEqual(8);
   });
-
-  it('survives a continue-as-new', () => {
-    const service = new Machines({ ...SERVICE, machines: 12 }, AUTO);
-    service.pass(60 * RUN_MS);
-    const before = structuredClone(only(service));
-    expect(service.continueAsNew()).toBe(true);
-    expect(only(service)).toEqual(before);
-    expect(before?.samples.length).toBeLessThanOrEqual(31);
-  });
 });
 
 const QUICK: RunTimes = [0, 0, 1_000];

@@ -8,7 +8,6 @@ import type { Event, PostResult } from '../../../src/batch/events.ts';
 import type { Command } from '../../../src/batch/commands.ts';
 import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';
 import type { State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { numbersFrom } from '../../../src/service/chance.ts';
@@ -156,12 +155,5 @@ export class Machines {
     const before = this.ended;
     this.pass(ms);
     return ((this.ended - before) * 1_000) / ms;
-  }
-
-  continueAsNew(): boolean {
-    if (!maySnapshot(this.state)) return false;
-    this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
-    this.apply({ type: 'started' });
-    return true;
   }
 }

@@ -94,16 +94,6 @@ describe('blocked', () => {
     world.answer(0, ['blocked']);
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
   });
-
-  it('a blocked batch keeps its pause over a continue-as-new', () => {
-    const world = new World({ rows: 3, concurrency: 1 });
-    blockAll(world);
-    world.continueAsNew();
-    expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'blocked' }] });
-    expect(world.sends).toEqual([]);
-    world.pass(PROBE_MS);
-    expect(world.sends).toHaveLength(1);
-  });
 });
 
 describe('several pauses', () => {
