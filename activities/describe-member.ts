@@ -11,7 +11,6 @@ export type Member = {
   readonly version: string;
   readonly works: boolean;
   readonly receives: boolean;
-  readonly tags: readonly string[];
   readonly deployment?: { readonly name: string; readonly build: string };
   /** A hash of the secret of webhooks. */
   readonly webhookSecret: string;

@@ -18,11 +18,8 @@ import { lookAgain } from './signals.ts';
 import { filesQueueOf, workQueueOf } from './task-queues.ts';
 
 export type PipelineInput = Ref & {
-  readonly stages: readonly PipelineStage[];
+  readonly stages: readonly Stage[];
 };
-
-/** `taskQueue`: of workers with a tag. */
-type PipelineStage = Stage & { readonly taskQueue?: string };
 
 /**
  * Resolves when each stage has ended. Throws the first error of a stage that made no batch; others end before. `lookAgain` takes up
@@ -37,7 +34,7 @@ export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promi
     for (const { name } of due) states.set(name, 'begun');
     await Promise.all(due.map(run));
   };
-  const run = async (stage: PipelineStage): Promise<void> => {
+  const run = async (stage: Stage): Promise<void> => {
     const { name } = stage;
     try {
       failures.delete(name);
@@ -77,11 +74,8 @@ export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promi
 /** `mark`: absent if an earlier release has started it. */
 type Ref = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 
-async function runStage(
-  ref: Ref,
-  { name, from, taskQueue = workflowInfo().taskQueue }: PipelineStage,
-  looks: () => number,
-): Promise<void> {
+async function runStage(ref: Ref, { name, from }: Stage, looks: () => number): Promise<void> {
+  const { taskQueue } = workflowInfo();
   const input = { ...ref, stage: name };
   if (from !== undefined) await awaitStage(input, looks);
   const options = {

@@ -3,10 +3,6 @@
 /** The queue of workflows and of `queueRuns`; eager dispatch needs both on one queue. */
 export const TASK_QUEUE = 'runsheet';
 
-/** The queue of workflows that only workers with a tag run, and so all activities of these workflows. */
-export const taggedQueueOf = (taskQueue: string, tag: string | undefined): string =>
-  tag === undefined ? taskQueue : `${tag}@${taskQueue}`;
-
 /** The queue on which workers and receivers take questions about themselves. */
 export const membersQueueOf = (taskQueue: string): string => `${taskQueue}-members`;
 

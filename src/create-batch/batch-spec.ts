@@ -15,7 +15,6 @@ import {
   type LimitName,
   type LimitChange,
 } from '../options/limits.ts';
-import { keptIn, type KeptIn } from '../options/table.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
@@ -43,22 +42,21 @@ export type ServiceSpec = {
 };
 
 /** Options that change no row, and therefore not the identity of the batch. */
-export type Settings = Omit<OptionalLimits, 'adaptive'> &
-  KeptIn<'batch'> & {
-    /** Whether the useful concurrency is found, up to `concurrency`. */
-    readonly adaptive?: true;
-    /** Maximum runs at the same time (default: twice the deployment's limit). */
-    readonly concurrency?: number;
-    readonly retries?: number;
-    readonly unconfirmed?: Unconfirmed;
-    /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
-    readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
-    readonly webhooks: boolean;
-    readonly canary?: Canary;
-    readonly reserve?: 'p99';
-    /** The template of the names of output files, such as `{sku}-{seed}`. */
-    readonly outputName?: string;
-  };
+export type Settings = Omit<OptionalLimits, 'adaptive'> & {
+  /** Whether the useful concurrency is found, up to `concurrency`. */
+  readonly adaptive?: true;
+  /** Maximum runs at the same time (default: twice the deployment's limit). */
+  readonly concurrency?: number;
+  readonly retries?: number;
+  readonly unconfirmed?: Unconfirmed;
+  /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
+  readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
+  readonly webhooks: boolean;
+  readonly canary?: Canary;
+  readonly reserve?: 'p99';
+  /** The template of the names of output files, such as `{sku}-{seed}`. */
+  readonly outputName?: string;
+};
 
 export type BatchSpec = {
   readonly copy: SheetCopy;
@@ -123,7 +121,6 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
     deployment: definedOnly(known),
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),
-    ...keptIn('batch', spec.settings),
     seed: Number.parseInt(identity.content.slice(0, 7), 16),
   };
 }

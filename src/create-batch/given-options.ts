@@ -95,7 +95,6 @@ export function settingsOf(given: Given, asks = false): Settings {
   const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = given;
   return {
     ...withoutNone(limitChangeOf(given)),
-    ...keptIn('batch', given),
     ...definedOnly({
       unconfirmed,
       outputName,

@@ -1,4 +1,4 @@
-// The settings of a worker or receiver that is one of several: how long it takes to end, what it serves, and its release.
+// The settings of a worker or receiver that is one of several: how long it takes to end, and its release.
 
 import { z } from 'zod';
 
@@ -9,16 +9,8 @@ const DRAIN_SECONDS_MOST = 3_600;
 const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
-/** It becomes a part of the name of a task queue. */
-const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
-const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
-
 export const MEMBER_SETTINGS = {
   drain_seconds: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
-  worker_tags: z
-    .string()
-    .transform((list) => [...new Set(list.split(/[\s,]+/).filter(Boolean))])
-    .refine((tags) => tags.every((tag) => TAG.test(tag)), `has a word that is ${NO_TAG}`),
   worker_deployment: name('name'),
   worker_build: name('build id'),
 } as const;
@@ -34,8 +26,6 @@ export const memberSettings = (
 ) => ({
   /** How long a worker that was asked to end waits for what it has begun. */
   drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
-  /** The tags of a worker: it also serves the batches that ask for one of them. */
-  tags: values.worker_tags ?? [],
   /** The Worker Deployment of Temporal that a worker belongs to, if any. */
   deployment: values.worker_deployment ?? (environment['TEMPORAL_DEPLOYMENT_NAME'] || undefined),
   /** Its build id there; undefined: the version of this package. */

@@ -60,17 +60,9 @@ async function sessionWith(
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   const close: Session['close'] = (onProgress) => (closing ??= leave(onProgress));
   return {
-    batches: openBatchClient(() => client, queue, {
-      encrypted,
-      searchable: isSearchWanted(config, keys),
-      ignoresTags: stack !== undefined,
-    }),
+    batches: openBatchClient(() => client, queue, { encrypted, searchable: isSearchWanted(config, keys) }),
     pools: openPools(() => client, queue, encrypted),
-    pipelines: openPipelines(() => client, {
-      taskQueue: queue,
-      encrypted,
-      ignoresTags: stack !== undefined,
-    }),
+    pipelines: openPipelines(() => client, queue, encrypted),
     schedules: openSchedules(() => client, {
       taskQueue: queue,
       encrypted,

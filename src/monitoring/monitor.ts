@@ -177,7 +177,7 @@ async function answerTo(deps: ServerDeps, path: string): Promise<Answer> {
 
 type WatchedWorker = {
   readonly client: Client;
-  readonly queues: readonly string[];
+  readonly queue: string;
   /** Whether the worker should have a receiver, and whether it takes webhooks. */
   readonly receiver: { isReady(): boolean } | undefined;
   /** The states of its Temporal workers; undefined if it should have none. */
@@ -205,12 +205,12 @@ export async function createWorkerMonitor(
     coreAddress,
     /** undefined if the address is in use and `isOptional`. */
     open: async (worker: WatchedWorker) => {
-      const { client, queues } = worker;
+      const { client, queue } = worker;
       const opening = monitor.open({
         listen,
         out: config.out,
         log,
-        recent: (endedSince) => recentBatches(client, queues, { endedSince, most: BATCHES_SHOWN }),
+        recent: (endedSince) => recentBatches(client, queue, { endedSince, most: BATCHES_SHOWN }),
         summaryOf: async ({ folder }) =>
           isAllowed(folder, config) ? readLatestSummary(openStore(folder, 'existing')) : undefined,
         checks: checksOf(worker),

@@ -130,13 +130,6 @@ export const rowRanges = {
     }),
 };
 
-/** A part of the name of a task queue. */
-export const tag = {
-  type: 'tag' as const,
-  isKept: (value: unknown): value is string =>
-    typeof value === 'string' && /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/.test(value),
-};
-
 /** What happens to an attempt that may have started a run. Without `afterMs`, the time comes from the service's profile. */
 export type Unconfirmed = {
   readonly rule: 'unknown' | 'ask' | 'fail' | 'resubmit';

@@ -137,8 +137,6 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly outputName?: string;
   /** Poll the runs instead of using webhooks. */
   readonly poll?: boolean;
-  /** Only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch (default: any). */
-  readonly workerTag?: string;
   /** Guesses about the sheet that could spend money wrongly: refuse them, or accept them (default: refuse). */
   readonly guess?: 'refuse' | 'accept';
   /** Rows that earlier batches have done: refuse the sheet, reuse their results and run only the others, or run all of them again (default: refuse). */

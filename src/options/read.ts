@@ -179,12 +179,6 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     examples: () => ['portraits-2'],
     read: (kind, given) => kept(kind, given),
   },
-  tag: {
-    form: () => 'tag',
-    expected: () => 'a tag of at most 40 lower case letters, digits, -, _ and .',
-    examples: () => ['eu', 'gpu-lab'],
-    read: (kind, given) => kept(kind, given),
-  },
   text: {
     form: ({ form }) => form,
     expected: () => 'a text',

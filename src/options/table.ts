@@ -2,7 +2,7 @@
 // programs, what batch.json stores, the tables of the documentation and the completion of a shell come from it.
 
 import { CANARY_ROWS_MAX } from './bounds.ts';
-import { axes, choice, flag, pairs, repeat, span, tag, text, texts, unconfirmed } from './batch-kinds.ts';
+import { axes, choice, flag, pairs, repeat, span, text, texts, unconfirmed } from './batch-kinds.ts';
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';
 import type * as kinds from './kinds.ts';
@@ -17,9 +17,9 @@ const column = text('column', 'sku');
 const timeout = span('1s', 1_000);
 
 /**
- * `scope`: where a request has it. `live`: it may change while the batch runs; `batch`: batch.json stores it as it is; `own`: a
- * request treats it on its own. `kept`: its name in a request and in batch.json, if
- * it is another one. `not`: doors without it. `form`: the placeholder of its value, if its kind has another one.
+ * `scope`: where a request has it. `live`: it may change while the batch runs; `own`: a request treats it on its own. `kept`: its
+ * name in a request and in batch.json, if it is another one. `not`: doors without it. `form`: the placeholder of its value, if its
+ * kind has another one.
  */
 export const OPTIONS = {
   deployment: {
@@ -193,13 +193,6 @@ export const OPTIONS = {
   },
   ...READING,
   poll: { kind: flag, scope: 'own', group: 'service', help: 'poll the runs instead of using webhooks' },
-  workerTag: {
-    kind: tag,
-    scope: 'batch',
-    group: 'service',
-    help: 'only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch',
-    usual: 'any',
-  },
   guess: {
     kind: choice(['refuse', 'accept']),
     scope: 'request',
@@ -244,7 +237,7 @@ export type Kind =
       | typeof batchKinds.unconfirmed
     >
   | (typeof kinds)['rowsOrShare' | 'moment' | 'named' | 'targets']
-  | (typeof batchKinds)['flag' | 'rowOrNone' | 'rowRanges' | 'tag' | 'axes' | 'repeat'];
+  | (typeof batchKinds)['flag' | 'rowOrNone' | 'rowRanges' | 'axes' | 'repeat'];
 
 /** An option as everything treats all of them that is not about one. */
 export type AnyOption = {

@@ -23,7 +23,7 @@ const waitMs = z.number().nonnegative();
 const mark = z.string().regex(/^[0-9a-f]{16}$/);
 
 /** Values that the table of options checks. */
-const optionsIn = <const S extends 'reading' | 'sheet' | 'order' | 'batch'>(scope: S) =>
+const optionsIn = <const S extends 'reading' | 'sheet' | 'order'>(scope: S) =>
   shapeOf(
     Object.entries<AnyOption>(OPTIONS)
       .filter(([, row]) => row.scope === scope)
@@ -149,7 +149,6 @@ const schema = z.object({
   adaptive: count.min(1).exactOptional(),
   retries: count,
   ...optionalLimits,
-  ...optionsIn('batch'),
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What is reserved for an attempt instead of its highest cost. */

@@ -12,7 +12,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { ShownBatch } from '../batch/shown/shown-batch.ts';
-import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/state/snapshot.ts';
 import { WRITES } from '../batch/params.ts';
@@ -61,12 +61,7 @@ const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownB
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
 /** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: not encrypted. */
-type Made = {
-  readonly encrypted: boolean;
-  readonly searchable: boolean;
-  /** The only worker of embedded servers works on every batch. */
-  readonly ignoresTags?: boolean;
-};
+type Made = { readonly encrypted: boolean; readonly searchable: boolean };
 
 async function listed(client: Client, condition = ''): Promise<readonly Known[]> {
   const found: Known[] = [];
@@ -89,7 +84,7 @@ function ofNoAttribute(error: unknown): readonly Known[] {
 export function openBatchClient(
   reach: () => Client,
   taskQueue: string = TASK_QUEUE,
-  { encrypted, searchable, ignoresTags }: Made = { encrypted: false, searchable: false },
+  { encrypted, searchable }: Made = { encrypted: false, searchable: false },
 ) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
@@ -97,17 +92,12 @@ export function openBatchClient(
     handleOf(name).describe().then(known, undefinedIfGone);
 
   return {
-    /** Starts the batch unless Temporal already knows it; a birth mark is never reused. `workerTag`: only for such workers. */
-    start: async (
-      ref: BatchRef,
-      continuation?: Continuation,
-      shown?: ShownBatch,
-      workerTag?: string,
-    ): Promise<Started> => {
+    /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
+    start: async (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch): Promise<Started> => {
       try {
         await startSearchable(reach(), searchable ? shown?.search : undefined, {
           ...startOptions(ref, continuation, shown),
-          taskQueue: taggedQueueOf(taskQueue, ignoresTags ? undefined : workerTag),
+          taskQueue,
           // The receiver of any worker reads the batch's folder from the memo.
           memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },
         });

@@ -144,7 +144,6 @@ async function ask(
 // Every client of the namespace can answer, so each answer is checked alone: one that is malformed hides no other.
 
 const TEXT_MOST = 5_000;
-const TAGS_MOST = 100;
 /** What a terminal can show. */
 const text = z.string().max(TEXT_MOST).transform(terminalLine);
 
@@ -153,7 +152,6 @@ const answerSchema = z.object({
   version: text,
   works: z.boolean(),
   receives: z.boolean(),
-  tags: z.array(text).max(TAGS_MOST),
   deployment: z.object({ name: text, build: text }).optional(),
   webhookSecret: text,
   out: text,
@@ -189,6 +187,6 @@ export function readAnswers(all: readonly unknown[]): Answers {
   return { answers: [...answers.values()], malformed };
 }
 
-/** `tags: Invalid input: expected array, received string`. */
+/** `clockMs: Invalid input: expected number, received string`. */
 const reasonOf = ({ issues: [first] }: z.ZodError): string =>
   terminalLine([first?.path.join('.'), first?.message].filter(Boolean).join(': '));

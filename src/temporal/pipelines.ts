@@ -4,20 +4,10 @@ import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import { pipelineIdOf, workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
 import { lookAgain } from '../../workflows/signals.ts';
-import { taggedQueueOf } from '../../workflows/task-queues.ts';
 import { undefinedIfGone } from './client-errors.ts';
 
 export type PipelineRef = { readonly pipeline: string; readonly mark: string };
 export type PipelineClient = ReturnType<typeof openPipelines>;
-
-/** A stage, and the tag of the workers that run its batch. */
-type Started = Omit<PipelineInput, 'stages'> & {
-  readonly stages: readonly {
-    readonly name: string;
-    readonly from?: string | undefined;
-    readonly workerTag?: string | undefined;
-  }[];
-};
 
 /** Makes the workflow of the pipeline look again. False if none runs. */
 export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<boolean> {
@@ -25,15 +15,8 @@ export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<b
   return (await signalling.then(() => true, undefinedIfGone)) ?? false;
 }
 
-type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly ignoresTags: boolean };
-
-/**
- * `reach` returns the current client, because an embedded server may restart on another port. `ignoresTags`: the only worker of
- * embedded servers works on everything.
- */
-export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignoresTags }: Made) {
-  const queueOf = (tag: string | undefined): string =>
-    taggedQueueOf(taskQueue, ignoresTags ? undefined : tag);
+/** `reach` returns the current client, because an embedded server may restart on another port. */
+export function openPipelines(reach: () => Client, taskQueue: string, encrypted: boolean) {
   const statusOf = async (workflowId: string): Promise<WorkflowExecutionStatusName | undefined> =>
     (await reach().workflow.getHandle(workflowId).describe().catch(undefinedIfGone))?.status.name;
   /** False if it has ended: Temporal accepts the cancellation of a workflow that was cancelled. */
@@ -44,21 +27,17 @@ export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignor
   };
   return {
     /** Starts it, or if it runs, makes it look again. One that has ended finds again what it has made. */
-    start: async ({ mark, ...input }: Started & PipelineRef): Promise<void> => {
-      const stages = input.stages.map(({ name, from, workerTag }) => ({
-        name,
-        ...(from !== undefined && { from }),
-        taskQueue: queueOf(workerTag),
-      }));
+    start: async (input: PipelineInput & PipelineRef): Promise<void> => {
+      const { pipeline, mark, folder } = input;
       await reach().workflow.signalWithStart<typeof runsheetPipeline, [{ mark: string }]>(
         'runsheetPipeline',
         {
-          workflowId: pipelineIdOf({ mark, ...input }),
+          workflowId: pipelineIdOf(input),
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          taskQueue: stages[0]?.taskQueue ?? taskQueue,
-          args: [{ ...input, mark, stages }],
-          memo: { folder: input.folder, ...(encrypted ? { encrypted } : {}) },
-          staticSummary: input.pipeline,
+          taskQueue,
+          args: [input],
+          memo: { folder, ...(encrypted ? { encrypted } : {}) },
+          staticSummary: pipeline,
           signal: lookAgain,
           signalArgs: [{ mark }],
         },

@@ -23,12 +23,12 @@ export type RecentBatches = { readonly batches: readonly RecentBatch[]; readonly
 /** Running batches first, then those that ended since, the newest first. */
 export async function recentBatches(
   client: Client,
-  queues: readonly string[],
+  queue: string,
   { endedSince, most }: { readonly endedSince: Date; readonly most: number },
 ): Promise<RecentBatches> {
   const query = [
     "WorkflowType = 'runsheetBatch'",
-    `TaskQueue IN (${queues.map((queue) => `'${queue.replaceAll("'", "''")}'`).join(', ')})`,
+    `TaskQueue = '${queue.replaceAll("'", "''")}'`,
     "ExecutionStatus != 'ContinuedAsNew'",
     `(ExecutionStatus = 'Running' OR CloseTime > '${endedSince.toISOString()}')`,
   ].join(' AND ');

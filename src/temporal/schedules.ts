@@ -11,7 +11,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { runsheetFiring } from '../../workflows/firing.ts';
-import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import {
   batchNameAt,
@@ -129,12 +129,8 @@ const OVERLAP = { skip: 'SKIP', buffer: 'BUFFER_ONE', cancel: 'CANCEL_OTHER' } a
 
 type Options = ScheduleOptions & { readonly policies: object };
 
-function optionsOf(
-  definition: ScheduleDefinition,
-  { taskQueue = TASK_QUEUE, encrypted, tickets }: ScheduleParams,
-) {
-  const { name, cron, timezone, overlap, catchupMs, request } = definition;
-  const { workerTag } = request.settings;
+function optionsOf(definition: ScheduleDefinition, { taskQueue = TASK_QUEUE, encrypted }: ScheduleParams) {
+  const { name, cron, timezone, overlap, catchupMs } = definition;
   return {
     scheduleId: scheduleIdOf(name),
     spec: { cronExpressions: [cron], timezone },
@@ -142,8 +138,7 @@ function optionsOf(
       type: 'startWorkflow',
       workflowType: 'runsheetFiring',
       workflowId: firingIdOf(name),
-      // The firing makes the batch, and for that it asks the service too. An embedded server has one worker for everything.
-      taskQueue: taggedQueueOf(taskQueue, tickets === undefined ? workerTag : undefined),
+      taskQueue,
       args: [labelled(workflowLabel('runsheetFiring', 'input'), definition)] as Parameters<
         typeof runsheetFiring
       >,

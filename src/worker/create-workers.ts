@@ -1,6 +1,5 @@
-// Creates the Temporal workers of a process, three for each queue of batches, each with slots of its own: one runs workflows and
-// sends, one exchanges messages, and one waits for files of other hosts. A worker with tags has a queue for each of them beside
-// the one without.
+// Creates the three Temporal workers of a process, each with slots of its own: one runs workflows and sends, one exchanges
+// messages, and one waits for files of other hosts.
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
@@ -41,24 +40,22 @@ export const activityGuards = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onl
 /** `drainMs`: how long they wait for what they have begun when they are shut down. */
 export async function createWorkers(
   deps: Deps,
-  queues: readonly string[],
+  queue: string,
   at: WorkerPlace,
   drainMs: number,
 ): Promise<readonly Worker[]> {
   const bundle = await workflowBundle();
-  return Promise.all(
-    queues.flatMap((queue) => [
-      Worker.create({
-        ...at,
-        ...SENDING,
-        shutdownGraceTime: drainMs,
-        taskQueue: queue,
-        workflowBundle: bundle,
-        activities: createSenders(deps),
-      }),
-      ...createOtherWorkers(deps, queue, at, drainMs),
-    ]),
-  );
+  return Promise.all([
+    Worker.create({
+      ...at,
+      ...SENDING,
+      shutdownGraceTime: drainMs,
+      taskQueue: queue,
+      workflowBundle: bundle,
+      activities: createSenders(deps),
+    }),
+    ...createOtherWorkers(deps, queue, at, drainMs),
+  ]);
 }
 
 type WorkerPlace = Pick<

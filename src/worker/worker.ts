@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createMember, type Member } from '../../activities/describe-member.ts';
-import { membersQueueOf, taggedQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { version } from '../host/package-version.ts';
@@ -41,10 +41,7 @@ export async function startWorker(params: WorkerParams) {
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
-  // An embedded worker is alone, and works on every batch.
   const isMember = server === 'cluster';
-  const tags = isMember ? config.member.tags : [];
-  const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
   const versioning = isMember ? deploymentOf(config.member) : {};
   const identity = isMember ? identityParts(config) : [];
   const drainMs = isMember ? config.member.drainMs : EMBEDDED_DRAIN_MS;
@@ -60,12 +57,12 @@ export async function startWorker(params: WorkerParams) {
   let workers: readonly Worker[] = [];
   const states = (): readonly string[] => workers.map((worker) => worker.getState());
   const sees = parts === 'receiver-only' ? undefined : states;
-  const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
+  const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
   const watched = watchActivities({ log, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, { home: config.home, keys }, watched);
   const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')
-    workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
+    workers = await createWorkers(deps, queue, { ...at, ...versioning, interceptors }, drainMs);
   const member = isMember ? [await createMemberWorker(config, parts, queue, at, keys)] : [];
   const running = [...workers, ...member].map((worker) => worker.run());
   return {
@@ -149,14 +146,13 @@ function createMemberWorker(
   at: Required<Pick<WorkerOptions, 'connection' | 'namespace' | 'identity' | 'dataConverter'>>,
   keys: PayloadKeys,
 ): Promise<Worker> {
-  const { deployment, build = version, tags } = config.member;
+  const { deployment, build = version } = config.member;
   const works = parts !== 'receiver-only';
   const member: Member = {
     identity: at.identity,
     version,
     works,
     receives: parts !== 'no-receiver',
-    tags: works ? tags : [],
     ...(deployment === undefined || !works ? {} : { deployment: { name: deployment, build } }),
     webhookSecret: secretFingerprint(webhookSecret(config)),
     out: config.out,

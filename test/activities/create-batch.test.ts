@@ -217,7 +217,6 @@ describe('what a call asks for', () => {
       outputName: '{key}',
       queueTimeout: '2h',
       unconfirmed: 'resubmit-after=3h',
-      workerTag: 'eu',
       guess: 'accept',
       reuse: 'again',
     });
@@ -228,7 +227,6 @@ describe('what a call asks for', () => {
       sheet: { rows: 2, order: { orderBy: 'group' }, outputName: '{key}', options: { keyColumn: 'number' } },
       deadlines: { queueMs: 7_200_000 },
       unconfirmed: { rule: 'resubmit', afterMs: 10_800_000 },
-      workerTag: 'eu',
       webhooks: false,
     });
   });

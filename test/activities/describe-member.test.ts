@@ -12,7 +12,6 @@ const MEMBER: Member = {
   version: '0.1.0',
   works: true,
   receives: false,
-  tags: ['eu'],
   webhookSecret: '01234567',
   out: '/batches',
 };

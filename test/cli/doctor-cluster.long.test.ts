@@ -138,7 +138,7 @@ describe('doctor --cluster', () => {
       taskQueue: membersQueueOf(TASK_QUEUE),
       maxConcurrentActivityTaskExecutions: 1,
       activities: createMember(
-        { identity, version: '\u001b[2J9', works: true, tags: 'eu' } as unknown as Member,
+        { identity, version: '\u001b[2J9', works: true } as unknown as Member,
         openStore(stage.path('batches')),
       ),
     });

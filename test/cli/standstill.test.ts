@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Standstill } from '../../src/cli/follow/follow.ts';
-import { workerCommand } from '../../src/library/handle/found-batch.ts';
 
 const AWAY = 'Temporal is away';
 const ALONE = 'no worker takes its tasks';
@@ -25,10 +24,5 @@ describe('a batch that does not advance', () => {
     standstill.goesOn(ALONE, 47_000);
     const said = `the batch does not advance: ${ALONE}`;
     expect(notes).toEqual([said, 'the batch advances again', said]);
-  });
-
-  it('waits for a worker with its tag', () => {
-    expect(workerCommand({ file: {} })).toBe('runsheet worker');
-    expect(workerCommand({ file: { workerTag: 'eu' } })).toBe('RUNSHEET_WORKER_TAGS=eu runsheet worker');
   });
 });

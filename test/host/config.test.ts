@@ -217,8 +217,8 @@ describe('the address of the metrics', () => {
 });
 
 describe('the settings of one worker of several', () => {
-  it('give a worker 25 s to end, no tags and no deployment by default', () => {
-    expect(load().member).toEqual({ drainMs: 25_000, tags: [], deployment: undefined, build: undefined });
+  it('give a worker 25 s to end and no deployment by default', () => {
+    expect(load().member).toEqual({ drainMs: 25_000, deployment: undefined, build: undefined });
   });
 
   it('are those of the Worker Controller, unless others are set', () => {
@@ -227,15 +227,12 @@ describe('the settings of one worker of several', () => {
     expect(load({ ...given, RUNSHEET_WORKER_BUILD: 'own' }).member.build).toBe('own');
   });
 
-  it('have tags by commas or blanks, each once', () => {
-    expect(load({ RUNSHEET_WORKER_TAGS: 'eu, gpu-lab eu' }).member.tags).toEqual(['eu', 'gpu-lab']);
-    writeFileSync('runsheet.toml', 'drain_seconds = 60\nworker_tags = "us"\n');
-    expect(load().member).toMatchObject({ drainMs: 60_000, tags: ['us'] });
+  it('may stand in runsheet.toml', () => {
+    writeFileSync('runsheet.toml', 'drain_seconds = 60\n');
+    expect(load().member).toMatchObject({ drainMs: 60_000 });
   });
 
   it.each([
-    ['RUNSHEET_WORKER_TAGS', 'eu,EU'],
-    ['RUNSHEET_WORKER_TAGS', 'eu@runsheet'],
     ['RUNSHEET_DRAIN_SECONDS', '0'],
     ['RUNSHEET_DRAIN_SECONDS', '2h'],
     ['RUNSHEET_WORKER_DEPLOYMENT', 'my deployment'],

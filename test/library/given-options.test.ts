@@ -111,10 +111,7 @@ describe('a batch of a program', () => {
       { deadline: AT, rate: '600/min' },
     ],
     [{ gpuConcurrency: { H100: 2 } }, { gpuConcurrency: 'H100=2' }],
-    [
-      { outputName: '{key}', workerTag: 'eu' },
-      { outputName: '{key}', workerTag: 'eu' },
-    ],
+    [{ outputName: '{key}' }, { outputName: '{key}' }],
   ];
 
   it.each(OPTIONS)('is asked for as by a command: %o', (options, words) => {

@@ -41,7 +41,6 @@ function typeOf(kind: Kind): string {
     case 'unconfirmed':
       return "'unknown' | 'ask' | 'fail' | `resubmit-after=${Duration}`";
     case 'named':
-    case 'tag':
     case 'text':
       return 'string';
   }

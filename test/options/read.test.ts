@@ -133,7 +133,6 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
         }),
       );
     case 'named':
-    case 'tag':
     case 'text':
       return word.map((one) => [one, one, one]);
   }

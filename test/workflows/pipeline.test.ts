@@ -55,7 +55,7 @@ describe('the workflow of a pipeline', () => {
     const server = { address, namespace, from: 'the test', options: {} };
     const { client: reached, connection } = await connectWorker(server, 20_000, {});
     client = reached;
-    pipelines = openPipelines(() => client, { taskQueue: TASK_QUEUE, encrypted: false, ignoresTags: true });
+    pipelines = openPipelines(() => client, TASK_QUEUE, false);
     const workflows = await Worker.create({
       connection,
       namespace,

@@ -17,14 +17,14 @@ import {
   type ShownProgress,
   aboutCostUsd,
 } from '../../library/handle/batch-status.ts';
-import { findBatch, workerCommand, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
-import { noWorkerText } from '../follow/follow.ts';
+import { NO_WORKER } from '../follow/follow.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText } from '../follow/batch-end.ts';
 import { allowedNow, foundText, spentText } from '../follow/found-concurrency.ts';
@@ -65,7 +65,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
     : await askLiving(flags, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
-  else printer.data(textOf(found, now));
+  else printer.data(textOf(now));
   printer.next(...nextOf(found, now));
 }
 
@@ -124,7 +124,7 @@ const lineOf = (
     .filter(Boolean)
     .join('\t');
 
-function textOf(found: FoundBatch, shown: BatchStatus): string {
+function textOf(shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${terminalLine(batch)}  ${state}`,
@@ -140,7 +140,7 @@ function textOf(found: FoundBatch, shown: BatchStatus): string {
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
-    ...(shown.unattended ? [`  worker    ${noWorkerText(found)}`] : []),
+    ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
@@ -176,7 +176,7 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, summary);
-  if (unattended) return [['start', workerCommand(found)]];
+  if (unattended) return [['start', 'runsheet worker']];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
     return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];

@@ -8,7 +8,7 @@ import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
-import { refOf, workerCommand, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -160,7 +160,7 @@ async function look(
     try {
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
-      if (isUnattended) standstill.goesOn(withoutWorker(session, found), performance.now());
+      if (isUnattended) standstill.goesOn(withoutWorker(session), performance.now());
       else standstill.over(performance.now());
       if (progress !== undefined) {
         const now = performance.now();
@@ -188,8 +188,8 @@ async function look(
 }
 
 /** The worker of embedded servers is started again with them. */
-const withoutWorker = ({ stack }: Session, found: FoundBatch): string =>
-  `${noWorkerText(found)}${stack === undefined ? `; start one: ${workerCommand(found)}` : ''}`;
+const withoutWorker = ({ stack }: Session): string =>
+  `${NO_WORKER}${stack === undefined ? '; start one: runsheet worker' : ''}`;
 
 /** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {
@@ -244,8 +244,8 @@ const leaveRunning = ({ printer, found, progress }: Ended): void =>
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
   if (progress === undefined) {
-    printer.notice(`\nDetached. ${batch} has not started: ${noWorkerText(found)}.`);
-    printer.notice(nextLine(['start', workerCommand(found)]));
+    printer.notice(`\nDetached. ${batch} has not started: ${NO_WORKER}.`);
+    printer.notice(nextLine(['start', 'runsheet worker']));
   } else printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
   printer.notice(`${nextLine(toFollow(found))}\n${nextLine(['stop', nextCommand('cancel', found)])}`);
 }
@@ -346,5 +346,4 @@ export class Standstill {
   }
 }
 
-export const noWorkerText = ({ file: { workerTag } }: FoundBatch): string =>
-  `no worker${workerTag === undefined ? '' : ` with the tag ${workerTag}`} takes this batch's tasks`;
+export const NO_WORKER = "no worker takes this batch's tasks";

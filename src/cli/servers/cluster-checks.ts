@@ -97,13 +97,12 @@ async function findingsOf(
 const nameOf = (identity: string): string => identity.split(' ')[0] ?? identity;
 
 function memberFinding(one: MemberAnswer, { out }: Config): Finding {
-  const { identity, version, works, receives, tags, clockMs, deployment } = one;
+  const { identity, version, works, receives, clockMs, deployment } = one;
   const part = nameOf(identity);
   const facts = [
     [works && 'worker', receives && 'receiver'].filter(Boolean).join(' and '),
     `runsheet ${version}`,
     ...(deployment === undefined ? [] : [`build ${deployment.name} ${deployment.build}`]),
-    ...(tags.length === 0 ? [] : [`tags ${tags.join(', ')}`]),
     `clock ${(clockMs / 1_000).toFixed(1)} s`,
     `batches in ${one.out}`,
   ].join(', ');

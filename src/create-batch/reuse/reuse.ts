@@ -118,7 +118,6 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
     ['--reserve', settings.reserve, file.reserve ?? 'most'],
     ['--output-name', settings.outputName, file.sheet.outputName],
-    ['--worker-tag', settings.workerTag, file.workerTag],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared

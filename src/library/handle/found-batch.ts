@@ -8,12 +8,6 @@ export type FoundBatch = BatchFolder;
 
 export const refOf = ({ batch, folder, file: { mark } }: FoundBatch): BatchRef => ({ batch, mark, folder });
 
-type Tagged = { readonly file: Pick<FoundBatch['file'], 'workerTag'> };
-
-/** What helps if no worker takes its tasks. */
-export const workerCommand = ({ file: { workerTag } }: Tagged): string =>
-  workerTag === undefined ? 'runsheet worker' : `RUNSHEET_WORKER_TAGS=${workerTag} runsheet worker`;
-
 /** The newest batch whose name begins so. */
 export const batchLike = async (out: string, start: string): Promise<FoundBatch | undefined> =>
   (await listBatchFolders(out)).find(({ batch }) => batch.startsWith(start));

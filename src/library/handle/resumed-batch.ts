@@ -90,7 +90,7 @@ async function rebuildBatch(config: Config, session: Session, found: FoundBatch)
     segments: [],
   });
   if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
-  await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file), file.workerTag);
+  await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file));
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, () => session.batches.firstRun(ref));
   await endQuiet(store);

@@ -175,7 +175,7 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
     pipeline,
     mark,
     folder: opened.folder,
-    stages: stages.map(({ name, from, request }) => ({ name, from, workerTag: request.settings.workerTag })),
+    stages: stages.map(({ name, from }) => ({ name, ...(from !== undefined && { from }) })),
   });
   return opened;
 }

@@ -17,7 +17,7 @@ import {
   type Speed,
 } from '../handle/batch-status.ts';
 import { EndedRows } from '../handle/ended-rows.ts';
-import { workerCommand, type FoundBatch } from '../handle/found-batch.ts';
+import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 
 /** How long to wait before a batch that no server runs is looked for again. */
@@ -122,7 +122,7 @@ function reasonOf(
   progress: BatchStatus['progress'],
   isUnattended = false,
 ): Pick<Running, 'reason' | 'hint'> {
-  if (isUnattended) return { reason: 'waiting for a worker', hint: `start one: ${workerCommand(found)}` };
+  if (isUnattended) return { reason: 'waiting for a worker', hint: 'start one: runsheet worker' };
   if (progress?.reason === undefined) return {};
   const { pauses, reason, maxCostNano } = progress;
   const [first] = pauses;

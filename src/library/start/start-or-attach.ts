@@ -34,8 +34,7 @@ export async function startOrAttach(
   if (ended !== undefined) {
     if (known !== undefined) refuseElsewhere(known, found);
     const continued = { continues: ended.newest };
-    if ((await batches.start(ref, continued, shownBatch(file), file.workerTag)) === 'started')
-      return 'started';
+    if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
     // Another command was faster.
     known = await batches.find(ref);
   }
@@ -43,8 +42,7 @@ export async function startOrAttach(
   if (known === undefined && (await isStarted(found))) throw problem('E503', { batch, folder });
   if (known === undefined) {
     await placeReused(found);
-    if ((await batches.start(ref, undefined, shownBatch(file), file.workerTag)) === 'started')
-      return 'started';
+    if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }
   if (known !== undefined) await refuseOther(known, found);
   const { progress } = await batches.status(ref);
