@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guessList } from './guesses.ts';
-import { killsText } from '../chaos/long/page.ts';
 import { DOORS, QUESTIONS, TABLE, type Cell, type Door, type Question } from '../doors/table.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -11,7 +10,6 @@ export const ROOT = join(import.meta.dirname, '../..');
 type Part = { readonly page: string; readonly mark: string; readonly text: () => string };
 
 export const PARTS: readonly Part[] = [
-  { page: 'docs/evidence.md', mark: 'kills', text: killsText },
   { page: 'docs/guarantees.md', mark: 'questions', text: questionsOfDoors },
   { page: 'docs/reading-sheets.md', mark: 'guesses', text: guessList },
 ];

@@ -1,10 +1,9 @@
 // npm run chaos -- [--kills N] [--minutes N] [--mode cluster|embedded]… [--rows N] [--concurrency N] [--seed N]:
 // batches in a row, on a Temporal server with two workers and on the embedded one, whose processes are killed
-// repeatedly. With --page it adds the figures of the run, from which `npm run docs` writes docs/evidence.md.
+// repeatedly. docs/evidence.md has the figures of some runs.
 
 import { parseArgs } from 'node:util';
 import { chaos, hasFindings, neverMet } from './chaos.ts';
-import { append } from './page.ts';
 import { closeAll, type Mode } from './rig.ts';
 
 const { values } = parseArgs({
@@ -15,7 +14,6 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '300' },
     concurrency: { type: 'string', default: '24' },
     seed: { type: 'string', default: '1' },
-    page: { type: 'boolean', default: false },
   },
 });
 
@@ -39,5 +37,4 @@ const result = await chaos({
 console.log(JSON.stringify(result, undefined, 2));
 const missing = neverMet(result);
 if (missing.length > 0) console.error(`never occurred in this run: ${missing.join(', ')}`);
-if (values.page) append(result);
 process.exit(hasFindings(result) ? 1 : 0);
