@@ -136,11 +136,6 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     return this.#results;
   }
 
-  /** With what the service says, for those who keep answers. */
-  get params(): CreateParams | undefined {
-    return this.#params;
-  }
-
   get questions(): readonly Question[] {
     if (this.#unchanged !== undefined) return [];
     const own: Question[] = [];

@@ -76,8 +76,6 @@ export type ChangedDeployment = {
   readonly sheet: string;
   readonly batch: string;
   readonly rows: number;
-  /** Whether it is a workflow file on the user's own GPUs. */
-  readonly isOwn: boolean;
   /** As far as they are known. */
   readonly changes: readonly string[];
 };

@@ -1,7 +1,7 @@
 // Lays out the sending order of a batch: a lane for each GPU that rows ask for, and for each size class of a ladder; in each lane the order of the sheet, of a
 // column, or a random one. Rows that are sorted or classified go through a temporary SQLite database, because a million do not fit in memory.
 
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { chance } from '../batch/retry-policy.ts';
@@ -62,55 +62,54 @@ function notANumber(plan: ColumnMapping, record: SheetRecord, row: number, index
   return problem('E202', { ...facts, hint }, { place: placeOfCell(plan, record, row, index) });
 }
 
-/** The lanes while rows arrive in the order of the sheet. Nothing is written while one lane in that order is enough. */
+/** The lanes while rows arrive in the order of the sheet. While one lane in that order is enough, its rows are only counted. */
 export class SendingOrder implements Disposable {
   readonly #layout: Store;
   readonly #ownGpu: string | undefined;
-  readonly #sorted: DatabaseSync | undefined;
-  readonly #insert;
-  readonly #lanes = new Map<string, { places: number; writer: LaneWriter }>();
+  #sorted: DatabaseSync | undefined;
+  #insert: StatementSync | undefined;
+  /** The only lane so far. */
+  #name: string | undefined;
   #rows = 0;
 
   /** `ownGpu`: the GPU of rows that ask for none, if it is known. */
   constructor(layout: Store, ownGpu: string | undefined, isSorted: boolean) {
     this.#layout = layout;
     this.#ownGpu = ownGpu;
-    if (!isSorted) return;
-    this.#sorted = new DatabaseSync('');
-    this.#sorted.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN');
-    this.#sorted.exec('CREATE TABLE queued (gpu TEXT, priority REAL, place, row INTEGER, size REAL)');
-    this.#insert = this.#sorted.prepare('INSERT INTO queued VALUES (?, ?, ?, ?, ?)');
+    if (isSorted) this.#sort();
   }
 
-  /**
-   * Rows come in the order of the sheet, from 1. A promise if the caller has to wait before the next. `size`: of a row that climbs
-   * a ladder, 0 if it is not known.
-   */
-  add(gpu: string | undefined, key: SortKey = [0, 0], size?: number): Promise<void> | undefined {
-    this.#rows += 1;
+  /** Rows come in the order of the sheet, from 1. `size`: of a row that climbs a ladder, 0 if it is not known. */
+  add(gpu: string | undefined, key: SortKey = [0, 0], size?: number): void {
     const name = gpu ?? this.#ownGpu ?? '';
-    if (this.#insert) {
-      this.#insert.run(name, ...key, this.#rows, size ?? null);
-      return undefined;
-    }
-    const isOne = this.#lanes.size === 0 || (this.#lanes.size === 1 && this.#lanes.has(name));
-    if (!isOne) return this.#queue(name, this.#rows);
-    this.#laneOf(name).places += 1;
-    return undefined;
+    this.#name ??= name;
+    if (name !== this.#name && this.#sorted === undefined) this.#sort();
+    this.#rows += 1;
+    this.#insert?.run(name, ...key, this.#rows, size ?? null);
   }
 
   /** Whether places differ from row numbers. */
   get isQueued(): boolean {
-    return this.#lanes.size > 1 || this.#sorted !== undefined;
+    return this.#sorted !== undefined;
   }
 
   async end(): Promise<readonly LaneSpec[]> {
-    const classes = this.#classify();
-    for (const { gpu, row } of this.#inOrder()) await this.#append(gpu, row);
-    for (const { writer } of this.#lanes.values()) await writer.end();
-    return [...this.#lanes].map(([name, { places }]) => {
+    if (this.#sorted === undefined) return [laneOf(this.#name ?? '', this.#rows)];
+    const classes = this.#classify(this.#sorted);
+    const lanes = new Map<string, { places: number; readonly writer: LaneWriter }>();
+    const all = this.#sorted.prepare(
+      'SELECT gpu, row FROM queued ORDER BY min(row) OVER (PARTITION BY gpu), priority, place, row',
+    );
+    for (const { gpu, row } of all.iterate() as Iterable<{ gpu: string; row: number }>) {
+      const lane = lanes.get(gpu) ?? { places: 0, writer: new LaneWriter(this.#layout, lanes.size) };
+      lanes.set(gpu, lane);
+      lane.places += 1;
+      await lane.writer.add({ row });
+    }
+    for (const { writer } of lanes.values()) await writer.end();
+    return [...lanes].map(([name, { places }]) => {
       const found = classes.get(name);
-      return found === undefined ? { ...(name === '' ? {} : { gpu: name }), places } : { ...found, places };
+      return found === undefined ? laneOf(name, places) : { ...found, places };
     });
   }
 
@@ -118,45 +117,26 @@ export class SendingOrder implements Disposable {
     this.#sorted?.close();
   }
 
-  /** The second lane has begun: from now on, each row is written. */
-  async #queue(name: string, row: number): Promise<void> {
-    if (this.#lanes.size === 1) {
-      const [[first, { places }]] = this.#lanes as Iterable<readonly [string, { places: number }]> as [
-        [string, { places: number }],
-      ];
-      this.#lanes.clear();
-      for (let earlier = 1; earlier <= places; earlier += 1) await this.#append(first, earlier);
-    }
-    await this.#append(name, row);
-  }
-
-  async #append(name: string, row: number): Promise<void> {
-    const lane = this.#laneOf(name);
-    lane.places += 1;
-    await lane.writer.add({ row });
-  }
-
-  #laneOf(name: string) {
-    const found = this.#lanes.get(name) ?? {
-      places: 0,
-      writer: new LaneWriter(this.#layout, this.#lanes.size),
-    };
-    this.#lanes.set(name, found);
-    return found;
+  /** From now on, each row is kept. */
+  #sort(): void {
+    this.#sorted = new DatabaseSync('');
+    this.#sorted.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN');
+    this.#sorted.exec('CREATE TABLE queued (gpu TEXT, priority REAL, place, row INTEGER, size REAL)');
+    this.#insert = this.#sorted.prepare('INSERT INTO queued VALUES (?, ?, ?, ?, ?)');
+    for (let row = 1; row <= this.#rows; row += 1) this.#insert.run(this.#name ?? '', 0, 0, row, null);
   }
 
   /** Gives each row of a ladder the name of its size class as its lane. */
-  #classify(): ReadonlyMap<string, SizeClass | { readonly size: 0 }> {
+  #classify(sorted: DatabaseSync): ReadonlyMap<string, SizeClass | { readonly size: 0 }> {
     const classes = new Map<string, SizeClass | { readonly size: 0 }>();
-    if (this.#sorted === undefined) return classes;
-    const found = this.#sorted
+    const found = sorted
       .prepare('SELECT DISTINCT size FROM queued WHERE size > 0 LIMIT ?')
       .all(SIZE_CLASSES_MAX + 1)
       .map(({ size }) => Number(size));
-    const { least, most } = this.#sorted
+    const { least, most } = sorted
       .prepare('SELECT min(size) AS least, max(size) AS most FROM queued WHERE size > 0')
       .get() as { least: number | null; most: number | null };
-    const name = this.#sorted.prepare('UPDATE queued SET gpu = ? WHERE size BETWEEN ? AND ?');
+    const name = sorted.prepare('UPDATE queued SET gpu = ? WHERE size BETWEEN ? AND ?');
     const smallest = least === null ? found : [least, ...found.filter((size) => size !== least)];
     for (const one of sizeClasses(smallest, most ?? 0).toReversed()) {
       classes.set(classNameOf(one.size), one);
@@ -166,14 +146,12 @@ export class SendingOrder implements Disposable {
     name.run(classNameOf(0), 0, 0);
     return classes;
   }
-
-  #inOrder(): Iterable<{ readonly gpu: string; readonly row: number }> {
-    const all = this.#sorted?.prepare(
-      'SELECT gpu, row FROM queued ORDER BY min(row) OVER (PARTITION BY gpu), priority, place, row',
-    );
-    return (all?.iterate() ?? []) as Iterable<{ gpu: string; row: number }>;
-  }
 }
+
+const laneOf = (name: string, places: number): LaneSpec => ({
+  ...(name === '' ? {} : { gpu: name }),
+  places,
+});
 
 /** No GPU has such a name. */
 const classNameOf = (size: number): string => `size ${size}`;

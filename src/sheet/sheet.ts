@@ -184,8 +184,7 @@ async function layRows(
     if (full) await full;
     const size =
       plan.ladder === undefined || row.gpu !== undefined ? undefined : sizeIn(row.inputs, plan.sizedBy);
-    const queued = queue.add(row.gpu, position instanceof RunsheetError ? undefined : position, size);
-    if (queued) await queued;
+    queue.add(row.gpu, position instanceof RunsheetError ? undefined : position, size);
   }
   // Rows on a ladder ask for something else than the same rows without it.
   if (plan.ladder !== undefined) content.update(`ladder ${plan.ladder.join(',')}`);

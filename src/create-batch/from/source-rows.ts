@@ -33,18 +33,15 @@ export type RowsParams = {
   readonly addressed: ReadonlySet<'output' | 'outputs'>;
 };
 
-/** Values in the order of the columns; those of the picks are left out. */
-export type SourceRow = { readonly row: number; readonly key: string; readonly values: readonly unknown[] };
-
 /** What was left out, for messages. */
 export type Counts = { rows: number; withoutFile: number };
 
-/** Throws E556 for a row without the file that an input needs. */
+/** The values of each row in the order of the columns; those of the picks are left out. Throws E556 for a row without the file that an input needs. */
 export async function* sourceRows(
   params: RowsParams,
   isPicked: (row: Pick<RowRecord, 'row' | 'key'>) => boolean,
   counts: Counts,
-): AsyncGenerator<readonly SourceRow[]> {
+): AsyncGenerator<readonly (readonly unknown[])[]> {
   const { found, columns, where, each, addressed } = params;
   const { store, file, batch } = found;
   for await (const { record, cells } of rowsWithCells(store, file, recordOf)) {
@@ -61,7 +58,7 @@ export async function* sourceRows(
     const shares = each === 'row' ? [files] : files.map((one) => [one]);
     yield shares.map((share, at) => {
       const key = each === 'row' ? record.key : `${record.key}-${at + 1}`;
-      return { row: record.row, key, values: [...values, ...resultValues(params, record, key, share)] };
+      return [...values, ...resultValues(params, record, key, share)];
     });
   }
 }

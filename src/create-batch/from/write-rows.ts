@@ -8,7 +8,7 @@ import { Pieces } from '../../store/pieces.ts';
 import { SortedLines } from '../../store/sorted-lines.ts';
 import type { Store } from '../../store/store.ts';
 import { NearestName, type Picks } from './picks.ts';
-import { sourceRows, type Counts, type RowsParams, type SourceRow } from './source-rows.ts';
+import { sourceRows, type Counts, type RowsParams } from './source-rows.ts';
 
 export type Written = Counts & {
   readonly written: number;
@@ -73,8 +73,7 @@ export class SheetWriter {
 }
 
 async function* inOrder(params: WriteParams, counts: Counts): AsyncGenerator<readonly unknown[]> {
-  for await (const rows of sourceRows(params, () => true, counts))
-    for (const { values } of rows) yield values;
+  for await (const rows of sourceRows(params, () => true, counts)) yield* rows;
 }
 
 async function* asPicked(
@@ -84,9 +83,9 @@ async function* asPicked(
 ): AsyncGenerator<readonly unknown[]> {
   using picked = new SortedLines();
   let found: readonly number[] = [];
-  const isPicked = (row: Pick<SourceRow, 'row' | 'key'>): boolean => (found = picks.of(row)).length > 0;
+  const isPicked = (row: Parameters<Picks['of']>[0]): boolean => (found = picks.of(row)).length > 0;
   for await (const rows of sourceRows(params, isPicked, counts))
-    for (const pick of found) for (const { values } of rows) picked.add(pick, JSON.stringify(values));
+    for (const pick of found) for (const values of rows) picked.add(pick, JSON.stringify(values));
   await refuseUnknown(params, picks);
   const { carried, added, all } = params.columns;
   const places = picks.columns.map((name) => all.indexOf(name));

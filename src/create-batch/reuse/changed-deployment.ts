@@ -4,7 +4,6 @@
 import { openServices } from '../../run-service/open-services.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { openTransport } from '../../run-service/transport.ts';
-import { LOCAL } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import type { CreateParams } from '../create-batch.ts';
@@ -38,7 +37,6 @@ export async function changedBefore(
     sheet: copy.name,
     batch,
     rows: file.sheet.rows,
-    isOwn: service.base === LOCAL,
     changes: earlier === undefined ? [] : changesOf(earlier, deployment).slice(0, CHANGES_MOST),
   };
 }

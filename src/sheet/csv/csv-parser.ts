@@ -14,7 +14,8 @@ export type CsvRecord = {
 };
 
 export type QuoteFault = {
-  readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';
+  /** `endless`: it is not closed within the length of a record. */
+  readonly kind: 'unclosed' | 'endless' | 'inside a field' | 'behind a quote' | 'too long';
   readonly line: number;
   /** The field, from 1. */
   readonly column: number;
@@ -55,8 +56,6 @@ export class CsvParser {
   #lf = -1;
   #cr = -1;
   #quote = -1;
-  /** A field in quotes that is longer than a record may be: what ends it says what is wrong. */
-  #endless: QuoteFault | undefined;
 
   constructor(writing: Writing) {
     this.#writing = writing;
@@ -68,7 +67,6 @@ export class CsvParser {
 
   /** The records that this piece completes. Throws {@link QuoteError}. */
   *take(text: string): Generator<CsvRecord> {
-    if (this.#endless !== undefined) return this.#seekEnd(text);
     this.#text = this.#text.slice(this.#at) + text;
     this.#at = 0;
     [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
@@ -76,7 +74,6 @@ export class CsvParser {
   }
 
   *end(): Generator<CsvRecord> {
-    if (this.#endless !== undefined) throw new QuoteError(this.#endless);
     this.#isLast = true;
     [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
     yield* this.#records();
@@ -86,7 +83,7 @@ export class CsvParser {
     while (this.#at < this.#text.length) {
       const record = this.#isComment() ? this.#skipped() : this.#record();
       if (record === INCOMPLETE) {
-        if (this.#text.length - this.#at > MOST_RECORD) this.#tooLong();
+        if (this.#text.length - this.#at > MOST_RECORD) throw tooLong(this.#line);
         return;
       }
       if (record !== undefined) yield record;
@@ -113,8 +110,7 @@ export class CsvParser {
     const [text, line] = [this.#text.slice(this.#at, end), this.#line];
     this.#passLine(end as number);
     if (text === '') return undefined;
-    if (text.length > MOST_RECORD)
-      throw new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
+    if (text.length > MOST_RECORD) throw tooLong(line);
     return { line, fields: delimiter === undefined ? [text] : text.split(delimiter) };
   }
 
@@ -140,8 +136,7 @@ export class CsvParser {
       return INCOMPLETE;
     }
     const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
-    if (raw.length > MOST_RECORD)
-      throw new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
+    if (raw.length > MOST_RECORD) throw tooLong(line);
     this.#line += breaksIn(raw);
     this.#passLine(at);
     return /[\r\n]/.test(raw) ? { line, fields, raw } : { line, fields };
@@ -156,7 +151,10 @@ export class CsvParser {
     for (;;) {
       const quote = this.#text.indexOf('"', part);
       const isAtEnd = quote < 0 || quote + 1 === this.#text.length;
-      if (isAtEnd && !this.#isLast) return this.#isTooLong(opens, column) ?? INCOMPLETE;
+      if (isAtEnd && !this.#isLast) {
+        if (this.#text.length - this.#at > MOST_RECORD) throw this.#fault('endless', opens, column, opens);
+        return INCOMPLETE;
+      }
       if (quote < 0) throw this.#fault('unclosed', opens, column, this.#text.length);
       text += this.#text.slice(part, quote);
       if (this.#text[quote + 1] === '"') {
@@ -183,37 +181,13 @@ export class CsvParser {
     const text = this.#text.slice(from, end);
     const quote = text.indexOf('"');
     if (quote < 0) return { text, end };
-    if (this.#writing.quoting === 'csv') {
-      const over = past - this.#at > MOST_RECORD;
-      throw this.#fault(over ? 'unclosed' : kind, from, column, kind === 'inside a field' ? from : past);
-    }
+    if (this.#writing.quoting === 'csv')
+      throw this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
     if (kind === 'behind a quote' && /[\r\n]/.test(text)) this.letters.broken += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs that write for Excel keep zeros with a formula.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
-  }
-
-  #isTooLong(opens: number, column: number): undefined {
-    if (this.#text.length - this.#at <= MOST_RECORD) return;
-    if (this.#writing.quoting !== 'csv') throw this.#fault('unclosed', opens, column, opens);
-    this.#endless = this.#fault('unclosed', opens, column, opens).fault;
-  }
-
-  /** Looks only for the end of the field, and keeps nothing. */
-  #seekEnd(text: string): void {
-    this.#text = this.#text.slice(-2) + text;
-    const { 0: found, index } = /(?<!")(?:"")*"(?!")/.exec(this.#text) ?? { index: -1 };
-    const end = index + (found?.length ?? 0);
-    if (found === undefined || end === this.#text.length) return;
-    throw this.#isEnd(end)
-      ? new QuoteError({ ...(this.#endless as QuoteFault), kind: 'too long', line: this.#line, column: 1 })
-      : new QuoteError(this.#endless as QuoteFault);
-  }
-
-  #tooLong(): void {
-    if (this.#endless === undefined)
-      throw new QuoteError({ kind: 'too long', line: this.#line, column: 1, metInLine: this.#line });
   }
 
   #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): QuoteError {
@@ -270,6 +244,9 @@ export class CsvParser {
     this.#line += 1;
   }
 }
+
+const tooLong = (line: number): QuoteError =>
+  new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
 
 const LF = 0x0a;
 const CR = 0x0d;

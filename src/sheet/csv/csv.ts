@@ -136,6 +136,7 @@ async function unreadable(source: SheetSource, options: SheetOptions, fault: Quo
   const within = fault.metInLine === fault.line ? '' : ` (noticed in line ${fault.metInLine})`;
   const what = {
     unclosed: 'the quote that opens here is not closed',
+    endless: `the quote that opens here is not closed within ${MOST_RECORD / 1024 / 1024} MiB`,
     'inside a field': 'unexpected quote in a field that does not begin with a quote',
     'behind a quote': `unexpected text after the closing quote of this field${within}`,
   }[fault.kind];

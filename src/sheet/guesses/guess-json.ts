@@ -38,22 +38,17 @@ export async function settleJson(
     const likely = lacksRequired(shape, options, inputTypes)
       ? await likelyIn(source, options, inputTypes)
       : {};
-    return { options, guesses, problems: [], columns: [], likely };
+    return { options, guesses, problems: [], likely };
   }
   try {
     const columns = await columnsOf(source, options);
     const names = columns.map(({ name }) => name);
     const sample = await sampleOf(source, options, names);
     const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
-    return {
-      ...matched,
-      guesses: [...guesses, ...matched.guesses, ...keptAsData(matched.data)],
-      columns: [],
-    };
+    return { ...matched, guesses: [...guesses, ...matched.guesses, ...keptAsData(matched.data)] };
   } catch (error) {
     // The layout shows it with its line.
-    if (error instanceof RunsheetError && error.code !== 'E208')
-      return { options, guesses, problems: [], columns: [] };
+    if (error instanceof RunsheetError && error.code !== 'E208') return { options, guesses, problems: [] };
     throw restingOn(error, guesses);
   }
 }

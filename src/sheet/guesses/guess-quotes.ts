@@ -37,8 +37,8 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   if (isTab && (fault !== undefined || letters.behind > 0))
     return settled('none', `quotes are letters, ${first}`, true);
   if (fault !== undefined || letters.broken > 0) {
-    const isSplit = fault?.kind !== 'too long' && (await look(source, options, 'none')).isEven;
-    if (!isSplit) return { options, guesses: [] };
+    const split = fault?.kind === 'too long' ? undefined : await look(source, options, 'none');
+    if (split?.isEven !== true || split.fault !== undefined) return { options, guesses: [] };
     const which = fault === undefined ? 'one of them' : `the one in line ${fault.line}`;
     return settled('none', `all quotes are letters: ${which} is never closed`, false);
   }

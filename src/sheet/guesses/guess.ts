@@ -21,8 +21,6 @@ export type Settled = { readonly options: SheetOptions; readonly guesses: readon
 /** `problems`: errors that say more than the layout could. A sheet with one of them is refused. */
 export type SettledSheet = Settled & {
   readonly problems: readonly RunsheetError[];
-  /** The names of its columns; none if they cannot be read, or in JSON, whose columns no answers are kept for. */
-  readonly columns: readonly string[];
   /** Input → the column that it is likely to be. */
   readonly likely?: Readonly<Record<string, string>>;
 };

@@ -59,7 +59,7 @@ export async function settleSheet(
     options: { ...read.options, ...sheet.options },
     guesses: [...sheet.guesses, ...read.guesses],
   };
-  if (columns === undefined || names === undefined) return { ...reading, problems: [], columns: [] };
+  if (columns === undefined || names === undefined) return { ...reading, problems: [] };
   let { guesses } = reading;
   try {
     const sample = (await leftToLayout(sampleOf(source, reading.options, names))) ?? [];
@@ -83,7 +83,7 @@ export async function settleSheet(
     const known = { columns, inputTypes, reading };
     const values = await leftToLayout(settleValues(source, matched, known));
     const { likely, problems } = matched;
-    if (values === undefined) return { options: matched.options, guesses, problems, columns: names, likely };
+    if (values === undefined) return { options: matched.options, guesses, problems, likely };
     const { gpuColumn, keyColumn, unquoted } = values.options;
     const commas = values.guesses.filter(({ flags }) => flags[0] === '--unquoted');
     // The cells of such rows stood in other columns.
@@ -95,7 +95,6 @@ export async function settleSheet(
     const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
     return {
       ...values,
-      columns: names,
       guesses: [...guesses, ...values.guesses, ...keptAsData(data)],
       problems,
       likely,

@@ -44,45 +44,19 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-/** Smaller chunks are copied together: each takes more memory than its bytes. */
-const SMALL_CHUNK = 16 << 10;
-
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
 export async function wholeBody(body: Readable, kind: AnswerKind, pace: Pace): Promise<Buffer> {
-  const chunks = new Chunks();
+  // Many small chunks would take more memory than their bytes.
+  let all = Buffer.allocUnsafeSlow(16 << 10);
+  let bytes = 0;
   for await (const chunk of steadyChunks(body, pace)) {
-    if (chunks.bytes + chunk.byteLength > ANSWER_BYTES[kind]) throw new AnswerTooLarge(kind);
-    chunks.add(chunk);
+    const end = bytes + chunk.byteLength;
+    if (end > ANSWER_BYTES[kind]) throw new AnswerTooLarge(kind);
+    if (end > all.byteLength) all = Buffer.concat([all], Math.max(end, 2 * all.byteLength));
+    all.set(chunk, bytes);
+    bytes = end;
   }
-  return chunks.joined();
-}
-
-class Chunks {
-  bytes = 0;
-  readonly #chunks: Uint8Array[] = [];
-  readonly #small = Buffer.allocUnsafeSlow(4 * SMALL_CHUNK);
-  #smallBytes = 0;
-
-  add(chunk: Uint8Array): void {
-    this.bytes += chunk.byteLength;
-    const isSmall = chunk.byteLength < SMALL_CHUNK;
-    if (!isSmall || this.#smallBytes + chunk.byteLength > this.#small.byteLength) this.#flush();
-    if (!isSmall) this.#chunks.push(chunk);
-    else {
-      this.#small.set(chunk, this.#smallBytes);
-      this.#smallBytes += chunk.byteLength;
-    }
-  }
-
-  joined(): Buffer {
-    this.#flush();
-    return Buffer.concat(this.#chunks);
-  }
-
-  #flush(): void {
-    if (this.#smallBytes > 0) this.#chunks.push(Uint8Array.from(this.#small.subarray(0, this.#smallBytes)));
-    this.#smallBytes = 0;
-  }
+  return all.subarray(0, bytes);
 }
 
 /**
