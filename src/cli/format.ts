@@ -94,6 +94,6 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** `the results of drafts-5f0c2a91be77, version 2`: each retry and each addition makes another version. */
+/** A retry or an addition makes results of another pass. */
 export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>
-  `the results of ${batch}${pass === 1 ? '' : `, version ${pass}`}`;
+  `the results of ${batch}${pass === 1 ? '' : ', after rows were added or sent again'}`;

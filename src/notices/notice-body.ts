@@ -28,7 +28,7 @@ export const noticeSchema = z.object({
   batch: z.string().describe('id of the batch'),
   sheet: z.string().describe('name of the sheet'),
   deployment: z.string().describe('name or id of the deployment'),
-  pass: count.describe('1, or higher after rows were sent again'),
+  pass: count.describe('1, or higher after rows were added or sent again'),
   rows: z
     .object({
       total: count,

@@ -214,9 +214,9 @@ describe('a batch that waits', () => {
     const world = new World({ rows: 4, concurrency: 1 });
     const { state } = world;
     const idle = { ...state, rows: new Map(), phases: { ...state.phases, sending: 0 } };
-    expect(waitReason({ ...idle, wantedPass: 2 })).toBe('waiting for rows that were added or are sent again');
+    expect(waitReason({ ...idle, wantedPass: 2 })).toBe('waiting for rows that were added or sent again');
     expect(waitReason({ ...idle, isLoadingPass: true })).toBe(
-      'waiting for rows that were added or are sent again',
+      'waiting for rows that were added or sent again',
     );
     expect(waitReason({ ...idle, isStopping: true })).toBe('waiting for a new workflow run');
     expect(waitReason(idle)).toBe('waiting to send its next rows');

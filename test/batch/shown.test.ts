@@ -85,7 +85,7 @@ describe('the summary of an activity', () => {
     [{ type: 'reconcile', attempts: [1, 2] }, 'look for 2 unconfirmed attempts'],
     [{ type: 'cancelRuns', runs: [1] }, 'cancel 1 run'],
     [{ type: 'notify', notice: { news: 'done', to: 'slack:ops' } }, 'done to slack:ops'],
-    [{ type: 'loadPass', pass: 2 }, 'rows that were added or are sent again'],
+    [{ type: 'loadPass', pass: 2 }, 'rows that were added or sent again'],
     [{ type: 'close' }, 'results of 100 rows'],
   ])('of %j is %s', (command, text) => expect(summary(command)).toBe(text));
 
@@ -118,8 +118,9 @@ it('the page of a batch counts its rows', () => {
     '| running | 0 |',
     '| unconfirmed | 0 |',
     '| to send | 4 |',
-    '| cost | $0.00 |',
   ]);
+  const paid = { ...progress(state), costUsd: 1.5 };
+  expect(currentDetails(paid)).toContain('| cost | $1.50 |');
 });
 
 it('the page of a batch with failed rows or pauses says so first, and text of others is no Markdown', () => {

@@ -223,7 +223,7 @@ function idleReason(state: State): string | undefined {
     return `${plural(phases.unconfirmed, 'attempt')} may have started runs; waiting for run lists that show them or rule them out`;
   const fetching = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   if (fetching > 0) return `waiting for files: ${plural(fetching, 'row')}`;
-  if (isLoadingPass || pass < wantedPass) return 'waiting for rows that were added or are sent again';
+  if (isLoadingPass || pass < wantedPass) return 'waiting for rows that were added or sent again';
   if (state.isClosed) return 'waiting for notifications';
   if (state.closing) return 'waiting for the results to be written';
   if (state.isStopping) return 'waiting for a new workflow run';

@@ -88,7 +88,7 @@ function textOf(state: Known, command: Command): string | undefined {
     case 'notify':
       return `${command.notice.news} to ${command.notice.to}`;
     case 'loadPass':
-      return 'rows that were added or are sent again';
+      return 'rows that were added or sent again';
     case 'close':
       return `results of ${plural(state.params.rows, 'row')}`;
     case 'keepEvidence':
@@ -128,14 +128,16 @@ export function currentDetails(shown: Progress): string {
     ['running', running + sending],
     ['unconfirmed', unconfirmed],
     ['to send', unsent + retrying],
-    [
-      'cost',
-      `$${costUsd.toFixed(2)}${maxCostNano === undefined ? '' : ` of $${(maxCostNano / 1e9).toFixed(2)}`}`,
-    ],
+    ...(costUsd === 0 && maxCostNano === undefined
+      ? []
+      : [['cost', costText(costUsd, maxCostNano)] as const]),
   ];
   const table = ['| | |', '|---|---|', ...cells.map(([name, value]) => `| ${name} | ${value} |`)];
   return [`**${stateText(shown, bad)}**`, '', ...table, ...pausesOf(shown)].join('\n');
 }
+
+const costText = (costUsd: number, maxCostNano?: number): string =>
+  `$${costUsd.toFixed(2)}${maxCostNano === undefined ? '' : ` of $${(maxCostNano / 1e9).toFixed(2)}`}`;
 
 function stateText({ state }: Progress, bad: number): string {
   return bad === 0 ? state : `${state}, ${plural(bad, 'row')} without success`;
