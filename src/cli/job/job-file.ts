@@ -16,15 +16,15 @@ export type Job = {
   /** The file without `.job.toml`; the name of its schedule. */
   readonly name: string;
   readonly sheet: string | undefined;
-  readonly flags: readonly JobFlag[];
+  readonly flags: WrittenFlags;
   /** Of a pipeline; its flags are then those of each stage. */
   readonly stages: readonly JobStage[] | undefined;
   /** When it runs; undefined: when a command runs it. */
-  readonly schedule: readonly JobFlag[] | undefined;
+  readonly schedule: WrittenFlags | undefined;
 };
 
-/** `isOff`: a switch that is false, which takes no word; a stage is without it although it stands above the stages. */
-export type JobFlag = { readonly flag: string; readonly values: readonly string[]; readonly isOff?: boolean };
+/** The values of each flag as they are written, or whether a switch is on. */
+export type WrittenFlags = ReadonlyMap<string, readonly string[] | boolean>;
 
 /** `from`: the name of another stage, a sheet, or nothing for rows of a grid alone. */
 export type JobStage = {
@@ -32,10 +32,14 @@ export type JobStage = {
   readonly from: string | undefined;
   readonly pick: boolean;
   readonly partial: boolean;
-  readonly flags: readonly JobFlag[];
+  readonly flags: WrittenFlags;
 };
 
-type Parameter = { readonly kind: string; readonly variadic?: unknown; readonly withNegated?: boolean };
+export type Parameter = {
+  readonly kind: string;
+  readonly variadic?: unknown;
+  readonly withNegated?: boolean;
+};
 
 const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
@@ -148,28 +152,23 @@ function flagsOf(
   table: Readonly<Record<string, TomlValue>>,
   known: Readonly<Record<string, Parameter>>,
   others: readonly string[] = [],
-): readonly JobFlag[] {
+): WrittenFlags {
   const place = `${path}${part}`;
   const folder = dirname(resolve(path));
   // Paths count from the file, so that a job means the same wherever it is run.
   const inFolder = (one: string): string => placed(folder, one);
   const names = new Map(Object.keys(known).map((flag) => [snake(flag), flag]));
-  return Object.entries(table).flatMap(([name, value]) => {
+  const read = (name: string, value: TomlValue): readonly [string, readonly string[] | boolean] => {
     const flag = names.get(name);
     if (flag === undefined) throw noName(place, name, [...others, ...names.keys()]);
-    const parameter = known[flag] as Parameter;
-    if (parameter.kind === 'boolean') {
-      if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
-      if (!value && parameter.withNegated) return [{ flag: negated(flagOf(flag)), values: [] }];
-      return [{ flag: flagOf(flag), values: [], isOff: !value }];
-    }
-    const values = valuesOf(place, name, value, parameter.variadic === true);
-    return [{ flag: flagOf(flag), values: values.map((one) => withPath(flag, one, inFolder)) }];
-  });
+    const { kind, variadic } = known[flag] as Parameter;
+    if (kind === 'boolean' && typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
+    if (kind === 'boolean') return [flagOf(flag), value === true];
+    const values = valuesOf(place, name, value, variadic === true);
+    return [flagOf(flag), values.map((one) => withPath(flag, one, inFolder))];
+  };
+  return new Map(Object.entries(table).map(([name, value]) => read(name, value)));
 }
-
-/** `--no-unique` */
-export const negated = (flag: string): string => flag.replace('--', '--no-');
 
 /** A list or a table is repeated, or one word with commas, as the flag is. */
 function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {

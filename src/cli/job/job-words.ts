@@ -1,7 +1,8 @@
 // The words of a command with a job file in it: those of the file take their place beside those of the command, which win.
 
 import { flagOf } from '../../create-batch/given-options.ts';
-import { isJob, JOB_FLAGS, readJob, type JobFlag } from './job-file.ts';
+import { fromFlags, sheetFlags } from '../flags/flags.ts';
+import { isJob, readJob, type Parameter, type WrittenFlags } from './job-file.ts';
 
 /**
  * The words of a command in which a job stands, with its sheet and flags in its place; flags of the command win. `letters`: `-c` and the
@@ -19,60 +20,78 @@ export function withJob(
   const { sheet, flags, stages } = readJob(path);
   // A pipeline is more than one command.
   if (stages !== undefined) return words;
-  const own = flagsBeside(words, letters, flags).flatMap(wordsOf);
+  const own = wordsOf(flagsBeside(flagsIn(words, letters), flags));
   return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
 }
 
-/** What the words leave of these flags: they take the place of the same flag, of inputs only for the same input. */
-export function flagsBeside(
-  words: readonly string[],
-  letters: Readonly<Record<string, string>>,
-  flags: readonly JobFlag[],
-): readonly JobFlag[] {
-  const flagged = words.map((word, index) => flagIn(word, letters, words[index + 1]));
-  const given = new Set(flagged.map(({ flag }) => flag?.replace(/^--no-/, '--')));
-  const on = new Set(flagged.map(({ flag, isOff }) => (isOff === true ? undefined : flag)));
-  return flags.flatMap((own) => {
-    const { flag, values } = own;
-    if (INSTEAD[flag]?.some((other) => on.has(other))) return [];
-    if (!given.has(flag.replace(/^--no-/, '--'))) return [own];
-    if (!OF_INPUTS.has(flag)) return [];
-    // Of inputs, those that the words do not give.
-    const left = values.filter((value) => {
-      const [input] = /^[^=]+=/.exec(value) ?? [];
-      return input !== undefined && !flagged.some((one) => one.flag === flag && one.value?.startsWith(input));
-    });
-    return left.length === 0 ? [] : [{ flag, values: left }];
-  });
-}
-
-/** The flag in a word, as the parser reads it, and its value: `-c=3` and `--maxCost=3` too. `next`: the word behind it; `isOff`: of a switch. */
-export function flagIn(
-  word: string,
-  letters: Readonly<Record<string, string>>,
-  next: string | undefined,
-): { readonly flag?: string; readonly value?: string | undefined; readonly isOff?: boolean } {
-  const [, name, value] = /^(-[a-z]|--[a-z][\w.-]+)(?:=(.*))?$/is.exec(word) ?? [];
-  if (name === undefined) return {};
-  const flag = (letters[name] ?? name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return {
-    flag,
-    value: value ?? next,
-    isOff: value !== undefined && SWITCHES.has(flag) && !YES.test(value),
-  };
-}
-
-const SWITCHES: ReadonlySet<string> = new Set(
-  Object.entries(JOB_FLAGS).flatMap(([flag, { kind }]) => (kind === 'boolean' ? [flagOf(flag)] : [])),
+const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
+  Object.entries({ ...sheetFlags, ...fromFlags }).map(([flag, one]) => [flagOf(flag), one]),
 );
+
 /** What the parser takes for a switch that is on. */
 const YES = /^(?:true|t|yes|y|on|1)$/i;
 
-export const wordsOf = ({ flag, values, isOff = false }: JobFlag): readonly string[] =>
-  values.length === 0 ? (isOff ? [] : [flag]) : values.flatMap((value) => [flag, value]);
+/** `--no-unique` */
+const negated = (flag: string): string => flag.replace('--', '--no-');
+const NEGATED: ReadonlyMap<string, string> = new Map(
+  [...PARAMETERS].flatMap(([flag, { withNegated }]) => (withNegated ? [[negated(flag), flag]] : [])),
+);
+
+/** The flags in words, as the parser reads them: `-c=3` and `--maxCost=3` too. The last value counts, or all of a flag that is repeated. */
+export function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>): WrittenFlags {
+  const found = new Map<string, boolean | readonly string[]>();
+  for (const [at, word] of words.entries()) {
+    const [, name, value] = /^(-[a-z]|--[a-z][\w.-]+)(?:=(.*))?$/is.exec(word) ?? [];
+    if (name === undefined) continue;
+    const flag = (letters[name] ?? name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const { kind, variadic } = PARAMETERS.get(flag) ?? {};
+    const off = NEGATED.get(flag);
+    if (off !== undefined) found.set(off, false);
+    else if (kind === 'boolean') found.set(flag, value === undefined || YES.test(value));
+    else {
+      const before = variadic === true ? valuesIn(found, flag) : [];
+      found.set(flag, [...new Set([...before, value ?? words[at + 1] ?? ''])]);
+    }
+  }
+  return found;
+}
+
+const valuesIn = (flags: WrittenFlags, flag: string): readonly string[] => {
+  const values = flags.get(flag);
+  return typeof values === 'object' ? values : [];
+};
+
+/** A switch that is off takes no word, unless it is on otherwise. */
+export const wordsOf = (flags: WrittenFlags): readonly string[] =>
+  [...flags].flatMap(([flag, value]) => {
+    if (typeof value === 'object') return value.flatMap((one) => [flag, one]);
+    if (value) return [flag];
+    return NEGATED.has(negated(flag)) ? [negated(flag)] : [];
+  });
+
+/** What given flags leave of others: they take the place of the same flag, of inputs only for the same input. */
+export const flagsBeside = (given: WrittenFlags, others: WrittenFlags): WrittenFlags =>
+  new Map(
+    [...others].flatMap(([flag, value]) => {
+      if (INSTEAD[flag]?.some((one) => given.has(one) && given.get(one) !== false)) return [];
+      if (!given.has(flag)) return [[flag, value] as const];
+      if (!OF_INPUTS.has(flag)) return [];
+      const inputs = new Set(valuesIn(given, flag).map(inputIn));
+      const left = valuesIn(others, flag).filter((one) => one.includes('=') && !inputs.has(inputIn(one)));
+      return left.length === 0 ? [] : [[flag, left] as const];
+    }),
+  );
+
+/** Given flags, and what they leave of others. */
+export const flagsOver = (given: WrittenFlags, others: WrittenFlags): WrittenFlags =>
+  new Map([...flagsBeside(given, others), ...given]);
+
+export const withoutFlags = (flags: WrittenFlags, ...names: readonly string[]): WrittenFlags =>
+  new Map([...flags].filter(([flag]) => !names.includes(flag)));
 
 /** One value an input; others are whole, also if they contain a `=`. */
 const OF_INPUTS: ReadonlySet<string> = new Set(['--set', '--map', '--type', '--grid']);
+const inputIn = (value: string): string | undefined => value.split('=')[0];
 
 /** Other flags of the command that take the place of one of the job. */
 const INSTEAD: Readonly<Record<string, readonly string[]>> = {

@@ -9,8 +9,8 @@ import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
-import { isJob, JOB_FLAGS, negated, snake, withPath } from './job-file.ts';
-import { flagIn } from './job-words.ts';
+import { isJob, JOB_FLAGS, snake, withPath, type WrittenFlags } from './job-file.ts';
+import { flagsIn } from './job-words.ts';
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
@@ -58,37 +58,23 @@ const linesOf = (table: Readonly<Record<string, Value>>): readonly string[] =>
       : stringify({ [name]: value }).trim(),
   );
 
-function flagTable(given: ReadonlyMap<string, readonly string[]>, shown: (place: string) => string) {
+function flagTable(given: WrittenFlags, shown: (place: string) => string) {
   const table: Record<string, Value> = {};
-  for (const [flag, { kind, variadic }] of Object.entries(JOB_FLAGS)) {
-    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
-    if (values !== undefined) table[snake(flag)] = valueOf(values, kind === 'boolean', variadic === true);
+  for (const [flag, { variadic }] of Object.entries(JOB_FLAGS)) {
+    const value = given.get(flagOf(flag));
+    if (typeof value === 'boolean') table[snake(flag)] = value;
+    else if (value !== undefined)
+      table[snake(flag)] = valueOf(
+        value.map((one) => withPath(flag, one, shown)),
+        variadic === true,
+      );
   }
   return table;
 }
 
-/** The last value of a flag counts, all of one that may be repeated are kept. */
-function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>) {
-  const found = new Map<string, readonly string[]>();
-  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
-  const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
-  for (const [at, word] of words.entries()) {
-    const { flag = '', value = '', isOff: isSwitchedOff } = flagIn(word, letters, words[at + 1]);
-    const isOff = off.get(flag);
-    if (isOff !== undefined && !kinds.has(flag)) found.set(isOff, ['false']);
-    const parameter = kinds.get(flag);
-    if (parameter === undefined) continue;
-    const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
-    if (parameter.kind === 'boolean') found.set(flag, [String(isSwitchedOff !== true)]);
-    else found.set(flag, [...new Set([...before, value])]);
-  }
-  return found;
-}
-
 /** Pairs are a table, other repeated values a list, and a plain number is one. */
-function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
+function valueOf(values: readonly string[], isRepeated: boolean): Value {
   const [first = ''] = values;
-  if (isSwitch) return first !== 'false';
   const pairs = values.map(
     (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
   );

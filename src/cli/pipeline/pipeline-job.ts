@@ -15,8 +15,8 @@ import { aliasesOf, LETTERS } from '../command.ts';
 import type { Context } from '../context.ts';
 import { checkFlags, configOf, NO_SHEET, requestOf, withOwnGpus } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
-import { readJob, type Job, type JobFlag, type JobStage } from '../job/job-file.ts';
-import { flagIn, flagsBeside, wordsOf } from '../job/job-words.ts';
+import { readJob, type Job, type JobStage, type WrittenFlags } from '../job/job-file.ts';
+import { flagsIn, flagsOver, withoutFlags, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
 import { sourceOf } from '../run/from.ts';
 
@@ -40,21 +40,17 @@ const OF_ALL: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Those of the whole pipeline: of the command, and above the stages of its file. */
-export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> =>
-  parsedFlags(
-    context,
-    PARAMETERS,
-    wordsIn(wordsBeside(context, path), withoutDeadline(readJob(path).flags)),
-    path,
+/** Those of the whole pipeline: of the command, and above the stages of its file. A deadline there is about each stage. */
+export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> => {
+  const flags = flagsOver(givenBeside(context, path), withoutFlags(readJob(path).flags, '--deadline'));
+  return parsedFlags(context, PARAMETERS, wordsOf(flags), path);
+};
+
+const givenBeside = ({ args = [] }: Context, path: string): WrittenFlags =>
+  flagsIn(
+    args.slice(1).filter((word) => word !== path),
+    LETTERS,
   );
-
-/** It is about each stage. */
-const withoutDeadline = (flags: readonly JobFlag[]): readonly JobFlag[] =>
-  flags.filter(({ flag }) => flag !== '--deadline');
-
-const wordsBeside = ({ args = [] }: Context, path: string): readonly string[] =>
-  args.slice(1).filter((word) => word !== path);
 
 /** `all`: those of the whole pipeline. Throws E602 for stages that can never run, and for a flag that stands in the file. */
 export async function askedJob(
@@ -66,44 +62,29 @@ export async function askedJob(
   const job = readJob(path);
   const { stages = [] } = job;
   refuseOrder(job, stages);
-  const words = wordsBeside(context, path);
-  refuseOther(words);
+  const given = givenBeside(context, path);
+  refuseOther(given);
   const asked: AskedStage[] = [];
-  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, words }));
+  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, given }));
   const { maxCost } = all as { readonly maxCost?: unknown };
   refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
   const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
   const pipeline = all.name ?? pipelineNameOf(job.name, sheets);
-  return { pipeline, stages: asked, command: [resolve(path), ...words.filter(isLasting)] };
-}
-
-/** The folder of the batches is that of the pipeline, and how it prints is about one command. */
-function isLasting(word: string, at: number, words: readonly string[]): boolean {
-  const { flag = '' } = flagIn(word, LETTERS, undefined);
-  const before = words[at - 1] ?? '';
-  const isValue =
-    !before.includes('=') && ['--out', '--output'].includes(flagIn(before, LETTERS, word).flag ?? '');
-  return !isValue && !['--out', '--output', '--quiet', '--yes'].includes(flag);
+  // The folder of the batches is that of the pipeline, and how it prints is about one command.
+  const lasting = withoutFlags(given, '--out', '--output', '--quiet', '--yes');
+  return { pipeline, stages: asked, command: [resolve(path), ...wordsOf(lasting)] };
 }
 
 const FLAGS = { ...sheetFlags, ...fromFlags };
 const PARAMETERS = { flags: FLAGS, aliases: aliasesOf(FLAGS) } as never;
 
-/** The words of a command, and what they leave of the flags of a file. */
-const wordsIn = (words: readonly string[], flags: Job['flags']): readonly string[] => [
-  ...flagsBeside(words, LETTERS, flags).flatMap(wordsOf),
-  ...words,
-];
-
-function refuseOther(words: readonly string[]): void {
-  for (const [at, word] of words.entries()) {
-    const { flag } = flagIn(word, LETTERS, words[at + 1]);
-    if (flag !== undefined && !OF_ALL.has(flag))
-      throw problem('E602', {
-        what: `${flag} is about one batch, and the job has stages`,
-        hint: 'write it into the job file: into its stage, or above all stages',
-      });
-  }
+function refuseOther(given: WrittenFlags): void {
+  const flag = [...given.keys()].find((one) => !OF_ALL.has(one));
+  if (flag !== undefined)
+    throw problem('E602', {
+      what: `${flag} is about one batch, and the job has stages`,
+      hint: 'write it into the job file: into its stage, or above all stages',
+    });
 }
 
 function refuseOrder({ path }: Job, stages: readonly JobStage[]): void {
@@ -149,28 +130,27 @@ function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number |
     });
 }
 
-type Given = { readonly job: Job; readonly stage: JobStage; readonly words: readonly string[] };
+type Given = { readonly job: Job; readonly stage: JobStage; readonly given: WrittenFlags };
 
 async function askedStage(
   context: Context,
   servers: Servers,
-  { job, stage, words }: Given,
+  { job, stage, given: ofAll }: Given,
 ): Promise<AskedStage> {
   const { name, from, pick, partial } = stage;
   const isStage = job.stages?.some((one) => one.name === from) ?? false;
   // Of a stage, flags win over those above all stages, and those of the command over both.
-  const off = new Set(stage.flags.filter(({ isOff }) => isOff).map(({ flag }) => flag));
-  const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name' && !off.has(flag));
-  const inFile = [...flagsBeside(stage.flags.flatMap(wordsOf), LETTERS, above), ...stage.flags];
-  const ofAll = words.filter((_, at) => !isName(words, at));
-  const [deadline = ''] = inFile.find(({ flag }) => flag === '--deadline')?.values ?? [];
+  const inFile = flagsOver(stage.flags, withoutFlags(job.flags, '--max-cost', '--name'));
+  const deadline = String(inFile.get('--deadline') ?? '');
   const moment = readMoment(deadline, msOf);
   // Of a stage that was made, or that waits, it may have passed since.
   const hasPassed = typeof moment === 'object' && moment.wrong === HAS_PASSED;
   const given = await parsedFlags<SheetFlags>(
     context,
     PARAMETERS,
-    wordsIn(ofAll, hasPassed ? withoutDeadline(inFile) : inFile),
+    wordsOf(
+      flagsOver(withoutFlags(ofAll, '--name'), hasPassed ? withoutFlags(inFile, '--deadline') : inFile),
+    ),
     `${job.path} [[stage]] ${name}`,
   );
   const sheet = isStage ? undefined : (from ?? NO_SHEET);
@@ -201,10 +181,6 @@ async function askedStage(
   };
   return { definition, flags, rows };
 }
-
-/** `--name x` is about the pipeline. */
-const isName = (words: readonly string[], at: number): boolean =>
-  /^--name(?:=|$)/.test(words[at] ?? '') || words[at - 1] === '--name';
 
 async function hashOf(
   servers: Servers,

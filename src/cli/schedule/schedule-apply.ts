@@ -124,13 +124,13 @@ function pathsIn(place: string): readonly string[] {
   }
 }
 
-function wordsOfJob({ path, name, sheet, flags, schedule = [] }: Job, out: string | undefined) {
+function wordsOfJob({ path, name, sheet, flags, schedule = new Map() }: Job, out: string | undefined) {
   if (sheet === undefined)
     throw problem('E602', {
       what: `${path} names no sheet`,
       hint: 'add sheet = "prompts.csv", which each firing reads',
     });
-  const words = [name, sheet, ...[...schedule, ...flags].flatMap(wordsOf)];
+  const words = [name, sheet, ...wordsOf(schedule), ...wordsOf(flags)];
   return out === undefined || words.includes('--out') ? words : [...words, '--out', out];
 }
 
