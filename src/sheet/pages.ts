@@ -32,12 +32,7 @@ export const pageName = (page: number): string => `rows/${String(page).padStart(
 
 /** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
 export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
-  return (await readPageLines(store, page)).map((line) => parseExactly(line) as SheetRow);
-}
-
-/** The lines of a page. Throws E504 if the page is missing. */
-async function readPageLines(store: Store, page: number): Promise<readonly string[]> {
-  return linesIn(await textOf(store, page));
+  return linesIn(await textOf(store, page)).map((line) => parseExactly(line) as SheetRow);
 }
 
 /** The lines of pages, each page as a whole, both ends included. Throws E504 if one is missing. */

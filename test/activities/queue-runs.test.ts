@@ -139,7 +139,7 @@ describe('sending a group', () => {
   });
 
   it('leaves a row out that its sheet asks for with other inputs, or no longer has', async () => {
-    const wish = { 3: requestHash({ inputs: { number: 3 } }, undefined), 4: DELETED };
+    const wish = { 3: requestHash({ number: 3 }, undefined), 4: DELETED };
     const places = [{ lane: 0, first: 1, count: 4 }];
     const file = (rows: object) => JSON.stringify({ sheet: '/a.csv', deployment: 'd', rows, places });
     const asked = await send(takes, {}, { store: { read: async () => file(wish) } });

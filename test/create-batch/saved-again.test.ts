@@ -30,8 +30,7 @@ function save(batch: CreatedBatch, text: string, sends = false) {
 }
 
 const SAME = 'id,prompt,note\na,one,x\nb,two,y\nc,three,z\n';
-const wishFor = (prompt: string, note: string): string =>
-  requestHash({ inputs: { note, prompt } }, ASKED.options.gpu);
+const wishFor = (prompt: string, note: string): string => requestHash({ note, prompt }, ASKED.options.gpu);
 
 describe('a sheet that was saved again', () => {
   it('sends changed rows again although they succeeded, and nothing for reordered and deleted ones', async () => {

@@ -25,14 +25,7 @@ import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
 import { rowsInFlight } from './add-pass.ts';
-import {
-  DELETED,
-  isLeftOut,
-  requestHash,
-  type Request,
-  sheetPlaces,
-  type SheetPlaces,
-} from '../watched/left-out.ts';
+import { DELETED, isLeftOut, requestHash, sheetPlaces, type SheetPlaces } from '../watched/left-out.ts';
 
 export type DraftRows = { readonly layout: Store; readonly pages: number };
 
@@ -186,12 +179,12 @@ function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): voi
   const { one, wanted, isOpen, isSavedAgain, asked, bySheet } = pair;
   const { row, record } = one;
   const { outcome, reason } = recordOf(one);
-  const request = requestHash(wanted, ownGpu);
+  const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
   const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
   const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row];
   // It has another address by now.
   const isExpired = FREE.has(outcome) && expiredFile(known[0]?.inputs ?? {}) !== undefined;
-  const isSame = !isExpired && known.some((has) => requestHash(has, ownGpu) === request);
+  const isSame = !isExpired && known.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
     found.same += 1;
     if (!isOpen && outcome !== 'succeeded') found.sameFailed += 1;
@@ -212,7 +205,10 @@ function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): voi
 const requestOf = (
   row: SheetRow,
   { gpu = row.gpu, change }: { readonly gpu?: string | undefined; readonly change?: InputChange | undefined },
-): Request => ({ inputs: changedInputs(row.inputs, change), ...(gpu === undefined ? {} : { gpu }) });
+): Pick<SheetRow, 'gpu' | 'inputs'> => ({
+  inputs: changedInputs(row.inputs, change),
+  ...(gpu === undefined ? {} : { gpu }),
+});
 
 function sendAgain(
   found: Comparison,

@@ -2,14 +2,12 @@
 // version of the deployment at the same service. Keys and files do not count: a changed prompt may keep its key. Rows go through
 // a temporary SQLite database, because a million do not fit in memory.
 
-import { hash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../batch/digits.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import { comparable } from '../../run-service/contract/file-inputs.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
@@ -21,6 +19,7 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
 import type { SharedRows } from '../questions.ts';
+import { requestHash } from '../watched/left-out.ts';
 
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
 
@@ -43,7 +42,7 @@ export async function findOverlap(
     if (others.length === 0) return overlap;
     for (let page = 1; page <= file.sheet.pages; page += 1)
       for (const row of await readPage(layout, page))
-        overlap.add(row.row, requestHash(row, askedBy(row, file)));
+        overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
     for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
     overlap.end();
     return overlap;
@@ -62,9 +61,6 @@ function mayShare(file: BatchFile, other: BatchFile): boolean {
 
 const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;
 
-const requestHash = ({ inputs }: Pick<SheetRow, 'inputs'>, asked: string): Uint8Array =>
-  hash('sha256', `${asked}\n${comparable(JSON.stringify(inputs))}`, 'buffer');
-
 /** Its GPU, or its whole ladder: another ladder asks for something else. */
 function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {
   const { ladder } = sheet.options;
@@ -72,20 +68,21 @@ function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFil
 }
 
 /** What a row of an earlier batch answers: a row of a ladder also answers a request for the GPU on which it ended. */
-function answeredBy(
-  { row, record }: Pick<BatchRow, 'row' | 'record'>,
-  file: BatchFile,
-): readonly Uint8Array[] {
-  const own = requestHash(row, askedBy(row, file));
+function answeredBy({ row, record }: Pick<BatchRow, 'row' | 'record'>, file: BatchFile): readonly string[] {
+  const own = requestHash(row.inputs, askedBy(row, file));
   const isClimbing = row.gpu === undefined && file.sheet.options.ladder !== undefined;
-  return isClimbing && record?.gpu_asked !== undefined ? [own, requestHash(row, record.gpu_asked)] : [own];
+  return isClimbing && record?.gpu_asked !== undefined
+    ? [own, requestHash(row.inputs, record.gpu_asked)]
+    : [own];
 }
 
 /** The same before the records are read. */
-const mayAnswer = (row: SheetRow, file: BatchFile): readonly Uint8Array[] =>
+const mayAnswer = (row: SheetRow, file: BatchFile): readonly string[] =>
   row.gpu === undefined
-    ? [askedBy(row, file), ...(file.sheet.options.ladder ?? [])].map((asked) => requestHash(row, asked))
-    : [requestHash(row, row.gpu)];
+    ? [askedBy(row, file), ...(file.sheet.options.ladder ?? [])].map((asked) =>
+        requestHash(row.inputs, asked),
+      )
+    : [requestHash(row.inputs, row.gpu)];
 
 /** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
 async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): Promise<void> {
@@ -119,7 +116,7 @@ const LOOKED_FOR = 32;
 /** A row of an earlier batch, what it answers, and whether its result can be used. */
 type Asking = {
   readonly row: BatchRow;
-  readonly requests: readonly Uint8Array[];
+  readonly requests: readonly string[];
   readonly isDone: boolean;
 };
 
@@ -190,10 +187,10 @@ type Source = {
 
 const TABLES = `
   PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000; BEGIN;
-  CREATE TABLE wanted (row INTEGER PRIMARY KEY, request BLOB, source INTEGER, origin TEXT, record TEXT);
+  CREATE TABLE wanted (row INTEGER PRIMARY KEY, request TEXT, source INTEGER, origin TEXT, record TEXT);
   CREATE INDEX free ON wanted (request, row) WHERE source IS NULL;
   CREATE TABLE bought (origin TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE unsettled (request BLOB, source INTEGER);
+  CREATE TABLE unsettled (request TEXT, source INTEGER);
 `;
 
 /** The rows of a new batch, each with the earlier row that answers the same request, if there is one. */
@@ -230,31 +227,31 @@ export class Overlap implements Disposable {
     return this.#sources.length === 0;
   }
 
-  add(row: number, request: Uint8Array): void {
+  add(row: number, request: string): void {
     this.#insert.run(row, request);
     this.#left += 1;
   }
 
   /** Whether a row with this request still lacks an earlier one. */
-  has(request: Uint8Array): boolean {
+  has(request: string): boolean {
     return !this.isComplete && this.#free.get(request) !== undefined;
   }
 
   /** A result is used once: a sheet that repeats a request wants several results. */
-  addDone(request: Uint8Array, shared: Shared, record: PartRecord): void {
+  addDone(request: string, shared: Shared, record: PartRecord): void {
     const origin = record.reused_from ?? `${shared.batch}#${shared.row}`;
     const isUnused = this.#buy.run(origin).changes === 1;
     if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
   }
 
-  addUnsettled(request: Uint8Array, shared: Shared, standing: 'open' | 'unknown'): void {
+  addUnsettled(request: string, shared: Shared, standing: 'open' | 'unknown'): void {
     this.#unsettled.run(request, this.#sourceOf(shared, standing));
   }
 
   /** An unsettled row counts only if no other batch has the same row done. */
   end(): void {
     const all = this.#database.prepare('SELECT request, source FROM unsettled ORDER BY rowid').all();
-    for (const { request, source } of all) this.#takeFree(request as Uint8Array, Number(source), null, null);
+    for (const { request, source } of all) this.#takeFree(String(request), Number(source), null, null);
   }
 
   get done(): readonly SharedRows[] {
@@ -281,7 +278,7 @@ export class Overlap implements Disposable {
     this.#database.close();
   }
 
-  #takeFree(request: Uint8Array, source: number, origin: string | null, record: string | null): void {
+  #takeFree(request: string, source: number, origin: string | null, record: string | null): void {
     const free = this.#free.get(request);
     if (free === undefined) return;
     this.#take.run(source, origin, record, Number(free['row']));

@@ -30,11 +30,9 @@ export type Wishes = {
   againstSending(place: number, row: SheetRow, ownGpu: string | undefined): string | undefined;
 };
 
-/** What a row asks of the run service. */
-export type Request = Pick<SheetRow, 'gpu' | 'inputs'>;
-
-export const requestHash = ({ gpu, inputs }: Request, ownGpu: string | undefined): string =>
-  hash('sha256', `${gpu ?? ownGpu ?? ''}\n${comparable(JSON.stringify(inputs))}`, 'hex').slice(0, 32);
+/** What a row asks of the run service: rows with the same hash are the same, whatever their keys and their batches are. */
+export const requestHash = (inputs: SheetRow['inputs'], gpu: string | undefined): string =>
+  hash('sha256', `${gpu ?? ''}\n${comparable(JSON.stringify(inputs))}`, 'hex').slice(0, 32);
 
 /** What a worker read last, because each group asks and saves are rare. */
 const known = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes; readonly at: number }>();
@@ -59,7 +57,11 @@ function wishesIn(text: string): Wishes {
   return {
     againstSending: (place, row, ownGpu) => {
       const wish = rows[row.row];
-      if (wish === undefined || !hasPlace(places, place) || wish === requestHash(row, ownGpu))
+      if (
+        wish === undefined ||
+        !hasPlace(places, place) ||
+        wish === requestHash(row.inputs, row.gpu ?? ownGpu)
+      )
         return undefined;
       return wish === DELETED ? LEFT_OUT.deleted : LEFT_OUT.changed;
     },
