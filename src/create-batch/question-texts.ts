@@ -2,6 +2,7 @@
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
+import { usdText } from '../options/kinds.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import {
@@ -158,7 +159,7 @@ function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeploym
 }
 
 function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
-  const cost = expectedUsd === undefined ? '' : `, about $${expectedUsd.toFixed(2)}`;
+  const cost = expectedUsd ? `, about ${usdText(expectedUsd * 1e9)}` : '';
   return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
 }
 

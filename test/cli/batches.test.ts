@@ -226,7 +226,7 @@ describe('the forecast of plan and run', () => {
   };
 
   it('names the price of a second as long as no run of the deployment is known', async () => {
-    const line = 'cost      unknown: no run is known here; if each takes 5 s: about $0.0337';
+    const line = 'cost      unknown: no earlier run here; if each row takes 5 s: about $0.0337';
     const sheet = stage.sheet(20, 'twenty.csv');
     const before = await run('plan', sheet, '-d', 'measured');
     expect([before.code, before.stderr]).toEqual([0, expect.stringContaining(line)]);
@@ -281,6 +281,6 @@ describe('the forecast of plan and run', () => {
     const planned = await run('plan', sheet, '-d', 'measured');
     expect(planned.stderr).toMatch(/cost {6}unknown in total\n {2}time {6}unknown in total\n/);
     expect(planned.stderr).toMatch(/A10G × 6: \$\S+ \(\$\S+ to \$\S+\), alone /);
-    expect(planned.stderr).toContain('H100 × 4: no run is known here; if each takes 5 s: about $0.0468');
+    expect(planned.stderr).toContain('H100 × 4: no earlier run here; if each row takes 5 s: about $0.0468');
   });
 });

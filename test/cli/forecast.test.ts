@@ -15,7 +15,7 @@ const own = {
 it('own GPUs cost nothing, whether their time is known or not', () => {
   expect(forecastLines({ ...own, source: 'prices' })).toEqual([
     '  cost      nothing',
-    '  time      unknown: no run is known here',
+    '  time      unknown: no earlier run here',
   ]);
   const seconds = { low: 5, expected: 6, high: 8 };
   const measured = {
@@ -36,7 +36,7 @@ it('own GPUs cost nothing, whether their time is known or not', () => {
     [
       '  cost      nothing',
       '  time      unknown in total',
-      '            CPU × 2: only 2 runs known here',
+      '            CPU × 2: only 2 earlier runs here',
       '            from 2 runs in lights, if these rows are like those',
     ],
   );

@@ -182,7 +182,7 @@ export const optionAliases = Object.fromEntries(
 const { deployment, ...options } = optionFlags;
 export const workflowFlag = textFlag(
   '[name=]file',
-  'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
+  'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file, without _api)',
 );
 export const ownFlags = inGroup('your own GPUs', {
   workflow: optional(workflowFlag),

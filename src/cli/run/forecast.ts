@@ -12,8 +12,8 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   if (source === 'prices')
     return estimate.usd_per_run_second === 0
-      ? [`  cost      ${NOTHING}`, '  time      unknown: no run is known here']
-      : [`  cost      unknown: no run is known here${ifShort(estimate)}`];
+      ? [`  cost      ${NOTHING}`, '  time      unknown: no earlier run here']
+      : [`  cost      unknown: no earlier run here${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
@@ -39,7 +39,7 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
   const { rows, runs, cost_usd, seconds } = shown;
   const name = terminalLine(`${gpu} × ${count(rows)}`);
   if (seconds === null) {
-    const known = runs === 0 ? 'no run is known' : `only ${plural(runs, 'run')} known`;
+    const known = runs === 0 ? 'no earlier run' : `only ${plural(runs, 'earlier run')}`;
     return `${name}: ${known} here${ifShort(shown)}`;
   }
   const cost =
@@ -60,7 +60,7 @@ const shortText = ({ low, expected, high }: Interval, text: (number: number) => 
 const ifShort = ({ usd_per_run_second: usd }: ShownAmounts): string =>
   usd === null
     ? '; no price is known'
-    : ifPaid(usd * 5, (amount) => `; if each takes 5 s: about ${amount} in total`);
+    : ifPaid(usd * 5, (amount) => `; if each row takes 5 s: about ${amount} in total`);
 
 export const canaryReportLines = ({
   rows,

@@ -37,7 +37,7 @@ export default async function deployments(
     keepNames(config.home, 'deployments', names);
     if (flags.output === 'json') printer.json(all.map(shown));
     else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
-    const [first] = all;
+    const first = all.find(({ inputTypes }) => inputTypes !== undefined) ?? all[0];
     printer.notice(first === undefined ? 'no deployments' : '* required');
     const next: Next =
       first === undefined

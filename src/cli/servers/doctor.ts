@@ -22,6 +22,7 @@ import { checkReachable, openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { sameCommand } from '../next-command.ts';
+import { plural } from '../format.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf, gpusOf } from '../flags/batch-options.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
@@ -112,7 +113,7 @@ async function temporalText(config: Config, notice: (text: string) => void): Pro
     taskQueue: { name: queue },
   });
   if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
-  const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+  const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${plural(pollers?.length ?? 0, 'worker')} on ${queue}`;
   const lacking =
     isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client, cluster));
   return lacking
