@@ -96,12 +96,10 @@ export class Claim implements AsyncDisposable {
     const found: BatchFolder[] = [];
     for (const { out, mark } of [...here, ...elsewhere]) {
       if (mark === file.mark) continue;
-      const claim = await claimIn(out, mark);
-      if (claim === undefined) continue;
-      const firstMs = seen.get(mark) ?? performance.now();
-      seen.set(mark, firstMs);
-      if (performance.now() - firstMs <= ABANDONED_MS) found.push(claim);
-      else await openStore(out).remove(claimNameOf(mark));
+      const reading = freshClaim(out, mark, seen);
+      // A folder that cannot be reached has nothing that could be used.
+      const claim = await (out === own ? reading : reading.catch(() => undefined));
+      if (claim !== undefined) found.push(claim);
     }
     return found;
   }
@@ -113,9 +111,14 @@ export class Claim implements AsyncDisposable {
 
 const claimNameOf = (mark: string): string => `${CLAIMS}/${mark}.json`;
 
-async function claimIn(out: string, mark: string): Promise<BatchFolder | undefined> {
-  const file = readBatchText((await openStore(out).read(claimNameOf(mark))) ?? '');
+/** undefined if there is none, or if it was left by a command that was killed. */
+async function freshClaim(out: string, mark: string, seen: Seen['seen']): Promise<BatchFolder | undefined> {
+  const store = openStore(out);
+  const file = readBatchText((await store.read(claimNameOf(mark))) ?? '');
   if (file?.mark !== mark) return undefined;
+  const firstMs = seen.get(mark) ?? performance.now();
+  seen.set(mark, firstMs);
+  if (performance.now() - firstMs > ABANDONED_MS) return void (await store.remove(claimNameOf(mark)));
   const folder = locationOf(out, file.batch);
   return { batch: file.batch, folder, file, store: openStore(folder) };
 }

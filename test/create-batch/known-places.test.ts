@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { rememberPlace } from '../../src/create-batch/known-places.ts';
 import { create, ASKED } from './create.ts';
 import { Place } from './creating.ts';
 
@@ -51,6 +52,19 @@ describe('rows that a batch in another folder has', () => {
     await expect(made('three.csv', 'third')).rejects.toMatchObject({ code: 'E539' });
     rmSync(first.folder, { recursive: true });
     expect((await made('three.csv', 'third')).laidOut?.rows).toBe(3);
+  });
+
+  it('do not matter if their folder cannot be reached', async () => {
+    const first = await made('three.csv', 'here');
+    for (const [at, out] of [join(first.folder, 'batch.json'), 's3://gone/batches'].entries())
+      rememberPlace(join(place.folder, 'places'), {
+        out,
+        file: { ...first.file, mark: `00000000000000a${at}` },
+      });
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', 'http://127.0.0.1:1');
+    place.write('others.csv', 'prompt\nx\ny\n');
+    expect((await made('others.csv', 'there')).laidOut?.rows).toBe(2);
+    vi.unstubAllEnvs();
   });
 
   it('are no question in a rehearsal, of another deployment, and for another user', async () => {
