@@ -6,10 +6,10 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
 import { openServer, type Listen } from '../host/bounded-server.ts';
-import { diskOf, assertWritable } from '../host/disk-space.ts';
+import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
-import { openStore, checkReachable } from '../store/open-store.ts';
+import { checkPlace, openStore } from '../store/open-store.ts';
 import { createBatchGauges, watchBatches, type WatchDeps } from './batch-gauges.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
 import { createMeters } from './meters.ts';
@@ -17,7 +17,6 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../host/config.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
-import type { Store } from '../store/store.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly listen: Listen;
@@ -42,9 +41,7 @@ export async function createMonitor() {
     /** Where Temporal's core shall show its metrics; `/metrics` includes them. */
     coreAddress,
     open: async ({ listen, checks, out, log, ...batches }: MonitorDeps) => {
-      const batchesStore = openStore(out);
-      const isHere = batchesStore.localPath !== undefined;
-      const readiness = watchReadiness({ ...checks, out: isHere ? canWrite(out) : canReach(batchesStore) });
+      const readiness = watchReadiness({ ...checks, out: () => checkPlace(out) });
       const watched = watchBatches({
         ...batches,
         failed: (reason) => log.warn({ reason }, 'the batches could not be read for the metrics'),
@@ -53,7 +50,7 @@ export async function createMonitor() {
         const [{ batches: known, ...reading }, ready, disk, core] = await Promise.all([
           watched(),
           readiness(),
-          isHere ? diskOf(out).catch(() => undefined) : undefined,
+          openStore(out).localPath && diskOf(out).catch(() => undefined),
           coreMetrics(coreAddress, log),
         ]);
         showBatches(known);
@@ -227,26 +224,24 @@ export async function createWorkerMonitor(
 function checksOf({ client, receiver, states }: WatchedWorker): Checks {
   const { namespace } = client.options;
   return {
-    temporal: async () => {
-      await client.workflowService.describeNamespace({ namespace });
-      return undefined;
-    },
+    temporal: () => client.workflowService.describeNamespace({ namespace }),
     ...(states && {
       workers: async () => {
         const all = states();
-        const isPolling = all.length > 0 && all.every((state) => state === 'RUNNING');
-        return isPolling ? undefined : `the workers are ${all.join(' and ').toLowerCase() || 'starting'}`;
+        if (all.length === 0 || all.some((state) => state !== 'RUNNING'))
+          throw new Error(`the workers are ${all.join(' and ').toLowerCase() || 'starting'}`);
       },
     }),
     ...(receiver && {
-      receiver: async () => (receiver.isReady() ? undefined : 'the receiver is stopping'),
+      receiver: async () => {
+        if (!receiver.isReady()) throw new Error('the receiver is stopping');
+      },
     }),
   };
 }
 
-/** Resolves with what is wrong, or undefined. */
-export type Check = () => Promise<string | undefined>;
-export type Checks = Readonly<Record<string, Check>>;
+/** Each throws what is wrong. */
+export type Checks = Readonly<Record<string, () => Promise<unknown>>>;
 
 export type Readiness = {
   readonly isReady: boolean;
@@ -280,29 +275,15 @@ async function checkAll(checks: Checks): Promise<Readiness> {
 const OK = 'ok';
 
 /** A check that does not end is a failed one: Temporal may be unreachable without an error. */
-async function resultOf(check: Check): Promise<string> {
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(() => late.resolve(`no answer within ${CHECK_MS / 1000} s`), CHECK_MS);
+async function resultOf(check: Checks[string]): Promise<string> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${CHECK_MS / 1000} s`)), CHECK_MS);
   try {
-    return (await Promise.race([check(), late.promise])) ?? OK;
+    await Promise.race([check(), late.promise]);
+    return OK;
   } catch (error) {
     return errorMessage(error);
   } finally {
     clearTimeout(timer);
   }
 }
-
-export const canWrite =
-  (folder: string): Check =>
-  async () => {
-    await assertWritable(folder);
-    return undefined;
-  };
-
-/** Batches that are not on this machine. */
-export const canReach =
-  (batches: Store): Check =>
-  async () => {
-    await checkReachable(batches);
-    return undefined;
-  };

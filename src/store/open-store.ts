@@ -1,5 +1,6 @@
 // Opens the Store of a location. This is the only place that chooses between kinds of Stores.
 
+import { assertWritable } from '../host/disk-space.ts';
 import { Readable } from 'node:stream';
 import type { Store } from './store.ts';
 import { isS3Address } from '../host/s3-keys.ts';
@@ -9,10 +10,11 @@ import { folderStore } from './folder.ts';
 export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): Store =>
   isS3Address(location) ? s3Store(location) : folderStore(location, kind);
 
-/** Throws if the place of batches that are not on this machine cannot be reached. */
-export async function checkReachable(batches: Store): Promise<void> {
+/** Throws if batches cannot be written there, or cannot be reached. */
+export async function checkPlace(out: string): Promise<void> {
   // If the bucket is missing, a list fails; a read finds no file.
-  await batches.list('.readiness');
+  if (isS3Address(out)) await openStore(out).list('.readiness');
+  else await assertWritable(out);
 }
 
 /** Everything that talks to S3 is loaded with the first use of a file. */

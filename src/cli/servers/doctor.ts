@@ -18,7 +18,7 @@ import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worke
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
-import { checkReachable, openStore } from '../../store/open-store.ts';
+import { checkPlace } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { sameCommand } from '../next-command.ts';
@@ -166,9 +166,7 @@ async function serviceText(config: Config): Promise<string> {
 
 /** Throws what is wrong with the place of the batches, and with the state folder. */
 async function foldersText({ out, home }: Config): Promise<string> {
-  const store = openStore(out);
-  if (store.localPath === undefined) await checkReachable(store);
-  else await assertWritable(out);
+  await checkPlace(out);
   await assertWritable(home);
   return `batches in ${out}, state in ${home}`;
 }
