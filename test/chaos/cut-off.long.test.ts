@@ -6,7 +6,8 @@ import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
-import { freeAddress, openWire, type Cut, type Wire } from '../stage/wire.ts';
+import { freeAddress } from '../stage/free-port.ts';
+import { openWire, type Cut, type Wire } from '../stage/wire.ts';
 
 const ROWS = 300;
 const CAP = 24;

@@ -14,7 +14,7 @@ import { openForward } from '../stage/forward.ts';
 import { openMachine, withoutMachines, type Machine } from '../stage/machines.ts';
 import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
-import { freeAddress } from '../stage/wire.ts';
+import { freeAddress } from '../stage/free-port.ts';
 import { makeBucket } from '../store/s3/buckets.ts';
 import { startS3, type S3Server } from '../store/s3/s3-server.ts';
 

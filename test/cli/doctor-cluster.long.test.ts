@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { until, type Running } from '../stage/stage.ts';
-import { freeAddress } from '../stage/wire.ts';
+import { freeAddress } from '../stage/free-port.ts';
 
 type Environment = Readonly<Record<string, string>>;
 type Check = z.infer<typeof checkSchema>;

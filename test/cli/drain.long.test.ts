@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
-import { freeAddress } from '../stage/wire.ts';
+import { freeAddress } from '../stage/free-port.ts';
 
 const ROWS = 120;
 const OUTSTANDING = 40;

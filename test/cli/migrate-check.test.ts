@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/run-service/migration/rules.ts';
 import { Stage, until } from '../stage/stage.ts';
+import { listen } from '../stage/free-port.ts';
 
 const quick = { coldStartSeconds: 0, runSeconds: 0.1 };
 const DEPLOYMENTS = JSON.stringify([
@@ -23,12 +22,8 @@ describe('migrate-check', () => {
   beforeAll(async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await legacy.service(['--only', 'v1']);
-    stranger = createServer((_, response) => response.end('<html>a page for every address</html>')).listen(
-      0,
-      '127.0.0.1',
-    );
-    await once(stranger, 'listening');
-    strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/api`;
+    stranger = createServer((_, response) => response.end('<html>a page for every address</html>'));
+    strangerUrl = `http://127.0.0.1:${await listen(stranger)}/api`;
   });
   afterAll(async () => {
     stranger.close();

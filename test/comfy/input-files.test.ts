@@ -1,9 +1,7 @@
 // Files of inputs: whatever their address names now is put on the server that executes the run.
 
-import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { takeProxies } from '../../src/host/proxies.ts';
@@ -11,14 +9,13 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 import { openProxy } from '../stage/proxy.ts';
 import { colourOf, pictureOf } from './image-files.ts';
 import { COPIER, OwnService, openStandIn } from './own-service.ts';
+import { listen } from '../stage/free-port.ts';
 
 it('are asked for anew by each run, because an address may name another file by then', async () => {
   let picture = pictureOf(0x01_01_01);
   let asked = 0;
   const shop = createServer((_asking, response) => void response.end(picture, () => (asked += 1)));
-  shop.listen(0, '127.0.0.1');
-  await once(shop, 'listening');
-  const proxy = await openProxy({ hosts: { 'shop.example': (shop.address() as AddressInfo).port } });
+  const proxy = await openProxy({ hosts: { 'shop.example': await listen(shop) } });
   takeProxies({ http_proxy: proxy.url });
   try {
     await using gpu = await openStandIn();

@@ -1,11 +1,12 @@
 // What a server still has of runs that are over or went elsewhere, and what its silence does not prove.
 
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
 import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
+import { listen } from '../stage/free-port.ts';
 
 const FIRST = 'cuda:0 First : cudaMallocAsync';
 const sleeping = portrait({ seconds: 3_600 });
@@ -225,14 +226,13 @@ async function openWay(port: () => number): Promise<Way> {
     far.on('data', (bytes) => void near.write(bytes)).on('error', () => undefined);
     far.on('close', () => lost.has(near) || near.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const cut = (): void => {
     isCut = true;
     for (const near of open.keys()) near.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     lose: () => sockets.forEach((near) => lost.add(near)),
     cut,
     join: () => (isCut = false),

@@ -2,7 +2,6 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { LiveRun } from '../../src/service/executors/executor.ts';
 import { assigned, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
@@ -10,6 +9,7 @@ import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
 import { until } from '../stage/stage.ts';
 import { OwnService, portrait, openStandIn, queueAt, isRunning } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
+import { listen } from '../stage/free-port.ts';
 
 /** Changes the text of each JSON answer below a path. */
 function rewrites(gpu: ComfyStandIn, path: string, change: (text: string) => string): void {
@@ -127,10 +127,8 @@ it('cannot send the service to another address for a file', async () => {
     asked.push(url);
     response.end('a secret of the inner network');
   });
-  inner.listen(0, '127.0.0.1');
-  await once(inner, 'listening');
   await using gpu = await openStandIn();
-  const location = `http://127.0.0.1:${(inner.address() as AddressInfo).port}/`;
+  const location = `http://127.0.0.1:${await listen(inner)}/`;
   gpu.alters = ({ url = '' }, truth) =>
     url.startsWith('/view') ? { status: 302, headers: { location } } : truth;
   await using own = await OwnService.of([gpu], portrait(), { lookMs: 2 });

@@ -1,8 +1,7 @@
 // Receives the cases' webhooks: one server, with one address per case.
 
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../stage/free-port.ts';
 
 /** An object of a JSON body. */
 export type Json = Record<string, unknown>;
@@ -41,9 +40,8 @@ export async function openInboxes(patienceMs: number): Promise<Inboxes> {
       const box = boxes.get(url.split(/[/?]/)[1] ?? '');
       outgoing.writeHead(box?.take({ method, url, headers, body }) ?? 404).end();
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
 
   return {
     open(answer = () => 200) {

@@ -2,11 +2,11 @@
 // command that goes on ends with E401.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { Console } from './console.ts';
+import { listen } from '../stage/free-port.ts';
 
 export async function realConsole(deployments?: readonly object[]): Promise<Console> {
   const console = await Console.open(deployments);
@@ -22,10 +22,8 @@ export async function realConsole(deployments?: readonly object[]): Promise<Cons
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   };
   const gateway = createServer((request, response) => void forward(request, response));
-  gateway.listen(0, '127.0.0.1');
-  await new Promise((listening) => gateway.once('listening', listening));
   onTestFinished(() => void gateway.close());
-  vi.stubEnv('RUNSHEET_API_URL', `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/api`);
+  vi.stubEnv('RUNSHEET_API_URL', `http://127.0.0.1:${await listen(gateway)}/api`);
   vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
   return console;
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -19,6 +19,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { withCopy, type SheetCopy } from '../../src/create-batch/copy-sheet.ts';
 import { sheetFault } from '../../src/sheet/sheet-source.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { listen } from '../stage/free-port.ts';
 
 const copied = (path: string, out: string, stdin: Readable = Readable.from([])): Promise<SheetCopy> =>
   withCopy(path, { out, stdin }, async (copy) => copy);
@@ -29,8 +30,7 @@ describe('a sheet at an address', () => {
   const hosted = async (status: number): Promise<string> => {
     const server = createHttpServer((_, response) => void response.writeHead(status).end('prompt\nan owl\n'));
     onTestFinished(() => void server.close());
-    await new Promise<void>((ready) => void server.listen(0, '127.0.0.1', ready));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/night/owls.csv`;
+    return `http://127.0.0.1:${await listen(server)}/night/owls.csv`;
   };
 
   it('is copied with the name that it has there, from any host that the user names', async () => {

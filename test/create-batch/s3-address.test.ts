@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
 import { sheetAt, signedS3Url } from '../../src/create-batch/sheet-address.ts';
 import { takeS3Settings } from '../../src/host/s3-keys.ts';
+import { listen } from '../stage/free-port.ts';
 
 const KEYS = {
   AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
@@ -22,11 +22,11 @@ describe('an address in S3', () => {
     asked.push(request.url ?? '');
     response.writeHead(request.url?.includes('closed') ? 403 : 200).end('prompt\nan owl\n');
   });
-  beforeAll(() => new Promise<void>((ready) => void server.listen(0, '127.0.0.1', ready)));
+  let port = 0;
+  beforeAll(async () => void (port = await listen(server)));
   afterAll(() => void server.close());
-  const endpoint = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const read = (address: string) => {
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint() });
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
     return sheetAt(address, {
       download: openDownloads(1),
       // Elsewhere: the settings name the host of S3, so its network is allowed.

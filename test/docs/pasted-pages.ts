@@ -1,13 +1,12 @@
 // The pages whose commands are run, with what each supposes that its reader has.
 
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { packed } from '../stage/packed.ts';
 import { portrait } from '../comfy/own-service.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { KEY } from '../stage/stage.ts';
 import { blockWith } from './page-commands.ts';
+import { freePort } from '../stage/free-port.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -41,15 +40,6 @@ export const valueFor = <T>(table: Readonly<Record<string, T>>, command: string)
 
 const PROMPTS = 'sku,prompt\nSKU-0016,a red cup\nSKU-0017,a wooden bowl\n';
 const SLOW = 'runsheet submit slow.csv -d slow --again > /dev/null 2>&1';
-
-/** A port that is free now. */
-const freePort = async (): Promise<string> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return String(port);
-};
 
 /** A server of Temporal beside the servers of the page. */
 const CLUSTER = `TEMPORAL_ADDRESS=127.0.0.1:$(node -e 'const s=net.createServer().listen(0,()=>{console.log(s.address().port);s.close()})')
@@ -139,7 +129,7 @@ export const PASTED_PAGES: readonly PastedPage[] = [
       keys: `ann:${KEY}\n`,
     }),
     instead: async ({ comfyui }) => {
-      const port = await freePort();
+      const port = String(await freePort());
       return {
         '--host 0.0.0.0 --port 8080': `--host 0.0.0.0 --port ${port}`,
         'https://runs.studio.example': `http://127.0.0.1:${port}`,
@@ -159,7 +149,7 @@ export const PASTED_PAGES: readonly PastedPage[] = [
         'RUNSHEET_SHEETS=$PWD node examples/worker.ts pipeline > pipeline.log 2>&1 &\ntimeout 240 grep -m1 -q ready <(tail -n +1 -F pipeline.log 2> /dev/null)',
     },
     instead: async ({ folder }) => {
-      const [temporal, service] = [await freePort(), await freePort()];
+      const [temporal, service] = [await freePort(), String(await freePort())];
       return {
         'server start-dev': `server start-dev --headless --port ${temporal}`,
         'alias temporal=': `export TEMPORAL_ADDRESS=127.0.0.1:${temporal}; alias temporal=`,

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { request } from 'undici';
 import { errorMessage } from '../../src/errors/error.ts';
 import { makeAuthority, openTls } from '../stage/proxy.ts';
+import { listen } from '../stage/free-port.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-message-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,8 +38,7 @@ it.each([
 
 it('a server without TLS is explained without lines of OpenSSL', async () => {
   const server = createServer((_, response) => response.end());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  expect(await failure((server.address() as AddressInfo).port)).toBe(
+  expect(await failure(await listen(server))).toBe(
     'TLS failed: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)',
   );
   server.close();

@@ -2,8 +2,7 @@
 
 import { text as textIn } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../stage/free-port.ts';
 
 const DEPLOYMENT = { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', workflow_id: 'w' };
 const NOT_A_RUN = { detail: [{ loc: ['path', 'run_id'], msg: 'not a uuid', type: 'uuid_parsing' }] };
@@ -30,9 +29,8 @@ export async function openOtherServices(): Promise<OtherServices> {
       answers === undefined ? 200 : path.startsWith('/run/') ? 422 : body === undefined ? 404 : 200;
     const text = answers === undefined ? '<h1>Another program</h1>' : (body ?? { detail: 'Not Found' });
     response.end(typeof text === 'string' ? text : JSON.stringify(text));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   return {
     at: (name) => `http://127.0.0.1:${port}/${name}/api`,
     close: () => void server.close(),
@@ -56,8 +54,7 @@ export async function openRealService(
     });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   };
-  const server = createServer((request, response) => void forward(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer((request, response) => void forward(request, response));
+  const port = await listen(server);
   return { base: `http://127.0.0.1:${port}${new URL(base).pathname}`, close: () => void server.close() };
 }

@@ -2,7 +2,6 @@
 
 import { readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect, type BatchHandle, type Runsheet, type ScheduleHandle } from '../../src/index.ts';
 import type { Abortable } from '../../src/library/abortable.ts';
@@ -12,6 +11,7 @@ import { Pools } from '../../src/library/pools.ts';
 import { Runsheet as Connection } from '../../src/library/runsheet.ts';
 import { Schedules } from '../../src/library/schedules.ts';
 import { Stage } from '../stage/stage.ts';
+import { listen } from '../stage/free-port.ts';
 
 /** The methods of `T` that wait or read, and have no argument with a signal. */
 type Without<T> = {
@@ -72,8 +72,7 @@ describe('a call of the library', () => {
     const taken = Promise.withResolvers<Socket>();
     const server = createServer((socket) => taken.resolve(socket.on('error', () => undefined).resume()));
     servers.push(server);
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    return { port: (server.address() as AddressInfo).port, taken: taken.promise };
+    return { port: await listen(server), taken: taken.promise };
   }
 
   const place = { store: stage.path('batches'), home: stage.path('home') };

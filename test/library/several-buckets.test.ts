@@ -1,11 +1,10 @@
 // Connections of one program to buckets of several servers.
 
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { Stage } from '../stage/stage.ts';
+import { listen } from '../stage/free-port.ts';
 
 const stage = new Stage();
 const servers: Server[] = [];
@@ -23,9 +22,7 @@ async function emptyServer() {
     response.end('<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
   });
   servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const endpoint = `http://127.0.0.1:${await listen(server)}`;
   return { asked, endpoint };
 }
 

@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
+import { listen } from '../stage/free-port.ts';
 
 describe('a service that answers Queue Run slowly', () => {
   const hanging: ServerResponse[] = [];
@@ -12,7 +12,6 @@ describe('a service that answers Queue Run slowly', () => {
     if (request.method === 'POST') hanging.push(response);
     else response.writeHead(404, { 'content-type': 'application/json' }).end('{"detail":"Run not found"}');
   });
-  beforeEach(async () => new Promise<void>((done) => void server.listen(0, '127.0.0.1', done)));
   afterEach(() => {
     server.closeAllConnections();
     server.close();
@@ -20,7 +19,7 @@ describe('a service that answers Queue Run slowly', () => {
 
   it('does not delay reading calls', async () => {
     const [transport, posts] = [openTransport(1), openTransport(1)];
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const base = `http://127.0.0.1:${await listen(server)}`;
     const key = keyFromEnvironment('a-key-of-this-test', 'the test');
     const service = connectRunService({ base, key, transport, posts, clock: new ServiceClock() });
     const order = { deployment_id: 'd', inputs: {} } as never;

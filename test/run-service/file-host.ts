@@ -1,8 +1,8 @@
 // A file host whose answers the test defines.
 
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listen } from '../stage/free-port.ts';
 
 export type FileHost = {
   readonly url: string;
@@ -16,10 +16,9 @@ export async function fileHost(listener: RequestListener): Promise<FileHost> {
     asked.push(request);
     response.on('error', () => undefined);
     return listener(request, response);
-  }).listen(0, '127.0.0.1');
-  await new Promise<void>((done) => server.once('listening', done));
+  });
+  const port = await listen(server);
   onTestFinished(() => server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, port, asked };
 }
 

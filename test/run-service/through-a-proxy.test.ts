@@ -1,9 +1,7 @@
 // The service, its files, notifications and S3 through a real proxy, and over TLS with an authority of one's own.
 
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -22,6 +20,7 @@ import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { S3Client } from '../../src/store/s3/s3-client.ts';
 import { makeAuthority, openProxy, openTls, type ProxyParams, type StagedProxy } from '../stage/proxy.ts';
+import { listen } from '../stage/free-port.ts';
 
 const RUN = '3f1c9f0e-6a56-4d0b-9f9e-0d5f3f6d1a11';
 const PLAIN = 'http://service.example';
@@ -41,12 +40,12 @@ const server = createServer((asked: IncomingMessage, response: ServerResponse) =
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-proxy-'));
 const trusted = getCACertificates('default');
 let tls: Awaited<ReturnType<typeof openTls>>;
-const portOf = (): number => (server.address() as AddressInfo).port;
+let port = 0;
 
 beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  port = await listen(server);
   const authority = makeAuthority(folder, 'service.example');
-  tls = await openTls(authority, portOf());
+  tls = await openTls(authority, port);
   setDefaultCACertificates([...trusted, authority.certificate]);
 });
 afterAll(() => {
@@ -69,7 +68,7 @@ afterEach(async () => {
 
 /** The proxy for everything, in small letters for http and in capital ones for https. */
 async function staged(params: ProxyParams = {}, login = '', except = ''): Promise<StagedProxy> {
-  const hosts = { 'service.example': portOf(), 'service.example:443': tls.port };
+  const hosts = { 'service.example': port, 'service.example:443': tls.port };
   const proxy = await openProxy({ hosts, ...params });
   opened.push(proxy);
   const url = proxy.url.replace('//', `//${login}`);
@@ -167,9 +166,8 @@ describe('a POST', () => {
 
   it('for which the proxy does not answer was not sent, after a limited time', async () => {
     const silent = createServer().on('connect', () => undefined);
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
     opened.push(silent);
-    takeProxies({ https_proxy: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    takeProxies({ https_proxy: `http://127.0.0.1:${await listen(silent)}` });
     const dispatcher = openOutgoing({ connections: 1, headersMs: 0, bodyMs: 0, connectMs: 100 });
     const asking = request(SECURE, { dispatcher, method: 'POST', body: '{}' });
     await expect(asking).rejects.toThrow(/Headers Timeout Error.*through the proxy http:/);
@@ -207,7 +205,7 @@ describe('what else goes out', () => {
     const { lookup } = await import('node:dns/promises');
     const own = hostname();
     await expect(lookup(own)).resolves.toMatchObject({ family: expect.any(Number) as number });
-    const { asked } = await staged({ hosts: { [own]: portOf() } });
+    const { asked } = await staged({ hosts: { [own]: port } });
     await expect(fetched(`http://${own}/x`)).rejects.toThrow(/address, where the run service is not/);
     expect(asked).toEqual([]);
   });
@@ -231,8 +229,8 @@ describe('what else goes out', () => {
 
   it('this machine is reached directly', async () => {
     const { asked } = await staged({ status: 403 });
-    expect((await post(`http://127.0.0.1:${portOf()}`)).is).toBe('accepted');
-    expect((await post(`http://localhost:${portOf()}`)).is).toBe('accepted');
+    expect((await post(`http://127.0.0.1:${port}`)).is).toBe('accepted');
+    expect((await post(`http://localhost:${port}`)).is).toBe('accepted');
     expect(asked).toEqual([]);
   });
 

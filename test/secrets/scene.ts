@@ -1,8 +1,6 @@
 // Runs a batch through all kinds of faults, with planted secrets wherever a user provides them.
 
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +8,7 @@ import { expect } from 'vitest';
 import { readToken } from '../../src/webhook/token.ts';
 import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { Evidence } from './evidence.ts';
+import { listen } from '../stage/free-port.ts';
 
 const ROWS = 60;
 const QUOTED_EVERY = 17;
@@ -241,10 +240,9 @@ async function openQuotingGateway(service: string, quoteEvery: number): Promise<
   const server = createServer((asked, response) => {
     // The service closed the connection, so the gateway closes the client's connection too.
     pass(asked, response).catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   const gateway: QuotingGateway = {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`,
+    base: `http://127.0.0.1:${await listen(server)}${pathname}`,
     quotesAll: false,
     quoted: 0,
     close: () => {

@@ -2,8 +2,8 @@
 // all times in the responses and their Date header.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
+import { listen } from './free-port.ts';
 
 const TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"/g;
 
@@ -44,9 +44,8 @@ export async function openOtherService(
 
   const server = createServer((incoming, response) => {
     void forward(incoming, response).catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   return {
     base: `http://127.0.0.1:${port}${pathname === '/' ? '' : pathname}`,
     close: async () => {

@@ -64,13 +64,3 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
     },
   };
 }
-
-/** An address of this machine on which no process listens. */
-export async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
-}

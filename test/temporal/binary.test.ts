@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { listen } from '../stage/free-port.ts';
 
 const program = (version: string): string => `#!/bin/sh\necho temporal version ${version}\n`;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -48,10 +48,9 @@ describe('the search for the Temporal program', () => {
     return path;
   };
   const serving = async (listener: RequestListener): Promise<string> => {
-    const server = createServer(listener).listen(0, '127.0.0.1');
-    await new Promise<void>((done) => server.once('listening', done));
+    const server = createServer(listener);
     closers.push(() => server.close().closeAllConnections());
-    return `https://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
+    return `https://127.0.0.1:${await listen(server)}/archive`;
   };
   const search = (
     downloads = 'https://127.0.0.1:1',

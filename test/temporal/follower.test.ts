@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { readStack } from '../../src/temporal/embedded/follower.ts';
 import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { listen } from '../stage/free-port.ts';
 
 const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n' };
 const ANSWER = 'the-answer-in-embedded-json';
@@ -23,9 +23,8 @@ describe('a command that finds another program on the port of its embedded serve
         received += chunk.toString();
         socket.write(response);
       });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    });
+    const port = await listen(server);
     const control = { port, word: 'the-word', answer: ANSWER };
     writeRecord(home, { pid: process.pid, startedAt: new Date().toISOString(), control });
   });

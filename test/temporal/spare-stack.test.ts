@@ -1,9 +1,8 @@
 // The processes of the embedded servers that a command prepares while it loads its own code.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
@@ -11,6 +10,7 @@ import { ownEnvironment } from '../stage/command.ts';
 import { familyOf, isAlive, strays } from '../stage/processes.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { until } from '../stage/stage.ts';
+import { listen } from '../stage/free-port.ts';
 
 const ROWS = 'number,prompt,seed\n1,a fox,7\n';
 
@@ -56,9 +56,8 @@ describe('where servers have run before, a command that needs the local service'
     [
       'a record of a port where another program is silent',
       async () => {
-        const other = createServer().listen(0, '127.0.0.1').unref();
-        await once(other, 'listening');
-        const { port } = other.address() as AddressInfo;
+        const other = createServer().unref();
+        const port = await listen(other);
         return JSON.stringify({ pid: process.pid, control: { port, word: 'w', answer: 'a' } });
       },
     ],

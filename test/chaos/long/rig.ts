@@ -18,7 +18,7 @@ import { workflowIdOf, type BatchName } from '../../../src/batch/workflow-ids.ts
 import { openGateway, type Gateway, type QueueRunCall } from '../../stage/gateway.ts';
 import { familyOf, isAlive, killQuietly } from '../../stage/processes.ts';
 import { Stage, type Running } from '../../stage/stage.ts';
-import { freeAddress } from '../../stage/wire.ts';
+import { freeAddress } from '../../stage/free-port.ts';
 import { Kept, type Life } from './kept.ts';
 import { FAULTS } from './service.ts';
 import type { Victim } from './victims.ts';

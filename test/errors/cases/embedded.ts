@@ -2,13 +2,12 @@
 
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { readRecord } from '../../../src/temporal/embedded/stack-file.ts';
 import { KEY, until } from '../../stage/stage.ts';
 import { ROWS, type LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
+import { freePort } from '../../stage/free-port.ts';
 
 type Case = Provocation<LongGround>;
 
@@ -183,10 +182,7 @@ export const EMBEDDED: readonly Case[] = [
     code: 'E603',
     name: 'the local service cannot write its database',
     arrange: async (ground) => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      ground.port = (server.address() as AddressInfo).port;
-      server.close();
+      ground.port = await freePort();
       void queueMany(ground.port);
     },
     // A limit on the size of files stands for the disk: both make a write fail.

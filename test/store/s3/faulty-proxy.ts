@@ -2,8 +2,8 @@
 
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listen } from '../../stage/free-port.ts';
 
 export type Passing = {
   readonly method: string;
@@ -55,9 +55,7 @@ export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
       await once(server, 'close');
     },
   };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return Object.assign(proxy, { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(proxy, { endpoint: `http://127.0.0.1:${await listen(server)}` });
 }
 
 async function pass(

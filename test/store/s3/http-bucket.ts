@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../stage/free-port.ts';
 
 type Stored = { readonly body: Buffer; readonly writer: string };
 
@@ -29,9 +29,7 @@ export async function openHttpBucket(
     tokens.push(request.headers['x-amz-security-token']?.toString());
     void answered(objects, request, answer, knows);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const endpoint = `http://127.0.0.1:${await listen(server)}`;
   return {
     objects,
     signedBy,

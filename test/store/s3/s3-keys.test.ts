@@ -1,10 +1,8 @@
 // Keys that no variable has, from real sources: a server that plays the credentials of a container and the sign-in of a web identity,
 // a profile's file, a profile's program. Requests signed with them reach the bucket of the tests.
 
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -13,6 +11,7 @@ import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { openHttpBucket, type HttpBucket } from './http-bucket.ts';
+import { listen } from '../../stage/free-port.ts';
 
 const ROLE = 'arn:aws:iam::123456789012:role/hens';
 let folder: string;
@@ -24,6 +23,7 @@ let isDown = false;
 const asked: { readonly path: string; readonly token: string | undefined; readonly body: string }[] = [];
 
 const server = createServer((request, answer) => void issue(request, answer));
+let port = 0;
 
 async function issue(request: IncomingMessage, answer: ServerResponse): Promise<void> {
   const body = Buffer.concat(await request.toArray()).toString();
@@ -50,8 +50,7 @@ async function issue(request: IncomingMessage, answer: ServerResponse): Promise<
 }
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  port = await listen(server);
   folder = mkdtempSync(join(tmpdir(), 'runsheet-keys-'));
 });
 afterAll(() => {
@@ -76,7 +75,7 @@ afterEach(async () => {
   await bucket[Symbol.asyncDispose]();
 });
 
-const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const address = (): string => `http://127.0.0.1:${port}`;
 
 /** Writes a file of the batch and returns the key with which the request was signed. */
 async function signedBy(store = bucketStore('s3://nightly/hens')): Promise<string | undefined> {
