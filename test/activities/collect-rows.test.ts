@@ -16,7 +16,8 @@ import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import * as of from '../results/outputs.ts';
-import { fileHost, stored } from '../run-service/file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
+import { stored } from '../run-service/ranged-file.ts';
 import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
@@ -178,7 +179,7 @@ describe('collecting rows', () => {
     ['a large page', Buffer.concat([of.HTML, Buffer.alloc(2 << 20, ' ')]), 'a.mp4', 'HTML instead of MP4'],
     ['a large truncated video', large(of.MP4), 'a.mp4', 'the MP4 is truncated'],
   ])('has no success for a row whose file is %s, and says so', async (_, content, filename, why) => {
-    const { url, asked } = await fileHost(stored(content));
+    const { url, asked } = await serveForTest(stored(content));
     const run = (id: string): Run => ({
       ...runOf(id, 'success'),
       outputs: [

@@ -16,8 +16,8 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../create-batch/creating.ts';
 import { openService, TOKEN } from '../service/asking.ts';
-import { openRealService } from '../errors/other-services.ts';
-import { fileHost } from '../run-service/file-host.ts';
+import { openRealService } from '../stage/other-service.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { batchCallOf } from '../../workflows/run-batch.ts';
 import { depsOf } from './deps.ts';
@@ -292,7 +292,7 @@ describe('a sheet', () => {
   it('may be a file URL, or come from a host in the network of the run service', async () => {
     const sheet = pathToFileURL(place.write('white owls.csv', SHEET)).href;
     expect((await make(sheet, 'one')).batch).toMatch(/^white-owls-/);
-    const host = await fileHost((_, response) => void response.end(`${SHEET}3,a hen\n`));
+    const host = await serveForTest((_, response) => void response.end(`${SHEET}3,a hen\n`));
     const made = await make(`${host.url}/lists/hens.csv?signature=secret`, 'two', { reuse: 'again' });
     expect(made).toMatchObject({ batch: expect.stringMatching(/^hens-/), rows: 3 });
   });
@@ -315,7 +315,7 @@ describe('a sheet', () => {
   });
 
   it('is not downloaded from a network where the run service is not', async () => {
-    const host = await fileHost((_, response) => void response.end(SHEET));
+    const host = await serveForTest((_, response) => void response.end(SHEET));
     const apiUrl = 'https://93.184.216.34/api';
     const refused = await failureOf(make(`${host.url}/hens.csv`, 'one', { apiUrl }));
     expect(refused).toMatchObject({ type: 'E106', nonRetryable: true });
@@ -324,7 +324,7 @@ describe('a sheet', () => {
   });
 
   it('is refused as soon as it has too many bytes', async () => {
-    const host = await fileHost((_, response) => void response.end('x'.repeat(5_000)));
+    const host = await serveForTest((_, response) => void response.end('x'.repeat(5_000)));
     const signal = new AbortController().signal;
     const how = { download: openDownloads(1), service: base, signal, mostBytes: 4_096 };
     const { stdin } = sheetAt(`${host.url}/hens.csv`, how);
@@ -358,7 +358,7 @@ describe('an outage', () => {
   });
 
   it("of the sheet's host is retried", async () => {
-    const host = await fileHost((_, response) => void response.writeHead(503).end());
+    const host = await serveForTest((_, response) => void response.writeHead(503).end());
     const failed = await failureOf(make(`${host.url}/hens.csv?signature=secret`, 'one'));
     expect(failed).toMatchObject({ type: 'E109', nonRetryable: false });
     expect(failed.message).not.toContain('signature');

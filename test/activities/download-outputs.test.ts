@@ -9,7 +9,7 @@ import { openDownloads, type Download } from '../../src/run-service/download.ts'
 import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
-import { fileHost } from '../run-service/file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { PNG } from '../results/outputs.ts';
 import { downloadOf, runOf, SERVICE } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -84,7 +84,7 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('fails a row whose files cannot be downloaded, with the reason', async () => {
-    const { url, asked } = await fileHost((_, response) => void response.writeHead(404).end());
+    const { url, asked } = await serveForTest((_, response) => void response.writeHead(404).end());
     const service = showing((id) => runOf(id, 'success', [`${url}/1`]));
     expect(await deliver({ service, download: openDownloads(2) })).toEqual({
       kind: 'file',
@@ -98,7 +98,7 @@ describe('downloading the outputs of a run', () => {
     ['fails', 500, /answered 500/],
     ['asks to wait', 429, /answered 429/],
   ])('does not blame the file for a host that %s', async (_, status, reason) => {
-    const { url } = await fileHost((__, response) => void response.writeHead(status ?? 200).end());
+    const { url } = await serveForTest((__, response) => void response.writeHead(status ?? 200).end());
     const host = status === undefined ? '127.0.0.1:1' : url.slice('http://'.length);
     const service = showing((id) => runOf(id, 'success', [`http://${host}/1`]));
     expect(await deliver({ service, download: openDownloads(2) })).toEqual({

@@ -12,7 +12,8 @@ import { openDownloads, type Download } from '../../src/run-service/download.ts'
 import { HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
-import { fileHost, stored } from '../run-service/file-host.ts';
+import { stored } from '../run-service/ranged-file.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { SERVICE } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
@@ -65,7 +66,7 @@ describe('a large file', () => {
   };
 
   it('continues where its transfer broke off, and requests only the missing bytes', async () => {
-    const { url, asked } = await fileHost(breaking(6 * MIB));
+    const { url, asked } = await serveForTest(breaking(6 * MIB));
     expectWhole(await fetching(url));
     const [, from] = /^bytes=(\d+)-$/.exec(asked.at(-1)?.headers.range ?? '') ?? [];
     // The last bytes that the host sent may be lost with the connection.
@@ -79,7 +80,7 @@ describe('a large file', () => {
       'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT',
       date: 'Sun, 22 Nov 2026 10:00:00 GMT',
     };
-    const { url, asked } = await fileHost(breaking(6 * MIB, stored(CONTENT, headers), headers));
+    const { url, asked } = await serveForTest(breaking(6 * MIB, stored(CONTENT, headers), headers));
     expectWhole(await fetching(url));
     expect(asked.at(-1)?.headers).toMatchObject({ 'if-range': headers['last-modified'] });
   });
@@ -96,7 +97,7 @@ describe('a large file', () => {
   ] satisfies [string, RequestListener, Buffer][])(
     'leaves nothing behind, and is fetched anew, if %s',
     async (_, next, content) => {
-      const { url } = await fileHost(breaking(6 * MIB, next));
+      const { url } = await serveForTest(breaking(6 * MIB, next));
       await expect(fetching(url)).rejects.toThrow('changed');
       expectNothing();
       expectWhole(await fetching(url), content);
@@ -107,7 +108,7 @@ describe('a large file', () => {
     ['its host sends no validator', 6 * MIB, {}],
     ['its transfer breaks without headway', 2 * MIB, { etag: '"one"' }],
   ])('leaves nothing behind, and is fetched anew, if %s', async (_, at, headers) => {
-    const { url, asked } = await fileHost(breaking(at, stored(CONTENT), headers));
+    const { url, asked } = await serveForTest(breaking(at, stored(CONTENT), headers));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     expectNothing();
     expectWhole(await fetching(url));
@@ -116,7 +117,7 @@ describe('a large file', () => {
 
   it('leaves nothing behind after an abort', async () => {
     const stop = new AbortController();
-    const { url } = await fileHost((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response
         .writeHead(200, { etag: '"one"', 'content-length': CONTENT.length })
         .write(CONTENT.subarray(0, 2 * MIB));
@@ -138,7 +139,7 @@ describe('a large file', () => {
   });
 
   it('leaves nothing behind if the disk is full, to free its space', async () => {
-    const { url } = await fileHost(stored(CONTENT));
+    const { url } = await serveForTest(stored(CONTENT));
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     const filling: Store = {
       ...store,

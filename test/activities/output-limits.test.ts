@@ -11,7 +11,7 @@ import {
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { folderStore } from '../../src/store/folder.ts';
-import { fileHost } from '../run-service/file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { runOf, SERVICE } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
@@ -32,7 +32,7 @@ describe('the limits of outputs', () => {
     );
 
   it('a run with more than 1,000 files fails before the first download', async () => {
-    const { url, asked } = await fileHost((_, response) => void response.end('x'));
+    const { url, asked } = await serveForTest((_, response) => void response.end('x'));
     const files = Array.from({ length: 1_001 }, () => url);
     expect(await deliver(runOf('r', 'success', files))).toEqual({
       kind: 'file',
@@ -42,7 +42,7 @@ describe('the limits of outputs', () => {
   });
 
   it('a file with a declared length above 2 GiB fails and leaves nothing', async () => {
-    const { url } = await fileHost((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.writeHead(200, { 'content-length': String(2 ** 31 + 1) }).write('x');
     });
     expect(await deliver(runOf('r', 'success', [url]))).toEqual({
@@ -52,7 +52,7 @@ describe('the limits of outputs', () => {
   });
 
   it('a file without a declared length that exceeds the limit fails and leaves nothing', async () => {
-    const { url } = await fileHost((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       // The response declares no length.
       response.writeHead(200, { etag: '"one"', 'transfer-encoding': 'chunked' });
       response.end(Buffer.alloc(8 << 20));
@@ -63,7 +63,7 @@ describe('the limits of outputs', () => {
   });
 
   it('the files of a run together may not exceed the limit of a row', async () => {
-    const { url } = await fileHost((_, response) => void response.end(Buffer.alloc(100)));
+    const { url } = await serveForTest((_, response) => void response.end(Buffer.alloc(100)));
     const run = runOf('r', 'success', [url, url, url]);
     expect(await deliver(run, { runBytes: 300 })).toMatchObject({ kind: 'delivered' });
     expect(await deliver(run, { runBytes: 299 })).toMatchObject({

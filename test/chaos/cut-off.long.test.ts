@@ -3,9 +3,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
-import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
-import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
+import { IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { expectAllOnce, underWay } from '../stage/truth.ts';
 import { freeAddress } from '../stage/free-port.ts';
 import { openWire, type Cut, type Wire } from '../stage/wire.ts';
 
@@ -62,26 +62,15 @@ describe('a worker whose network is cut in the middle of a group and repaired lo
   it.each([...CUTS, ...(IS_LONG ? MORE : [])])(
     'nothing is lost, nothing is bought twice: %s',
     async (_, ways, how) => {
-      const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
-      const batch = (await stage.run(args)).stdout.trim();
-      await until(async () => {
-        const runs = await stage.truth(base);
-        const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
-        return runs.length >= ROWS / 4 && outstanding >= 10 && gateway.inFlight() > 0;
-      }, 'a quarter is under way, 10 are outstanding and a group is in flight');
+      const batch = await stage.submit(ROWS, CAP);
+      await underWay(stage, ROWS / 4, () => gateway.inFlight() > 0);
       for (const way of ways) network[way].cut(how);
       await wait(OUTAGE_MS);
       // Without the cut, all rows would have been sent by now.
       expect((await stage.truth(base)).length).toBeLessThan(ROWS);
       for (const way of ways) network[way].repair();
 
-      expect((await finished(stage, batch)).code).toBe(0);
-      const runs = await stage.truth(base);
-      expectOneRunPerRow(runs, ROWS);
-      expect(mostOutstanding(runs)).toBeLessThanOrEqual(CAP);
-      expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
-      const verified = await stage.run(['verify']);
-      expect([verified.code, verified.stdout]).toEqual([0, expect.not.stringContaining('NOT')]);
+      await expectAllOnce(stage, batch, ROWS, CAP);
     },
     180_000 + 2 * OUTAGE_MS,
   );

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG } from '../stage/outage.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
-import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { expectOneRunPerRow, mostOutstanding, underWay } from '../stage/truth.ts';
 
 const ROWS = 160;
 const DEPLOYMENTS = deploymentsOf({
@@ -36,11 +36,7 @@ describe('SIGKILL of the whole process tree in the middle of a batch', () => {
 
       for (const enough of [40, 90]) {
         const command = stage.start(args);
-        await until(async () => {
-          const runs = await stage.truth();
-          const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
-          return runs.length >= enough && outstanding >= 10 && inFlight() > 0;
-        }, `${enough} runs were bought, 10 are outstanding and a group is in flight`);
+        await underWay(stage, enough, () => inFlight() > 0);
         await command.killTree();
       }
 

@@ -45,8 +45,7 @@ it(
     const faults = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
     await stage.worker();
-    const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
-    const batch = (await stage.run(args)).stdout.trim();
+    const batch = await stage.submit(ROWS, CAP);
     expect((await finished(stage, batch)).code).toBe(0);
 
     const runs = await stage.truth();

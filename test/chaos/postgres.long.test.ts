@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTemporalOnPostgres } from '../../bench/postgres.ts';
-import { finished, IS_LONG } from '../stage/outage.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
-import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
+import { IS_LONG } from '../stage/outage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { expectAllOnce, underWay } from '../stage/truth.ts';
 
 const ROWS = 2_000;
 const CAP = 40;
@@ -30,24 +30,13 @@ describe.runIf(IS_LONG)('PostgreSQL under Temporal', () => {
     stage.environment = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await stage.worker();
-    const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
-    const batch = (await stage.run(args)).stdout.trim();
+    const batch = await stage.submit(ROWS, CAP);
 
     for (const downMs of DOWN_MS) {
-      const before = (await stage.truth()).length;
-      await until(async () => {
-        const runs = await stage.truth();
-        const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
-        return runs.length >= before + 300 && outstanding >= 10;
-      }, '300 more are bought, and 10 are outstanding');
+      await underWay(stage, (await stage.truth()).length + 300);
       await temporal.restartPostgres(downMs);
       expect((await stage.truth()).length).toBeLessThan(ROWS);
     }
-    expect((await finished(stage, batch)).code).toBe(0);
-    const runs = await stage.truth();
-    expectOneRunPerRow(runs, ROWS);
-    expect(mostOutstanding(runs)).toBeLessThanOrEqual(CAP);
-    expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
-    expect((await stage.run(['verify'])).code).toBe(0);
+    await expectAllOnce(stage, batch, ROWS, CAP);
   }, 1_200_000);
 });

@@ -39,9 +39,7 @@ describe('a query that a dead worker leaves behind', () => {
 
   it('does not make the next worker write a history that no worker can replay', async () => {
     const worker = await stage.worker();
-    const batch = (
-      await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'])
-    ).stdout.trim();
+    const batch = await stage.submit(ROWS, 8);
     // All slots are used, so nothing happens until their runs end.
     await until(async () => (await stage.truth()).length >= 16, 'a second wave is under way');
     await stage.worker();

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
-import { openOtherService } from '../stage/other-service.ts';
+import { openOtherClock } from '../stage/other-service.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -71,7 +71,7 @@ describe.concurrent('with a run service whose clock is', () => {
       const began = Date.now();
       const offAt = (at: number): number =>
         steps.findLast(([afterMs]) => at - began >= afterMs)?.[1] ?? steps[0]?.[1] ?? 0;
-      const proxy = await openOtherService(base, { shown: (at) => at + offAt(at) });
+      const proxy = await openOtherClock(base, (at) => at + offAt(at));
       stage.environment = { ...stage.environment, RUNSHEET_API_URL: proxy.base };
       const runs = await runSlowRows(stage, base);
       await proxy.close();
@@ -86,7 +86,7 @@ describe.concurrent('with a run service whose clock is', () => {
       const faults = ['--fault', 'reset-answer=0.03', '--fault', 'reset-request=0.02'];
       const deployments = stage.write('deployments.json', deployment(0.3));
       const { base } = await stage.service(['--deployments', deployments, ...faults]);
-      const proxy = await openOtherService(base, { shown: (at) => at - HOUR_MS });
+      const proxy = await openOtherClock(base, (at) => at - HOUR_MS);
       stage.environment = { ...stage.environment, RUNSHEET_API_URL: proxy.base };
       const ended = await stage.run(['run', stage.sheet(rows), '-d', 'portraits', '-c', '40', '--poll']);
       await proxy.close();

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openRealService } from '../errors/other-services.ts';
+import { openRealService } from '../stage/other-service.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
 

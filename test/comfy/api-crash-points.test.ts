@@ -2,42 +2,19 @@
 
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { freshFolder } from '../stage/fresh-folder.ts';
 import { until } from '../stage/stage.ts';
-import { ApiStandIn, type Loss } from './api-stand-in.ts';
+import { openApiScene, type Loss } from './api-stand-in.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { COPIER, OwnService, portrait, type Run, isRunning } from './own-service.ts';
-import { ComfyStandIn } from './stand-in.ts';
+import { COPIER, isDoubtful, isRunning, OwnService, portrait } from './own-service.ts';
 
-type Scene = { readonly gpu: ComfyStandIn; readonly api: ApiStandIn; readonly own: OwnService };
+type Scene = Awaited<ReturnType<typeof openApiScene>>;
 
-async function sceneOf(
+const sceneOf = (
   hasLists: boolean,
-  graph = portrait({ seconds: 3_600 }),
+  graph?: ReturnType<typeof portrait>,
   timing: object = {},
-): Promise<Scene & AsyncDisposable> {
-  const gpu = new ComfyStandIn({ folder: freshFolder() });
-  await gpu.start();
-  const api = await new ApiStandIn(gpu, { hasLists }).start();
-  const own = await OwnService.of([{ url: api.url, kind: 'comfy-api' }], graph, {
-    lookPolledMs: 20,
-    spentMs: 100,
-    ...timing,
-  });
-  return {
-    gpu,
-    api,
-    own,
-    [Symbol.asyncDispose]: async () => {
-      await own.close();
-      await api[Symbol.asyncDispose]();
-      await gpu.kill();
-    },
-  };
-}
-
-const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
+): Promise<Scene> => openApiScene(hasLists, graph, { spentMs: 100, ...timing });
 
 type Point = {
   readonly name: string;
@@ -132,7 +109,7 @@ describe('a run is bought once', () => {
     { ...point, hasLists: false },
   ]);
   it.each(cases)('$name (lists: $hasLists)', async ({ loses, crash, lists, none, hasLists }) => {
-    await using scene = await sceneOf(hasLists);
+    const scene = await sceneOf(hasLists);
     const { gpu, api, own } = scene;
     const tick = setInterval(() => gpu.wake(), 50);
     // Its memory goes back to before the run.
@@ -154,8 +131,7 @@ describe('a run is bought once', () => {
   });
 
   it('and not repeated at a service that shows nothing of before, because it may have been started again', async () => {
-    await using scene = await sceneOf(true);
-    const { gpu, api, own } = scene;
+    const { gpu, api, own } = await sceneOf(true);
     api.loses = 'its memory';
     const id = await own.queue({});
     await until(() => gpu.executions.length === 1, 'it is executed');
@@ -165,8 +141,7 @@ describe('a run is bought once', () => {
   });
 
   it('also if a gateway answers for the service ten times', async () => {
-    await using scene = await sceneOf(false);
-    const { gpu, api, own } = scene;
+    const { gpu, api, own } = await sceneOf(false);
     api.loses = 'the answer';
     const id = await own.queue({});
     await until(() => gpu.executions.length === 1, 'it is executed');
@@ -177,8 +152,7 @@ describe('a run is bought once', () => {
   });
 
   it('and not sent while ComfyUI is down, because its key would be used', async () => {
-    await using scene = await sceneOf(true, portrait());
-    const { gpu, api, own } = scene;
+    const { gpu, api, own } = await sceneOf(true, portrait());
     await gpu.kill();
     const id = await own.queue({});
     await own.until(id, ({ live_status }) => live_status?.includes('upstream_unreachable') === true);
@@ -190,8 +164,7 @@ describe('a run is bought once', () => {
 });
 
 it('a picture of a row is an asset there, which the workflow names', async () => {
-  await using scene = await sceneOf(true, portrait());
-  const { own } = scene;
+  const { own } = await sceneOf(true, portrait());
   const picture = await own.picture(await own.until(await own.queue({ prompt: 'an owl' })));
   await own.add([], COPIER);
   const run = await own.until(await own.queue({ photo: await own.upload(picture) }));
@@ -203,7 +176,7 @@ it.each([
   ['the network of the service', ({ api }: Scene) => `${api.url}/store`, 'success', /^goes to \S+$/],
   ['elsewhere', () => 'http://169.254.169.254/store', 'failed', /169\.254\.169\.254/],
 ])('files are in a store, in %s', async (_, storeOf, status, says) => {
-  await using scene = await sceneOf(true, portrait(), { lookMs: 2 });
+  const scene = await sceneOf(true, portrait(), { lookMs: 2 });
   const { api, own } = scene;
   api.store = storeOf(scene);
   const run = await own.until(await own.queue({ prompt: 'an owl' }));
@@ -213,8 +186,7 @@ it.each([
 it.each([true, false])(
   'a job with odd facts keeps no other one waiting, and ends (lists: %s)',
   async (hasLists) => {
-    await using scene = await sceneOf(hasLists, portrait());
-    const { own, api } = scene;
+    const { own, api } = await sceneOf(hasLists, portrait());
     api.alters = (job) => ({ ...job, error: 'none', started_at: 7, outputs: [{ node_id: '9', name: null }] });
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
@@ -226,8 +198,7 @@ it.each([true, false])(
 
 describe('a run that cannot be sent', () => {
   it('pauses those that follow while no credits are left, and is sent when there are some', async () => {
-    await using scene = await sceneOf(false, portrait());
-    const { api, own, gpu } = scene;
+    const { api, own, gpu } = await sceneOf(false, portrait());
     api.refuses = 402;
     const id = await own.queue({ prompt: 'an owl' });
     await own.until(id, ({ live_status }) => live_status?.includes('402') === true);
@@ -240,8 +211,7 @@ describe('a run that cannot be sent', () => {
   });
 
   it('leaves its place to others while it is unknown whether it is there', async () => {
-    await using scene = await sceneOf(true, portrait(), { spentMs: 3_600_000 });
-    const { api, own, gpu } = scene;
+    const { api, own, gpu } = await sceneOf(true, portrait(), { spentMs: 3_600_000 });
     await own.until(await own.queue({ prompt: 'the first' }));
     for (const prompt of ['one', 'two', 'three']) {
       api.loses = 'the request';
@@ -253,8 +223,7 @@ describe('a run that cannot be sent', () => {
   });
 
   it('waits as long as it is told', async () => {
-    await using scene = await sceneOf(true, portrait());
-    const { api, own, gpu } = scene;
+    const { api, own, gpu } = await sceneOf(true, portrait());
     api.refuses = 429;
     const id = await own.queue({ prompt: 'an owl' });
     await own.until(id, ({ live_status }) => live_status?.includes('429') === true);
@@ -269,15 +238,14 @@ describe('a run that cannot be sent', () => {
       class_type: 'Fail',
       inputs: { image: ['3', 0], message: 'Allocation on device', exception_type: 'torch.OutOfMemoryError' },
     };
-    await using scene = await sceneOf(true, graph);
+    const scene = await sceneOf(true, graph);
     const id = await scene.own.queue({});
     expect((await scene.own.until(id)).status).toBe('failed');
     expect(await scene.own.log(id)).toMatch(/Allocation on device \(node 5, Fail\)$/m);
   });
 
   it('is cancelled there too', async () => {
-    await using scene = await sceneOf(true);
-    const { own, api, gpu } = scene;
+    const { own, api, gpu } = await sceneOf(true);
     const id = await own.queue({});
     await own.until(id, isRunning);
     const ended = once(gpu, 'ended');
@@ -289,8 +257,7 @@ describe('a run that cannot be sent', () => {
   });
 
   it('is cancelled there too while another one is looked for, which may have been sent and says so', async () => {
-    await using scene = await sceneOf(false, portrait({ seconds: 3_600 }), { lateMs: 3_600_000 });
-    const { own, api } = scene;
+    const { own, api } = await sceneOf(false, portrait({ seconds: 3_600 }), { lateMs: 3_600_000 });
     const id = await own.queue({ prompt: 'one' });
     await own.until(id, isRunning);
     api.loses = 'everything';
@@ -307,9 +274,9 @@ describe('a run that cannot be sent', () => {
 });
 
 it('a run that moved is stopped at the service that it left, also if ours was restarted meanwhile', async () => {
-  await using first = await sceneOf(true);
-  await using second = await sceneOf(true);
-  await using own = await OwnService.of(
+  const first = await sceneOf(true);
+  const second = await sceneOf(true);
+  const own = await OwnService.of(
     [first, second].map(({ api: { url } }) => ({ url, kind: 'comfy-api' })),
     portrait({ seconds: 3_600 }),
     { lookPolledMs: 20 },

@@ -2,10 +2,10 @@
 // Comfy Cloud in front. A key is used up by the first request with it; jobs of before a restart of ComfyUI are `expired`.
 
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
+import { serveForTest } from '../stage/serve.ts';
+import { openStandIn, OwnService, portrait } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
@@ -27,10 +27,9 @@ type Entry = {
  */
 export type Loss = 'the answer' | 'its memory' | 'the request' | 'everything';
 
-export class ApiStandIn implements AsyncDisposable {
+export class ApiStandIn {
   readonly #gpu: ComfyStandIn;
   readonly #hasLists: boolean;
-  readonly #server = createServer((incoming, response) => void this.#serve(incoming, response));
   readonly #keys = new Set<string>();
   /** The keys of all requests for a job, also of those that were refused. */
   readonly asked: string[] = [];
@@ -48,30 +47,24 @@ export class ApiStandIn implements AsyncDisposable {
   /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
   refuses: 402 | 429 | 502 | undefined;
 
-  constructor(gpu: ComfyStandIn, { hasLists = true }: { readonly hasLists?: boolean } = {}) {
+  url = '';
+
+  private constructor(gpu: ComfyStandIn, hasLists: boolean) {
     this.#gpu = gpu;
     this.#hasLists = hasLists;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return this;
+  /** For the test that runs. */
+  static async of(gpu: ComfyStandIn, hasLists = true): Promise<ApiStandIn> {
+    const api = new ApiStandIn(gpu, hasLists);
+    ({ url: api.url } = await serveForTest((incoming, response) => api.#serve(incoming, response)));
+    return api;
   }
 
   /** Its process was started again without a folder for its state. */
   forget(): void {
     this.#keys.clear();
     this.#jobs = [];
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -226,6 +219,18 @@ export class ApiStandIn implements AsyncDisposable {
     const answer = await fetch(`${this.#gpu.url}/view?${new URLSearchParams(image).toString()}`);
     response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
   }
+}
+
+/** A service in front of one. */
+export async function openApiScene(
+  hasLists: boolean,
+  graph = portrait({ seconds: 3_600 }),
+  timing: object = {},
+) {
+  const gpu = await openStandIn();
+  const api = await ApiStandIn.of(gpu, hasLists);
+  const servers = [{ url: api.url, kind: 'comfy-api' as const }];
+  return { gpu, api, own: await OwnService.of(servers, graph, { lookPolledMs: 20, ...timing }) };
 }
 
 /** What a workflow calls the file of an asset, as JSON. */

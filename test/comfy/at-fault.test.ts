@@ -3,22 +3,19 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { ApiStandIn } from './api-stand-in.ts';
+import { openApiScene } from './api-stand-in.ts';
 import { colourOf, pictureOf } from './image-files.ts';
-import { COPIER, OwnService, openStandIn, portrait, type Run } from './own-service.ts';
+import { COPIER, isDoubtful, isRunning, OwnService, openStandIn, portrait, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-const isRunning = ({ status }: Run): boolean => status === 'running';
-const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
-
 it('a server that never answers a request keeps one run, and gets no other one', async () => {
-  await using silent = await openStandIn();
-  await using other = await openStandIn();
+  const silent = await openStandIn();
+  const other = await openStandIn();
   let asked = 0;
   silent.on('faulty', () => (asked += 1));
   for (let time = 0; time < 20; time += 1)
     silent.answerNext('POST /prompt', { done: false, with: 'silence' });
-  await using own = await OwnService.of([silent, other]);
+  const own = await OwnService.of([silent, other]);
   const ids = await Promise.all(['1', '2', '3', '4', '5', '6'].map((prompt) => own.queue({ prompt })));
   const ended = async (): Promise<number> =>
     (await Promise.all(ids.map((id) => own.run(id)))).filter(({ status }) => status === 'success').length;
@@ -35,9 +32,9 @@ describe('files that a server does not take', () => {
   };
 
   it('keep no other run from it, and their run fails after ten attempts', async () => {
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     refuses(gpu);
-    await using own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+    const own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
     const { deployment: plain } = own;
     await own.add([], COPIER);
     const photo = await own.upload(pictureOf(0x07_07_07));
@@ -52,10 +49,10 @@ describe('files that a server does not take', () => {
   });
 
   it('are put on another server, which executes the run', async () => {
-    await using full = await openStandIn();
-    await using other = await openStandIn();
+    const full = await openStandIn();
+    const other = await openStandIn();
     refuses(full);
-    await using own = await OwnService.of([full, other], COPIER, { lookMs: 2, moveAfterMs: 3_600_000 });
+    const own = await OwnService.of([full, other], COPIER, { lookMs: 2, moveAfterMs: 3_600_000 });
     const photo = await own.upload(pictureOf(0x07_07_07));
     const ids = await Promise.all(Array.from({ length: 6 }, () => own.queue({ photo })));
     for (const id of ids) {
@@ -67,11 +64,11 @@ describe('files that a server does not take', () => {
 });
 
 it('a run of which a ComfyUI has no readable history ends by what its websocket said, and others go on', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   let wrong = '';
   gpu.alters = ({ url = '' }, truth) =>
     url === `/history/${wrong}` ? { status: 500, body: Buffer.from('500') } : truth;
-  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
   wrong = await own.queue({ prompt: 'one' });
   await own.until(wrong, isRunning);
   const next = await own.queue({ prompt: 'two' });
@@ -83,27 +80,12 @@ it('a run of which a ComfyUI has no readable history ends by what its websocket 
 });
 
 describe('a job of a Comfy API', () => {
-  const sceneOf = async (hasLists: boolean, timing: object) => {
-    const gpu = await openStandIn();
-    const api = await new ApiStandIn(gpu, { hasLists }).start();
-    const servers = [{ url: api.url, kind: 'comfy-api' as const }];
-    const own = await OwnService.of(servers, portrait({ seconds: 3_600 }), {
-      lookPolledMs: 20,
-      ...timing,
-    });
-    const close = async (): Promise<void> => {
-      for (const one of [own, api, gpu]) await one[Symbol.asyncDispose]();
-    };
-    return { gpu, api, own, [Symbol.asyncDispose]: close };
-  };
-
   it.each([
     [true, 'failed', (run: Run) => run.ended_at !== null],
     [false, 'timeout', isDoubtful],
   ])('that it never shows keeps no other one from going on, and ends (lists: %s)', async (...given) => {
     const [hasLists, status, isOver] = given;
-    await using scene = await sceneOf(hasLists, { moveAfterMs: 300 });
-    const { own, api, gpu } = scene;
+    const { own, api, gpu } = await openApiScene(hasLists, undefined, { moveAfterMs: 300 });
     const wrong = await own.queue({ prompt: 'one' });
     await own.until(wrong, isRunning);
     api.alters = (job) => {
@@ -126,8 +108,7 @@ describe('a job of a Comfy API', () => {
   });
 
   it('of which it knows nothing is given up as long after it was sent, also if the service was restarted', async () => {
-    await using scene = await sceneOf(true, { spentMs: 3_600_000 });
-    const { own, api, gpu } = scene;
+    const { own, api, gpu } = await openApiScene(true, undefined, { spentMs: 3_600_000 });
     const before = await own.queue({ prompt: 'before' });
     await own.until(before, isRunning);
     gpu.wake();

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { OwnService, portrait, openStandIn, isRunning, timesOf } from './own-service.ts';
+import { OwnService, portrait, openStandIn, isRunning, timesOf, openOwn } from './own-service.ts';
 import { type ComfyStandIn } from './stand-in.ts';
 
 type Scene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
@@ -101,8 +101,7 @@ const POINTS: readonly Point[] = [
 
 describe('a run is executed once', () => {
   it.each(POINTS)('$name', async ({ name, crash, times, says, status = 'success' }) => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+    const { gpu, own } = await openOwn(portrait({ seconds: 3_600 }));
     if (name.startsWith('the answer to the POST')) gpu.answerNext('/prompt', { done: true, with: 'reset' });
     const inputs = { prompt: 'an owl', '3.seed': 7 };
     const id = await own.queue(inputs);
@@ -120,8 +119,7 @@ describe('a run is executed once', () => {
     ['repeated', 'not queued', 500],
     ['repeated', 'not queued', 'reset'],
   ] as const)('a POST is %s that was %s and answered by %s', async (_, done, how) => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { gpu, own } = await openOwn();
     gpu.answerNext('/prompt', { done: done === 'queued', with: how });
     const id = await own.queue({ prompt: 'an owl' });
     expect((await own.until(id)).status).toBe('success');
@@ -131,8 +129,7 @@ describe('a run is executed once', () => {
 
 describe('the picture of a run is its own', () => {
   it('also when prompts repeat and the files of ComfyUI are deleted', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { gpu, own } = await openOwn();
     const ids: string[] = [];
     for (const prompt of ['a fox', 'an owl', 'a fox', 'a fox']) {
       ids.push(await own.queue({ prompt }));
@@ -145,8 +142,7 @@ describe('the picture of a run is its own', () => {
   });
 
   it('with every digit of its seed', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { own } = await openOwn();
     const answer = await fetch(`${own.service.base}/run/deployment/queue`, {
       method: 'POST',
       headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
@@ -160,11 +156,11 @@ describe('the picture of a run is its own', () => {
 
 describe('several servers', () => {
   it('share the runs, and those of one that does not answer move to another', async () => {
-    await using first = await openStandIn({
+    const first = await openStandIn({
       device: 'cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync',
     });
-    await using second = await openStandIn();
-    await using own = await OwnService.of([first, second], portrait({ seconds: 3_600 }));
+    const second = await openStandIn();
+    const own = await OwnService.of([first, second], portrait({ seconds: 3_600 }));
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
     expect(runs.map(({ gpu }) => gpu).toSorted()).toEqual(['CPU', 'RTX 4090']);
@@ -179,8 +175,7 @@ describe('several servers', () => {
   });
 
   it('do not touch what others have sent', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { gpu, own } = await openOwn();
     const theirs = {
       '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
       '2': { class_type: 'Sleep', inputs: { image: ['1', 0], seconds: 3_600, steps: 1 } },
@@ -206,21 +201,20 @@ describe('several servers', () => {
 
 describe('a run that cannot be', () => {
   it('fails with what ComfyUI says, in words by which its kind is found', async () => {
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     const graph = portrait();
     graph['5'] = {
       class_type: 'Fail',
       inputs: { image: ['3', 0], message: 'Allocation on device', exception_type: 'torch.OutOfMemoryError' },
     };
-    await using own = await OwnService.of([gpu], graph);
+    const own = await OwnService.of([gpu], graph);
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
     expect(await own.log(id)).toMatch(/^torch\.OutOfMemoryError: Allocation on device \(node 5, Fail\)$/m);
   });
 
   it('is doubtful if a paid service may have executed it, whatever cancels it then', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
+    const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const id = await own.queue({});
     await own.until(id, isRunning);
     await gpu.kill();

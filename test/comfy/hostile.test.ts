@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { addressExpiryMs } from '../../src/run-service/address-expiry.ts';
 import { endOf } from '../../src/service/executors/remote/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import { colourOf } from './image-files.ts';
-import { COPIER, OwnService, portrait, openStandIn, type Run } from './own-service.ts';
+import { COPIER, OwnService, portrait, openStandIn, type Run, openOwn } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const PIXEL = Buffer.from(
@@ -17,21 +16,10 @@ const PIXEL = Buffer.from(
 );
 
 describe('a picture that a user has uploaded', () => {
-  it('is put on the server that runs its row', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
-    const picture = await own.picture(await own.until(await own.queue({ prompt: 'a fox' })));
-    const photo = await own.upload(picture);
-    await own.add([], COPIER);
-    const run = await own.until(await own.queue({ photo }));
-    expect(run.status).toBe('success');
-    expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
-  });
-
   it('is deleted once it is old and no run needs it', async () => {
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     // The same whatever port it has.
-    await using own = await OwnService.of([gpu], COPIER, {}, { publicUrl: 'https://runs.example' });
+    const own = await OwnService.of([gpu], COPIER, {}, { publicUrl: 'https://runs.example' });
     const [needed, other] = [await own.upload(PIXEL), await own.upload(PIXEL)];
     expect((addressExpiryMs(needed) ?? 0) - Date.now()).toBeGreaterThan(6 * 86_400_000);
     await gpu.kill();
@@ -64,8 +52,7 @@ it.each([
 });
 
 it('is known while it is away: the command that is given again goes on', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu]);
+  const { gpu, own } = await openOwn();
   const { deployment } = own;
   await gpu.kill();
   await own.close();
@@ -77,10 +64,10 @@ it('is known while it is away: the command that is given again goes on', async (
 });
 
 it('does not let a part of a workflow succeed, also if the part cannot be withdrawn at once', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   const graph = portrait({ seconds: 3_600 });
   graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
-  await using own = await OwnService.of([gpu], graph);
+  const own = await OwnService.of([gpu], graph);
   gpu.answerNext('/queue', { done: false, with: 500 });
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
@@ -94,8 +81,7 @@ it('does not let a part of a workflow succeed, also if the part cannot be withdr
 });
 
 it('is asked ten times for a run that it never takes, and the run fails with its words', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], portrait(), { lateMs: 0, moveAfterMs: 3_600_000 });
+  const { gpu, own } = await openOwn(portrait(), { lateMs: 0, moveAfterMs: 3_600_000 });
   for (let time = 0; time < 10; time += 1) gpu.answerNext('/prompt', { done: false, with: 500 });
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
@@ -105,18 +91,12 @@ it('is asked ten times for a run that it never takes, and the run fails with its
 
 describe('headers', () => {
   it('may be given later, and a file that is gone does not keep the service from starting', async () => {
-    await using gpu = await openStandIn({ authorization: 'Bearer abc123456789' });
-    await using own = new OwnService();
-    await own.open();
-    const server = { url: gpu.url };
-    const workflows = [{ name: 'p', text: JSON.stringify(portrait()) }];
-    await expect(own.service.addGpus({ servers: [server], workflows })).rejects.toMatchObject({
-      code: 'E614',
-    });
+    const gpu = await openStandIn({ authorization: 'Bearer abc123456789' });
+    const own = await OwnService.of([]);
+    await expect(own.add([gpu], portrait())).rejects.toMatchObject({ code: 'E614' });
     const headersFile = join(freshFolder(), 'headers.txt');
     writeFileSync(headersFile, 'Authorization: Bearer abc123456789\n');
-    const [added] = await own.service.addGpus({ servers: [{ ...server, headersFile }], workflows });
-    own.deployment = added?.id ?? '';
+    await own.add([{ url: gpu.url, headersFile }], portrait());
     expect((await own.until(await own.queue({}))).status).toBe('success');
     rmSync(headersFile);
     await own.close();
@@ -126,18 +106,14 @@ describe('headers', () => {
   });
 
   it('are in no log of a run, also if a proxy answers with them', async () => {
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     gpu.alters = ({ method, url, headers }, truth) =>
       method === 'POST' && url === '/prompt'
         ? { status: 413, body: Buffer.from(`too large; you sent ${headers.authorization}`) }
         : truth;
     const headersFile = join(freshFolder(), 'headers.txt');
     writeFileSync(headersFile, 'Authorization: Bearer verysecretkey99\n');
-    await using own = new OwnService();
-    await own.open();
-    const workflows = [{ name: 'p', text: JSON.stringify(portrait()) }];
-    const [added] = await own.service.addGpus({ servers: [{ url: gpu.url, headersFile }], workflows });
-    own.deployment = added?.id ?? '';
+    const own = await OwnService.of([{ url: gpu.url, headersFile }]);
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
     expect(await own.log(id)).toContain('answered 413');
@@ -184,11 +160,11 @@ describe('a ComfyUI that lies', () => {
       `${'𠀀'.repeat(100)}a.png`,
       `a.${'𠀀'.repeat(100)}`,
     ];
-    await using gpu = await lying(
+    const gpu = await lying(
       { '9': { images: wild.map((name) => image(name, '../..')) } },
       Buffer.from('bytes'),
     );
-    await using own = await OwnService.of([gpu], portrait());
+    const own = await OwnService.of([gpu], portrait());
     const run = await own.until(await own.queue({}));
     expect(run.status).toBe('success');
     const names = filesOf(run).map(({ filename }) => filename);
@@ -207,8 +183,8 @@ describe('a ComfyUI that lies', () => {
       '9': { audio: [image('a voice.flac')], text: ['one', 'two'], animated: [true] },
       '10': { images: [{ filename: 'p.png', subfolder: '', type: 'temp' }] },
     };
-    await using gpu = await lying(outputs, Buffer.from('sound'));
-    await using own = await OwnService.of([gpu], portrait());
+    const gpu = await lying(outputs, Buffer.from('sound'));
+    const own = await OwnService.of([gpu], portrait());
     const run = await own.until(await own.queue({}));
     expect(filesOf(run).map(({ filename }) => filename)).toEqual(['a_voice.flac']);
     expect(JSON.stringify(run.outputs)).toContain('["one","two"]');
@@ -220,11 +196,11 @@ describe('a ComfyUI that lies', () => {
     ['nothing', ''],
     ['a page', '<!doctype html><script>alert(1)</script>'],
   ])('hands on %s under the type of its name, which no browser believes', async (_, bytes) => {
-    await using gpu = await lying(
+    const gpu = await lying(
       { '9': { images: [image('a.png'), image('a.html'), image('a.svg')] } },
       Buffer.from(bytes),
     );
-    await using own = await OwnService.of([gpu], portrait());
+    const own = await OwnService.of([gpu], portrait());
     const run = await own.until(await own.queue({}));
     const answers = await Promise.all(filesOf(run).map(({ url }) => fetch(url)));
     expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual([bytes, bytes, bytes]);

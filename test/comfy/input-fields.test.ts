@@ -5,21 +5,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { runInProcess } from '../stage/in-process.ts';
-import { openStandIn, OwnService, portrait } from './own-service.ts';
+import { portrait, openOwn } from './own-service.ts';
 
 /** `prompt` is the title of node 3, and both fields of node 5 are the input `wait`. */
 async function openPlace() {
   const folder = freshFolder();
-  const gpu = await openStandIn();
-  const own = new OwnService();
-  await own.open();
-  const [added] = await own.service.addGpus({
-    servers: [{ url: gpu.url }],
-    workflows: [
-      { name: 'portrait', text: JSON.stringify(portrait()), inputs: { wait: ['5.seconds', '5.steps'] } },
-    ],
-  });
-  own.deployment = added?.id ?? '';
+  const { gpu, own } = await openOwn();
+  await own.add([gpu], portrait(), { wait: ['5.seconds', '5.steps'] });
   const settings = {
     RUNSHEET_API_URL: own.service.base,
     RUNSHEET_API_KEY: 'key',
@@ -28,11 +20,7 @@ async function openPlace() {
     TEMPORAL_ADDRESS: undefined,
   };
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    await own.close();
-    await gpu.kill();
-  });
+  onTestFinished(() => void vi.unstubAllEnvs());
   return {
     own,
     write: (name: string, text: string): string => {

@@ -1,25 +1,22 @@
 // Files of inputs: whatever their address names now is put on the server that executes the run.
 
 import { readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { takeProxies } from '../../src/host/proxies.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { openProxy } from '../stage/proxy.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { colourOf, pictureOf } from './image-files.ts';
-import { COPIER, OwnService, openStandIn } from './own-service.ts';
-import { listen } from '../stage/free-port.ts';
+import { COPIER, OwnService, openStandIn, openOwn } from './own-service.ts';
 
 it('are asked for anew by each run, because an address may name another file by then', async () => {
   let picture = pictureOf(0x01_01_01);
-  let asked = 0;
-  const shop = createServer((_asking, response) => void response.end(picture, () => (asked += 1)));
-  const proxy = await openProxy({ hosts: { 'shop.example': await listen(shop) } });
+  const shop = await serveForTest((_, response) => void response.end(picture));
+  const proxy = await openProxy({ hosts: { 'shop.example': shop.port } });
   takeProxies({ http_proxy: proxy.url });
   try {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], COPIER);
+    const { own } = await openOwn(COPIER);
     const colours: unknown[] = [];
     for (const colour of [0x01_01_01, 0x02_02_02, 0x02_02_02]) {
       picture = pictureOf(colour);
@@ -33,15 +30,14 @@ it('are asked for anew by each run, because an address may name another file by 
   } finally {
     takeProxies({});
     proxy.close();
-    shop.close();
   }
-  expect(asked).toBe(3);
+  expect(shop.asked).toHaveLength(3);
 });
 
 it('are put there again if they were deleted', async () => {
   const folder = freshFolder();
-  await using gpu = await openStandIn({ folder });
-  await using own = await OwnService.of([gpu], COPIER);
+  const gpu = await openStandIn({ folder });
+  const own = await OwnService.of([gpu], COPIER);
   const photo = await own.upload(pictureOf(0x07_07_07));
   for (let time = 0; time < 2; time += 1) {
     const run = await own.until(await own.queue({ photo }));
@@ -51,25 +47,25 @@ it('are put there again if they were deleted', async () => {
 });
 
 it('are sent to a server once, as long as it has them', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   const uploads: unknown[] = [];
   gpu.alters = ({ url }, truth) => {
     if (url === '/upload/image') uploads.push(url);
     return truth;
   };
-  await using own = await OwnService.of([gpu], COPIER);
+  const own = await OwnService.of([gpu], COPIER);
   const photo = await own.upload(pictureOf(0x07_07_07));
   for (let time = 0; time < 3; time += 1) await own.until(await own.queue({ photo }));
   expect(uploads).toHaveLength(1);
 });
 
 it('fail their run if the server does not take them, and no other one', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   gpu.alters = ({ url }, truth) =>
     url === '/upload/image' || url?.startsWith('/view') === true
       ? { status: 413, body: Buffer.from('Maximum request body size exceeded') }
       : truth;
-  await using own = await OwnService.of([gpu], COPIER);
+  const own = await OwnService.of([gpu], COPIER);
   const photo = await own.upload(pictureOf(0x07_07_07));
   const run = await own.until(await own.queue({ photo }));
   expect([run.status, await own.log(run.id)]).toEqual([

@@ -2,11 +2,10 @@
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serve } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf } from './own-service.ts';
-import type { ComfyStandIn } from './stand-in.ts';
-import { listen } from '../stage/free-port.ts';
+import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf, openOwn } from './own-service.ts';
 
 const FIRST = 'cuda:0 First : cudaMallocAsync';
 const sleeping = portrait({ seconds: 3_600 });
@@ -16,8 +15,7 @@ const soon = (isSo: () => boolean | Promise<boolean>, what: string): Promise<voi
 
 describe('a run that is over', () => {
   it('leaves its server, also if the service was restarted before it could say so', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], sleeping);
+    const { gpu, own } = await openOwn(sleeping);
     const [runs, waits] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     await own.until(runs, isRunning);
     await soon(async () => (await queueAt(gpu)).includes(waits), 'the second run waits there');
@@ -34,31 +32,18 @@ describe('a run that is over', () => {
 });
 
 describe('a run of a server that does not answer for long', () => {
-  type Scene = AsyncDisposable & {
-    readonly first: ComfyStandIn;
-    readonly second: ComfyStandIn;
-    readonly way: Way;
-    readonly own: OwnService;
-    readonly wake: () => void;
-  };
+  type Scene = Awaited<ReturnType<typeof scene>>;
 
   /** Two servers, of which the first can be cut off. */
-  async function scene(graph = sleeping): Promise<Scene> {
+  async function scene(graph = sleeping) {
     const [first, second] = [await openStandIn({ device: FIRST }), await openStandIn()];
     const way = await openWay(() => Number(new URL(first.url).port));
     const own = await OwnService.of([way, second], graph);
-    let waking: NodeJS.Timeout | undefined;
-    return {
-      first,
-      second,
-      way,
-      own,
-      wake: () => (waking = setInterval(() => (first.wake(), second.wake()), 20)),
-      [Symbol.asyncDispose]: async () => {
-        clearInterval(waking);
-        for (const one of [own, way, first, second]) await one[Symbol.asyncDispose]();
-      },
+    const wake = (): void => {
+      const waking = setInterval(() => (first.wake(), second.wake()), 20);
+      onTestFinished(() => clearInterval(waking));
     };
+    return { first, second, way, own, wake };
   }
 
   /** The first server executes a run and has another one; then it is cut off, and both go to the second one. */
@@ -76,7 +61,7 @@ describe('a run of a server that does not answer for long', () => {
   }
 
   it('is not executed there afterwards, also if the service was restarted meanwhile', async () => {
-    await using at = await scene();
+    const at = await scene();
     const { first, second, way, own } = at;
     const [runs, waits] = await moved(at);
     await own.close();
@@ -91,7 +76,7 @@ describe('a run of a server that does not answer for long', () => {
   });
 
   it('stays there if it calls a paid service', async () => {
-    await using at = await scene(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
+    const at = await scene(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const { first, second, way, own } = at;
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
@@ -107,7 +92,7 @@ describe('a run of a server that does not answer for long', () => {
   });
 
   it('is executed elsewhere if its files can never be copied', async () => {
-    await using at = await scene();
+    const at = await scene();
     const { first, way, own } = at;
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
@@ -122,8 +107,7 @@ describe('a run of a server that does not answer for long', () => {
 });
 
 it('fails with the reason if its files can never be copied, and is asked for them less and less often', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], portrait(), { lookMs: 2, moveAfterMs: 3_600_000 });
+  const { gpu, own } = await openOwn(portrait(), { lookMs: 2, moveAfterMs: 3_600_000 });
   const asked: number[] = [];
   gpu.on('faulty', (path) => path === '/view' && asked.push(performance.now()));
   for (let nth = 0; nth < 100; nth++) gpu.answerNext('/view', { done: false, with: 500 });
@@ -137,8 +121,7 @@ it('fails with the reason if its files can never be copied, and is asked for the
 
 describe('a paid run', () => {
   it('is doubtful if it was sent, and its server was restarted while the service was closed', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
+    const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const first = await own.queue({ prompt: 'one' });
     await own.until(first, isRunning);
     const id = await own.queue({ prompt: 'two' });
@@ -159,8 +142,7 @@ describe('a paid run', () => {
 
 describe('silence is no end', () => {
   it('a request without an answer delays neither the ends of other runs nor cancels', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], sleeping);
+    const { gpu, own } = await openOwn(sleeping);
     const runs = await own.queue({ prompt: 'one' });
     await own.until(runs, isRunning);
     gpu.answerNext('/prompt', { done: true, with: 'silence' });
@@ -175,8 +157,7 @@ describe('silence is no end', () => {
   });
 
   it('files that are not sent do not keep the server from being looked at', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { gpu, own } = await openOwn();
     for (let nth = 0; nth < 12; nth++) gpu.answerNext('/view', { done: false, with: 'silence' });
     const ids: string[] = [];
     for (let nth = 0; nth < 12; nth++) ids.push(await own.queue({ prompt: `${nth}` }));
@@ -187,9 +168,9 @@ describe('silence is no end', () => {
   });
 
   it('a connection that nobody closed proves nothing once its machine is gone', async () => {
-    await using gpu = await openStandIn();
-    await using way = await openWay(() => Number(new URL(gpu.url).port));
-    await using own = await OwnService.of([way], sleeping);
+    const gpu = await openStandIn();
+    const way = await openWay(() => Number(new URL(gpu.url).port));
+    const own = await OwnService.of([way], sleeping);
     const id = await own.queue({ prompt: 'one' });
     await own.until(id, isRunning);
     way.lose();
@@ -203,7 +184,7 @@ describe('silence is no end', () => {
   });
 });
 
-type Way = AsyncDisposable & {
+type Way = {
   readonly url: string;
   /** The websockets of now are lost without a word. */
   lose(): void;
@@ -226,20 +207,15 @@ async function openWay(port: () => number): Promise<Way> {
     far.on('data', (bytes) => void near.write(bytes)).on('error', () => undefined);
     far.on('close', () => lost.has(near) || near.destroy());
   });
-  const url = `http://127.0.0.1:${await listen(server)}`;
-  const cut = (): void => {
-    isCut = true;
-    for (const near of open.keys()) near.destroy();
-  };
+  const { url, close } = await serve(server);
+  onTestFinished(close);
   return {
     url,
     lose: () => sockets.forEach((near) => lost.add(near)),
-    cut,
-    join: () => (isCut = false),
-    [Symbol.asyncDispose]: async () => {
-      cut();
-      server.close();
-      await once(server, 'close');
+    cut: () => {
+      isCut = true;
+      for (const near of open.keys()) near.destroy();
     },
+    join: () => (isCut = false),
   };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Dashboard } from '../../src/service/dashboard.ts';
 import { cookieOf, dashboardOf, openPage } from '../service/live-page.ts';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait } from './own-service.ts';
+import { openStandIn, OwnService, portrait, openOwn } from './own-service.ts';
 
 type Server = Dashboard['servers'][number];
 
@@ -20,8 +20,7 @@ async function serverOf(own: OwnService, isDone: (server: Server) => boolean): P
 
 describe('the live page', () => {
   it('shows what is at work, not a run that may have ended', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3600 }));
+    const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3600 }));
     const doubtful = await own.queue({});
     await own.until(doubtful, ({ status }) => status === 'running');
     await gpu.kill();
@@ -34,10 +33,10 @@ describe('the live page', () => {
   });
 
   it('shows what a ComfyUI executes and how far it is, the picture afterwards, and when it is away', async () => {
-    await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090' });
+    const gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090' });
     const graph = portrait({ seconds: 3600 });
     Object.assign(graph['5']?.inputs ?? {}, { steps: 2 });
-    await using own = await OwnService.of([gpu], graph);
+    const own = await OwnService.of([gpu], graph);
     const idle = await serverOf(own, ({ state }) => state === 'idle');
     expect(idle).toMatchObject({
       name: new URL(gpu.url).host,

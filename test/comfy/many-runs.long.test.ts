@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { cpuMs } from '../stage/cpu.ts';
-import { openStandIn, OwnService, portrait } from './own-service.ts';
+import { openOwn, portrait, type OwnService } from './own-service.ts';
 
 const RUNS = 100_000;
 const QUEUED = 50;
@@ -36,8 +36,7 @@ async function msOfQueue(own: OwnService): Promise<number> {
 }
 
 it('a service with 100,000 runs starts within two seconds, takes a run as quickly as an empty one, and keeps none in memory', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu]);
+  const { gpu, own } = await openOwn();
   const first = await own.queue({ prompt: 'a fox', '3.seed': 1 });
   await own.until(first);
   await msOfQueue(own);

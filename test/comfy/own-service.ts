@@ -1,6 +1,7 @@
 // The local run service in front of stand-ins, which can be closed and opened again on the same database.
 
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { PATHS } from '../../src/run-service/contract/paths.ts';
 import { startLocalService, type LocalService, type LocalServiceOptions } from '../../src/service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -23,15 +24,23 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
   '9': { class_type: more.saver ?? 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'ComfyUI' } },
 });
 
-/** In a folder of its own, unless one is given. */
+/** For the test that runs, in a folder of its own, unless one is given. */
 export async function openStandIn({
   folder = freshFolder(),
   ...options
 }: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
   const standIn = new ComfyStandIn({ folder, ...options });
   await standIn.start();
+  onTestFinished(() => standIn.kill());
   return standIn;
 }
+
+/** A service in front of one stand-in. */
+export async function openOwn(...more: Tail<Parameters<typeof OwnService.of>>) {
+  const gpu = await openStandIn();
+  return { gpu, own: await OwnService.of([gpu], ...more) };
+}
+type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 /** The ids of the prompts that a stand-in has, those that run first. */
 export async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
@@ -63,6 +72,8 @@ export type Run = {
   }[];
 };
 
+/** It may have been executed, and nobody knows. */
+export const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
 export const isRunning = ({ status }: Run): boolean => status === 'running';
 
 /** How often these servers have executed the run. */
@@ -70,7 +81,8 @@ export const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
   servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
 
 /** A stand-in, or what speaks another interface. */
-type Server = { readonly url: string; readonly kind?: 'comfy-api' };
+type Server = { readonly url: string; readonly kind?: 'comfy-api'; readonly headersFile?: string };
+type Inputs = Readonly<Record<string, readonly string[]>>;
 
 export class OwnService implements AsyncDisposable {
   readonly #database = join(freshFolder(), 'runs.db');
@@ -79,11 +91,12 @@ export class OwnService implements AsyncDisposable {
   options: Partial<LocalServiceOptions>;
   deployment = '';
 
-  constructor(timing: object = {}, options: Partial<LocalServiceOptions> = {}) {
+  private constructor(timing: object, options: Partial<LocalServiceOptions>) {
     this.#timing = { ...TIMING, ...timing };
     this.options = options;
   }
 
+  /** For the test that runs. */
   static async of(
     servers: readonly Server[],
     graph: Graph = portrait(),
@@ -92,7 +105,8 @@ export class OwnService implements AsyncDisposable {
   ): Promise<OwnService> {
     const own = new OwnService(timing, options);
     await own.open();
-    await own.add(servers, graph);
+    onTestFinished(() => own.close());
+    if (servers.length > 0) await own.add(servers, graph);
     return own;
   }
 
@@ -110,10 +124,15 @@ export class OwnService implements AsyncDisposable {
     });
   }
 
-  async add(servers: readonly Server[], graph: Graph): Promise<string> {
+  /** `inputs`: by names of the user. */
+  async add(servers: readonly Server[], graph: Graph, inputs?: Inputs): Promise<string> {
     const [added] = await this.service.addGpus({
-      servers: servers.map(({ url, kind }) => ({ url, ...(kind && { kind }) })),
-      workflows: [{ name: 'portrait', text: JSON.stringify(graph) }],
+      servers: servers.map(({ url, kind, headersFile }) => ({
+        url,
+        ...(kind && { kind }),
+        ...(headersFile && { headersFile }),
+      })),
+      workflows: [{ name: 'portrait', text: JSON.stringify(graph), ...(inputs && { inputs }) }],
     });
     this.deployment = added?.id ?? '';
     return this.deployment;

@@ -9,15 +9,14 @@ import { deploymentSpecSchema } from '../../src/service/deployments.ts';
 import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import { openStandIn, OwnService, portrait, type Run } from './own-service.ts';
+import { openStandIn, OwnService, portrait, type Run, openOwn } from './own-service.ts';
 
 const SHARED = { host: '0.0.0.0', publicUrl: 'https://runs.example/gpus/' };
 const urlOf = ({ outputs }: Run): string => Object.values(outputs[0]?.data ?? {})[0]?.[0]?.url ?? '';
 
 describe('a service that other machines reach', () => {
   it('names files and uploads by its public address', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu], portrait(), {}, SHARED);
+    const { own } = await openOwn(portrait(), {}, SHARED);
     expect(own.service.base).toBe('https://runs.example/gpus/api');
     const url = urlOf(await own.until(await own.queue({})));
     expect(url).toMatch(/^https:\/\/runs\.example\/gpus\/files\/runs\//);
@@ -30,8 +29,7 @@ describe('a service that other machines reach', () => {
     ['listens for others', { host: '0.0.0.0' }],
     ['is behind a proxy', { publicUrl: 'https://runs.example' }],
   ])('cannot be controlled with a key if it %s', async (_how, options) => {
-    await using own = new OwnService({}, options);
-    await own.open();
+    const own = await OwnService.of([], undefined, {}, options);
     const headers = { authorization: 'Bearer key' };
     for (const path of ['ledger', 'faults'])
       expect((await fetch(`${own.service.url}/control/${path}`, { headers })).status).toBe(404);
@@ -42,9 +40,9 @@ describe('a service that other machines reach', () => {
 });
 
 it('gives a GPU of the user no price, and leaves the one that the simulation sells under the same name its own', async () => {
-  await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA L4 : native' });
+  const gpu = await openStandIn({ device: 'cuda:0 NVIDIA L4 : native' });
   const simulated = deploymentSpecSchema.parse({ name: 'simulated' });
-  await using own = await OwnService.of([gpu], portrait(), {}, { deployments: [simulated] });
+  const own = await OwnService.of([gpu], portrait(), {}, { deployments: [simulated] });
   const priceFor = async (id: string): Promise<unknown> => {
     const { json } = await own.ask('GET', `/platform/gpu-pricing?deployment_id=${id}`);
     return (json as Readonly<Record<string, number>>)['L4'];
@@ -81,16 +79,14 @@ describe('the files of runs', () => {
   it('are gone with a service that keeps nothing', async () => {
     const folder = freshFolder();
     vi.stubEnv('TMPDIR', folder);
-    await using own = new OwnService({}, { database: ':memory:' });
-    await own.open();
+    const own = await OwnService.of([], undefined, {}, { database: ':memory:' });
     await own.close();
     vi.unstubAllEnvs();
     expect(readdirSync(folder).filter((name) => name.startsWith('runsheet-files-'))).toEqual([]);
   });
 
   it('answer 404 when they are dropped, and the run stays', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { own } = await openOwn();
     const id = await own.queue({});
     await own.until(id);
     await own.close();

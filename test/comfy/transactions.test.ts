@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait } from './own-service.ts';
+import { openOwn, portrait, type OwnService } from './own-service.ts';
 
 /** How many transactions the log of the database has: the last page of each says how large it became. */
 function transactionsOf({ files }: OwnService): number {
@@ -17,8 +17,7 @@ function transactionsOf({ files }: OwnService): number {
 const RUNS = 8;
 
 it('the end of a run and the place of the next one are one transaction', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const { gpu, own } = await openOwn(portrait({ seconds: 3_600 }));
   const ids: string[] = [];
   for (let at = 0; at < RUNS; at += 1) ids.push(await own.queue({ prompt: `fox ${at}` }));
   await own.until(ids[0] ?? '', ({ status }) => status === 'running');

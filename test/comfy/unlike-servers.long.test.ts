@@ -1,6 +1,6 @@
 // Four servers of unlike speed share the rows of a batch so that none waits for another.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { until } from '../stage/stage.ts';
 import { OwnService, portrait } from './own-service.ts';
@@ -22,20 +22,14 @@ class Timed extends ComfyStandIn {
       if (last) last.toMs = performance.now();
     });
     await timed.start();
+    onTestFinished(() => timed.kill());
     return timed;
   }
 }
 
-async function scene(): Promise<AsyncDisposable & { gpus: readonly Timed[]; own: OwnService }> {
+async function scene() {
   const gpus = await Promise.all([1, 2, 4, 8].map((slowness) => Timed.of(slowness)));
-  const own = await OwnService.of(gpus, portrait({ seconds: 0.2 }));
-  return {
-    gpus,
-    own,
-    [Symbol.asyncDispose]: async () => {
-      for (const one of [own, ...gpus]) await one[Symbol.asyncDispose]();
-    },
-  };
+  return { gpus, own: await OwnService.of(gpus, portrait({ seconds: 0.2 })) };
 }
 
 const queueAll = (own: OwnService): Promise<readonly string[]> =>
@@ -57,7 +51,7 @@ function idleShare(gpus: readonly Timed[]): number {
 
 describe('four servers, of which each is half as fast as the one before', () => {
   it('have something to do until the last row is sent', async () => {
-    await using at = await scene();
+    const at = await scene();
     const ids = await queueAll(at.own);
     await allEnded(at.own, ids);
     const counts = at.gpus.map(({ executions }) => executions.length);
@@ -67,7 +61,7 @@ describe('four servers, of which each is half as fast as the one before', () => 
   });
 
   it('lose no row if one of them freezes and then dies', async () => {
-    await using at = await scene();
+    const at = await scene();
     const { gpus, own } = at;
     const [fast] = gpus;
     const ids = await queueAll(own);

@@ -4,14 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { UsualTimes } from '../../src/service/executors/remote/usual-times.ts';
 import { openReceiver } from '../service/receiver.ts';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf } from './own-service.ts';
+import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf, openOwn } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const sleeping = portrait({ seconds: 3_600 });
 
 it('are in no machine while they wait in the queue of a ComfyUI, and had no cold start', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], sleeping);
+  const { gpu, own } = await openOwn(sleeping);
   const first = await own.queue({ prompt: 'one' });
   await own.until(first, isRunning);
   const [cancelled, second] = [await own.queue({ prompt: 'two' }), await own.queue({ prompt: 'three' })];
@@ -40,28 +39,14 @@ it.each([
 });
 
 describe('a row that names a model', () => {
-  type Scene = AsyncDisposable & {
-    readonly own: OwnService;
-    readonly a: ComfyStandIn;
-    readonly b: ComfyStandIn;
-  };
-
   /** Both servers have what the workflow names itself, or only A. */
-  async function scene(common = 'common'): Promise<Scene> {
+  async function scene(common = 'common') {
     const a = await openStandIn({ checkpoints: ['sd15', common] });
     const b = await openStandIn({ checkpoints: common === 'sd15' ? ['xl'] : ['xl', common] });
     const graph = portrait({ seconds: 3_600 });
     Object.assign(graph['3']?.inputs ?? {}, { model: ['1', 0] });
     graph['1'] = { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: common } };
-    const own = await OwnService.of([a, b], graph);
-    return {
-      own,
-      a,
-      b,
-      [Symbol.asyncDispose]: async () => {
-        for (const one of [own, a, b]) await one[Symbol.asyncDispose]();
-      },
-    };
+    return { a, b, own: await OwnService.of([a, b], graph) };
   }
   const textsAt = (gpu: ComfyStandIn): readonly unknown[] =>
     gpu.executions.map(({ graph }) => graph['3']?.inputs['text']);
@@ -69,8 +54,7 @@ describe('a row that names a model', () => {
   it.each(['common', 'sd15'])(
     'is executed by the server that has it, and keeps no other row from the others (the workflow names %s)',
     async (common) => {
-      await using at = await scene(common);
-      const { own, a, b } = at;
+      const { own, a, b } = await scene(common);
       for (const prompt of ['1', '2', '3', '4']) await own.queue({ prompt, '1.ckpt_name': 'xl' });
       const last = await own.queue({ prompt: '5', '1.ckpt_name': 'sd15' });
       await own.until(last, isRunning);
@@ -84,8 +68,7 @@ describe('a row that names a model', () => {
   );
 
   it('is offered what any server has, and refused by name if none has it', async () => {
-    await using at = await scene();
-    const { own, a, b } = at;
+    const { own, a, b } = await scene();
     const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
     const { input_types } = json as { readonly input_types: readonly Record<string, unknown>[] };
     expect(input_types.find(({ input_id }) => input_id === '1.ckpt_name')?.['enum_options']).toEqual([
@@ -105,8 +88,7 @@ describe('a row that names a model', () => {
   });
 
   it('waits while its server is away, and fails by name once no server has it', async () => {
-    await using at = await scene();
-    const { own, a, b } = at;
+    const { own, a, b } = await scene();
     await b.kill();
     const id = await own.queue({ '1.ckpt_name': 'xl' });
     await own.until(await own.queue({ '1.ckpt_name': 'sd15' }), isRunning);
@@ -120,16 +102,8 @@ describe('a row that names a model', () => {
 });
 
 describe('a server that idles while a run waits behind another one elsewhere', () => {
-  type Scene = AsyncDisposable & {
-    readonly own: OwnService;
-    readonly busy: ComfyStandIn;
-    readonly idle: ComfyStandIn;
-    readonly waits: string;
-    readonly inbox: Awaited<ReturnType<typeof openReceiver>>;
-  };
-
   /** Each executes a run, and one waits; then the run of the other server ends, after `before`. */
-  async function scene(before: (busy: ComfyStandIn) => void = () => undefined): Promise<Scene> {
+  async function scene(before: (busy: ComfyStandIn) => void = () => undefined) {
     const gpus = [await openStandIn(), await openStandIn()];
     const own = await OwnService.of(gpus, sleeping);
     for (const prompt of ['1', '2']) await own.until(await own.queue({ prompt }), isRunning);
@@ -144,21 +118,11 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     if (busy === undefined || idle === undefined) throw new Error('it waits nowhere');
     before(busy);
     idle.wake();
-    return {
-      own,
-      busy,
-      idle,
-      waits,
-      inbox,
-      [Symbol.asyncDispose]: async () => {
-        for (const one of [own, ...gpus]) await one[Symbol.asyncDispose]();
-      },
-    };
+    return { own, busy, idle, waits, inbox };
   }
 
   it('takes it, and it is executed once, and reported as queued once', async () => {
-    await using at = await scene();
-    const { own, busy, idle, waits, inbox } = at;
+    const { own, busy, idle, waits, inbox } = await scene();
     await own.until(waits, isRunning);
     idle.wake();
     expect((await own.until(waits)).status).toBe('success');
@@ -174,8 +138,7 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     ['the request is lost', { done: false, with: 500 }],
     ['nothing was removed', { done: false, with: 200 }],
   ] as const)('does not get it if %s, and it is executed once all the same', async (_, fault) => {
-    await using at = await scene((gpu) => gpu.answerNext('POST /queue', fault));
-    const { own, busy, idle, waits } = at;
+    const { own, busy, idle, waits } = await scene((gpu) => gpu.answerNext('POST /queue', fault));
     await new Promise((resolve) => busy.once('faulty', resolve));
     await until(async () => (await queueAt(busy)).includes(waits), 'it is there again');
     busy.wake();

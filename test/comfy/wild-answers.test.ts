@@ -1,15 +1,14 @@
 // What a ComfyUI may answer that is no JSON, no entry of a history, no end or no file: the run ends, or goes on, and its server too.
 
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { LiveRun } from '../../src/service/executors/executor.ts';
 import { assigned, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
 import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
+import { serveForTest } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
-import { OwnService, portrait, openStandIn, queueAt, isRunning } from './own-service.ts';
+import { OwnService, portrait, openStandIn, queueAt, isRunning, openOwn } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
-import { listen } from '../stage/free-port.ts';
 
 /** Changes the text of each JSON answer below a path. */
 function rewrites(gpu: ComfyStandIn, path: string, change: (text: string) => string): void {
@@ -20,12 +19,12 @@ function rewrites(gpu: ComfyStandIn, path: string, change: (text: string) => str
 }
 
 it('has NaN and Infinity in prompts and classes, as Python writes them', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   const odd = '"is_changed":[NaN,-Infinity,"a \\"NaN","Infinity\\\\"],"class_type"';
   rewrites(gpu, '/', (text) =>
     text.replaceAll('"class_type"', odd).replaceAll('"max":', '"step":Infinity,"max":'),
   );
-  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
   const id = await own.queue({});
   await own.until(id, isRunning);
   gpu.wake();
@@ -38,9 +37,9 @@ describe('an entry of the history that is none', () => {
     ['"messages":[', '"messages":["wild",'],
     ['"status":', '"status":7,"_":'],
   ])('ends its run (%s%s)', async (found, wild) => {
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     rewrites(gpu, '/history/', (text) => text.replace(found, wild));
-    await using own = await OwnService.of([gpu]);
+    const own = await OwnService.of([gpu]);
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
     expect(await own.log(id)).toContain('an entry in its history that cannot be read');
@@ -67,17 +66,17 @@ it('may say more of a run on its websocket than a workflow has outputs', () => {
 });
 
 it('calls its GPU by a name of some length', async () => {
-  await using gpu = await openStandIn({ device: `cuda:0 \u001B[31m${'x'.repeat(100_000)}` });
-  await using own = await OwnService.of([gpu]);
+  const gpu = await openStandIn({ device: `cuda:0 \u001B[31m${'x'.repeat(100_000)}` });
+  const own = await OwnService.of([gpu]);
   const run = await own.until(await own.queue({}));
   expect(run.gpu).toMatch(/^ ?\[31mx{40,59}…?$/);
 });
 
 it('cannot have executed a run for longer than it had it', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   const began = /("execution_start",\{[^}]*"timestamp":)\d+/;
   rewrites(gpu, '/history/', (text) => text.replace(began, '$1 1'));
-  await using own = await OwnService.of([gpu]);
+  const own = await OwnService.of([gpu]);
   const run = await own.until(await own.queue({}));
   expect([run.status, (run.run_duration ?? -1) >= 0, (run.run_duration ?? 99) < 60]).toEqual([
     'success',
@@ -87,8 +86,7 @@ it('cannot have executed a run for longer than it had it', async () => {
 });
 
 it('is asked again for the nodes that it could not tell, and a run that waits for that says so', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu]);
+  const { gpu, own } = await openOwn();
   await gpu.kill();
   for (let time = 0; time < 20; time += 1) gpu.answerNext('/object_info', { done: false, with: 500 });
   const faulty = once(gpu, 'faulty');
@@ -100,8 +98,7 @@ it('is asked again for the nodes that it could not tell, and a run that waits fo
 });
 
 it('executes a run once that it got twice, because a request was late', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const { gpu, own } = await openOwn(portrait({ seconds: 3_600 }));
   const [first, second] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
   await own.until(first, isRunning);
   await until(async () => (await queueAt(gpu)).includes(second), 'the other one waits');
@@ -122,31 +119,25 @@ it('executes a run once that it got twice, because a request was late', async ()
 });
 
 it('cannot send the service to another address for a file', async () => {
-  const asked: (string | undefined)[] = [];
-  const inner = createServer(({ url }, response) => {
-    asked.push(url);
-    response.end('a secret of the inner network');
-  });
-  await using gpu = await openStandIn();
-  const location = `http://127.0.0.1:${await listen(inner)}/`;
+  const inner = await serveForTest((_, response) => void response.end('a secret of the inner network'));
+  const gpu = await openStandIn();
   gpu.alters = ({ url = '' }, truth) =>
-    url.startsWith('/view') ? { status: 302, headers: { location } } : truth;
-  await using own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+    url.startsWith('/view') ? { status: 302, headers: { location: inner.url } } : truth;
+  const own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
   expect(await own.log(id)).toContain('answered 302');
-  expect(asked).toEqual([]);
-  inner.close();
+  expect(inner.asked).toEqual([]);
 });
 
 it('may refuse a run at any length, and without a key of ours in the log', async () => {
-  await using gpu = await openStandIn();
+  const gpu = await openStandIn();
   const details = 'x'.repeat(1 << 20);
   gpu.alters = ({ method, url }, truth) =>
     method === 'POST' && url === '/prompt'
       ? { status: 400, body: Buffer.from(JSON.stringify({ error: { message: 'no\u001B[31m', details } })) }
       : truth;
-  await using own = await OwnService.of([gpu]);
+  const own = await OwnService.of([gpu]);
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
   const log = await own.log(id);

@@ -1,7 +1,7 @@
 // What a workflow file becomes, and what is refused before anything is sent.
 
 import { describe, expect, it } from 'vitest';
-import { OwnService, portrait, openStandIn } from './own-service.ts';
+import { OwnService, portrait, openStandIn, openOwn } from './own-service.ts';
 
 const inputsOf = async (own: OwnService): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
@@ -10,8 +10,7 @@ const inputsOf = async (own: OwnService): Promise<readonly Readonly<Record<strin
 
 describe('a workflow file', () => {
   it('has inputs by the titles of its nodes, else by node and field, with their types and bounds', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { own } = await openOwn();
     expect(await inputsOf(own)).toMatchObject([
       { input_id: 'prompt', type: 'string', default_value: 'a fox', required: false },
       { input_id: '3.seed', type: 'int', min_value: 0 },
@@ -22,20 +21,8 @@ describe('a workflow file', () => {
   });
 
   it('gives one input to several fields, by names of the user', async () => {
-    await using gpu = await openStandIn();
-    await using own = new OwnService();
-    await own.open();
-    const [added] = await own.service.addGpus({
-      servers: [{ url: gpu.url }],
-      workflows: [
-        {
-          name: 'p',
-          text: JSON.stringify(portrait()),
-          inputs: { words: ['3.text'], wait: ['5.seconds', '5.steps'] },
-        },
-      ],
-    });
-    own.deployment = added?.id ?? '';
+    const { gpu, own } = await openOwn();
+    await own.add([gpu], portrait(), { words: ['3.text'], wait: ['5.seconds', '5.steps'] });
     expect((await inputsOf(own)).map(({ input_id }) => input_id)).toEqual([
       'words',
       'wait',
@@ -45,8 +32,7 @@ describe('a workflow file', () => {
   });
 
   it('is another deployment if what it does changes, and the same if titles or the order change', async () => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { own } = await openOwn();
     const first = own.deployment;
     const sorted = Object.fromEntries(Object.entries(portrait()).toReversed());
     expect(await own.add([], sorted)).toBe(first);
@@ -81,9 +67,8 @@ describe('a workflow file', () => {
       /seconds is -1, not from 0 to 86400/,
     ],
   ])('%s is refused with what is wrong', async (text, says) => {
-    await using gpu = await openStandIn();
-    await using own = new OwnService();
-    await own.open();
+    const gpu = await openStandIn();
+    const own = await OwnService.of([]);
     const given = { servers: [{ url: gpu.url }], workflows: [{ name: 'p', text }] };
     await expect(own.service.addGpus(given)).rejects.toMatchObject({
       code: 'E602',
@@ -92,11 +77,10 @@ describe('a workflow file', () => {
   });
 
   it('is refused with E614 if no ComfyUI that was named answers, also if others are known', async () => {
-    await using own = new OwnService();
-    await own.open();
+    const own = await OwnService.of([]);
     const given = { servers: [{ url: 'http://127.0.0.1:1' }], workflows: [] };
     await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
-    await using gpu = await openStandIn();
+    const gpu = await openStandIn();
     await own.add([gpu], portrait());
     await own.until(await own.queue({}));
     await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
@@ -111,8 +95,7 @@ it.each([
 ])(
   'a run with the inputs %j is refused at its place, and nothing is executed',
   async (inputs, name, says) => {
-    await using gpu = await openStandIn();
-    await using own = await OwnService.of([gpu]);
+    const { gpu, own } = await openOwn();
     const { status, json } = await own.ask('POST', '/run/deployment/queue', {
       deployment_id: own.deployment,
       inputs,

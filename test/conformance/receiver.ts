@@ -1,7 +1,7 @@
 // Receives the cases' webhooks: one server, with one address per case.
 
-import { createServer } from 'node:http';
-import { listen } from '../stage/free-port.ts';
+import { text } from 'node:stream/consumers';
+import { serve } from '../stage/serve.ts';
 
 /** An object of a JSON body. */
 export type Json = Record<string, unknown>;
@@ -23,38 +23,28 @@ type Inbox = {
 export type Inboxes = {
   /** `answer` returns the status for a received webhook. */
   open(answer?: (received: Received, all: readonly Received[]) => number): Inbox;
-  close(): Promise<void>;
+  readonly close: () => void;
 };
 
 type Box = { readonly take: (received: Received) => number };
 
 export async function openInboxes(patienceMs: number): Promise<Inboxes> {
   const boxes = new Map<string, Box>();
-  const server = createServer((incoming, outgoing) => {
-    const parts: Buffer[] = [];
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.on('end', () => {
-      const { method = '', url = '', headers } = incoming;
-      const text = Buffer.concat(parts).toString();
-      const body = (text === '' ? {} : JSON.parse(text)) as Json;
-      const box = boxes.get(url.split(/[/?]/)[1] ?? '');
-      outgoing.writeHead(box?.take({ method, url, headers, body }) ?? 404).end();
-    });
+  const { url: base, close } = await serve(async (incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming;
+    const body = JSON.parse((await text(incoming)) || '{}') as Json;
+    const box = boxes.get(url.split(/[/?]/)[1] ?? '');
+    outgoing.writeHead(box?.take({ method, url, headers, body }) ?? 404).end();
   });
-  const port = await listen(server);
 
   return {
     open(answer = () => 200) {
       const name = `box-${boxes.size + 1}`;
-      const { inbox, take } = createInbox(`http://127.0.0.1:${port}/${name}`, patienceMs, answer);
+      const { inbox, take } = createInbox(`${base}/${name}`, patienceMs, answer);
       boxes.set(name, { take });
       return inbox;
     },
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await Promise.resolve();
-    },
+    close,
   };
 }
 

@@ -8,8 +8,8 @@ import { openStandIn, portrait } from '../comfy/own-service.ts';
 import { Console } from './console.ts';
 
 it('names each server with its kind, version and GPU, what a workflow lacks there, and a server that is away', async () => {
-  await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090', without: ['Sleep'] });
-  await using api = await new ApiStandIn(gpu).start();
+  const gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090', without: ['Sleep'] });
+  const api = await ApiStandIn.of(gpu);
   const console = await Console.open();
   const workflow = join(console.folder, 'fox_api.json');
   writeFileSync(workflow, JSON.stringify(portrait()));

@@ -8,7 +8,7 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Stage, type Ended, type Running } from '../stage/stage.ts';
-import type { openRealService } from './other-services.ts';
+import type { Relay } from '../stage/relay.ts';
 import type { Lead, Meanwhile, Run, Said } from './provocation.ts';
 
 const PASTE = fileURLToPath(new URL('paste.mjs', import.meta.url));
@@ -42,7 +42,7 @@ export class LongGround {
   /** The address of another run service. */
   otherBase = '';
   /** The service without its profile. */
-  real: Awaited<ReturnType<typeof openRealService>> | undefined;
+  real: Relay | undefined;
   /** Where a service will listen. */
   port = 0;
   /** Servers that several cases use. */

@@ -1,28 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { request } from 'undici';
 import { errorMessage } from '../../src/errors/error.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 import { makeAuthority, openTls } from '../stage/proxy.ts';
-import { listen } from '../stage/free-port.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'runsheet-message-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+import { serveForTest } from '../stage/serve.ts';
 
 const failure = (port: number): Promise<string> =>
   request(`https://localhost:${port}`).then(() => 'none', errorMessage);
 
 it('a certificate that is not trusted is explained with a setting of ours, once', async () => {
-  const tls = await openTls(makeAuthority(folder, 'localhost'), 1);
+  const tls = await openTls(makeAuthority(freshFolder(), 'localhost'), 1);
+  onTestFinished(tls.close);
   const message = await failure(tls.port);
   expect(message).toMatch(
     /does not trust: self-signed certificate; if its authority is yours, set NODE_EXTRA/,
   );
   expect(message).toMatch(/\(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
   expect(errorMessage(new Error(message))).toBe(message);
-  tls.close();
 });
 
 it.each([
@@ -37,9 +31,6 @@ it.each([
 });
 
 it('a server without TLS is explained without lines of OpenSSL', async () => {
-  const server = createServer((_, response) => response.end());
-  expect(await failure(await listen(server))).toBe(
-    'TLS failed: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)',
-  );
-  server.close();
+  const { port } = await serveForTest((_, response) => void response.end());
+  expect(await failure(port)).toBe('TLS failed: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)');
 });

@@ -1,8 +1,6 @@
 // Run services that answer otherwise than one should.
 
-import { text as textIn } from 'node:stream/consumers';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { listen } from '../stage/free-port.ts';
+import { serve } from '../stage/serve.ts';
 
 const DEPLOYMENT = { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', workflow_id: 'w' };
 const NOT_A_RUN = { detail: [{ loc: ['path', 'run_id'], msg: 'not a uuid', type: 'uuid_parsing' }] };
@@ -21,7 +19,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 export type OtherServices = { readonly at: (name: string) => string; readonly close: () => void };
 
 export async function openOtherServices(): Promise<OtherServices> {
-  const server: Server = createServer((request, response) => {
+  const { url, close } = await serve((request, response) => {
     const [, name = '', path = ''] = /^\/([\w-]+)\/api(\/[^?]*)/.exec(request.url ?? '') ?? [];
     const answers = SERVICES[name];
     const body = path.startsWith('/run/') ? NOT_A_RUN : answers?.[path];
@@ -30,31 +28,5 @@ export async function openOtherServices(): Promise<OtherServices> {
     const text = answers === undefined ? '<h1>Another program</h1>' : (body ?? { detail: 'Not Found' });
     response.end(typeof text === 'string' ? text : JSON.stringify(text));
   });
-  const port = await listen(server);
-  return {
-    at: (name) => `http://127.0.0.1:${port}/${name}/api`,
-    close: () => void server.close(),
-  };
-}
-
-/** The local service without its profile, which says that it is a rehearsal. */
-export async function openRealService(
-  base: string,
-): Promise<{ readonly base: string; readonly close: () => void }> {
-  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const isProfile = request.url?.includes('/platform/profile') ?? false;
-    const { authorization = '' } = request.headers;
-    const path = isProfile ? '/none' : request.url;
-    const body = request.method === 'POST' ? { body: await textIn(request) } : {};
-    const headers = { authorization, 'content-type': 'application/json' };
-    const answer = await fetch(`${new URL(base).origin}${path}`, {
-      method: request.method ?? 'GET',
-      headers,
-      ...body,
-    });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-  };
-  const server = createServer((request, response) => void forward(request, response));
-  const port = await listen(server);
-  return { base: `http://127.0.0.1:${port}${new URL(base).pathname}`, close: () => void server.close() };
+  return { at: (name) => `${url}/${name}/api`, close };
 }

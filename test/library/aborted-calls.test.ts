@@ -1,8 +1,8 @@
 // Each call of the library takes a signal, and leaves nothing behind when it is aborted.
 
 import { readdirSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect, type BatchHandle, type Runsheet, type ScheduleHandle } from '../../src/index.ts';
 import type { Abortable } from '../../src/library/abortable.ts';
 import { Deployments } from '../../src/library/deployments.ts';
@@ -10,8 +10,8 @@ import { BatchHandle as Handle } from '../../src/library/handle/batch-handle.ts'
 import { Pools } from '../../src/library/pools.ts';
 import { Runsheet as Connection } from '../../src/library/runsheet.ts';
 import { Schedules } from '../../src/library/schedules.ts';
-import { Stage } from '../stage/stage.ts';
-import { listen } from '../stage/free-port.ts';
+import { serve } from '../stage/serve.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 /** The methods of `T` that wait or read, and have no argument with a signal. */
 type Without<T> = {
@@ -60,19 +60,14 @@ async function settled(called: Promise<unknown> | AsyncGenerator): Promise<unkno
 }
 
 describe('a call of the library', () => {
-  const stage = new Stage();
-  const servers: Server[] = [];
-  afterAll(async () => {
-    for (const server of servers) server.close();
-    await stage.close();
-  });
+  const stage = sharedStage();
 
   /** Takes connections, and never answers. */
   async function silent(): Promise<{ readonly port: number; readonly taken: Promise<Socket> }> {
     const taken = Promise.withResolvers<Socket>();
-    const server = createServer((socket) => taken.resolve(socket.on('error', () => undefined).resume()));
-    servers.push(server);
-    return { port: await listen(server), taken: taken.promise };
+    const { port, close } = await serve(createServer((socket) => taken.resolve(socket.resume())));
+    onTestFinished(close);
+    return { port, taken: taken.promise };
   }
 
   const place = { store: stage.path('batches'), home: stage.path('home') };

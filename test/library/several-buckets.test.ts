@@ -1,28 +1,20 @@
 // Connections of one program to buckets of several servers.
 
-import { createServer, type Server } from 'node:http';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connect } from '../../src/index.ts';
-import { Stage } from '../stage/stage.ts';
-import { listen } from '../stage/free-port.ts';
+import { serveForTest } from '../stage/serve.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
-const stage = new Stage();
-const servers: Server[] = [];
-afterAll(async () => {
-  for (const server of servers) server.close();
-  await stage.close();
-});
+const stage = sharedStage();
 
 /** Has no object, and notes the key with which it is asked. */
 async function emptyServer() {
   const asked: (string | undefined)[] = [];
-  const server = createServer(({ url, headers }, response) => {
+  const { url: endpoint } = await serveForTest(({ url, headers }, response) => {
     asked.push(`${/Credential=(\w+)/.exec(headers.authorization ?? '')?.[1]} ${url?.split('?')[0]}`);
     response.writeHead(200, { 'content-type': 'application/xml' });
     response.end('<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
   });
-  servers.push(server);
-  const endpoint = `http://127.0.0.1:${await listen(server)}`;
   return { asked, endpoint };
 }
 

@@ -1,13 +1,13 @@
 // A receiver of notifications.
 
-import { fileHost } from '../run-service/file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
 
 export type Request = { readonly body: string; readonly headers: Readonly<Record<string, unknown>> };
 
 /** Answers with these statuses, the last one from then on. */
 export async function receiver(...statuses: readonly number[]) {
   const requests: Request[] = [];
-  const host = await fileHost((request, response) => {
+  const host = await serveForTest((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {

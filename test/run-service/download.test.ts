@@ -3,7 +3,8 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { describe, expect, it } from 'vitest';
 import { openDownloads, type Wanted } from '../../src/run-service/download.ts';
 import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
-import { fileHost, stored, whole } from './file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
+import { stored, whole } from './ranged-file.ts';
 
 const HERE = 'http://127.0.0.1:1/api';
 const SILENCE = { headersMs: 300, idleMs: 300 };
@@ -15,7 +16,7 @@ async function fetched(url: string, wanted: Partial<Wanted> = {}): Promise<Buffe
 }
 
 const from = async (listener: RequestListener, path = '/x'): Promise<Buffer> =>
-  fetched(`${(await fileHost(listener)).url}${path}`);
+  fetched(`${(await serveForTest(listener)).url}${path}`);
 
 describe('a download', () => {
   it('may be larger than any answer of the API', async () => {
@@ -40,7 +41,7 @@ describe('a download', () => {
   it.each([500, 503, 429, 408, 304])(
     'that is answered with %i is a fault of the host, which is named',
     async (status) => {
-      const { url, port } = await fileHost((_, response) => void response.writeHead(status).end());
+      const { url, port } = await serveForTest((_, response) => void response.writeHead(status).end());
       const failed = fetched(url);
       await expect(failed).rejects.toThrow(`127.0.0.1:${port} answered ${status}`);
       await expect(failed).rejects.toBeInstanceOf(HostFault);
@@ -49,7 +50,7 @@ describe('a download', () => {
   );
 
   it('from a host that is down, unknown or without TLS is a fault of the host', async () => {
-    const { port } = await fileHost((_, response) => void response.end());
+    const { port } = await serveForTest((_, response) => void response.end());
     for (const url of ['http://127.0.0.1:1/x', 'http://nowhere.invalid/x', `https://127.0.0.1:${port}/x`])
       await expect(fetched(url)).rejects.toBeInstanceOf(HostFault);
   });
@@ -113,7 +114,7 @@ describe('the time of a download', () => {
     ['of sixteen that share a line of 1 Mbit/s is not', 16, 7_800, 0],
     ['of forty that trickle is slow', 40, 200, 40],
   ])('%s', async (_, transfers, bytes, slow) => {
-    const { url } = await fileHost(dripping(bytes));
+    const { url } = await serveForTest(dripping(bytes));
     const download = openDownloads(transfers, SILENCE);
     const all = Array.from({ length: transfers }, async () =>
       whole((await download(url, { service: HERE, signal: never })).chunks),
@@ -123,7 +124,7 @@ describe('the time of a download', () => {
   });
 
   it('does not count how long its reader is busy', async () => {
-    const { url } = await fileHost(dripping(10_000));
+    const { url } = await serveForTest(dripping(10_000));
     const { chunks } = await openDownloads(2, SILENCE)(url, { service: HERE, signal: never });
     let bytes = 0;
     for await (const chunk of chunks) {
@@ -136,7 +137,7 @@ describe('the time of a download', () => {
   it.each(['before its headers', 'in its body'])('ends when it is aborted, %s', async (when) => {
     const closed = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const { url } = await fileHost((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.on('close', closed.resolve);
       if (when === 'in its body') response.writeHead(200).write('x');
       begun.resolve();
@@ -151,7 +152,7 @@ describe('the time of a download', () => {
 
   it('ends at its host when the caller closes it', async () => {
     const closed = Promise.withResolvers<void>();
-    const { url } = await fileHost((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.on('close', closed.resolve);
       response.writeHead(200).write('x');
     });
@@ -166,7 +167,7 @@ describe('the time of a download', () => {
 
 describe('an address that redirects', () => {
   it('is followed with the requested range', async () => {
-    const { url, asked } = await fileHost((request, response) => {
+    const { url, asked } = await serveForTest((request, response) => {
       if (request.url === '/b') return stored(Buffer.from('0123456789'))(request, response);
       return void response.writeHead(302, { location: '/b' }).end();
     });
@@ -198,7 +199,7 @@ describe('the rest of a file', () => {
   const content = Buffer.from('0123456789');
   const rest = { from: 4, validator: '"one"' };
   const arriving = async (listener: RequestListener, wanted: Partial<Wanted> = { rest }) => {
-    const { url, asked } = await fileHost(listener);
+    const { url, asked } = await serveForTest(listener);
     const { chunks, ...arrived } = await openDownloads(2, SILENCE)(url, {
       service: HERE,
       signal: never,
@@ -289,7 +290,7 @@ describe('a body that is compressed although identity was requested', () => {
   ];
 
   it.each(encoded)('%s is decoded', async (encoding, body) => {
-    const { url, asked } = await fileHost(
+    const { url, asked } = await serveForTest(
       (_, response) =>
         void response
           .writeHead(200, { 'content-encoding': encoding, 'content-length': body.length })

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { FileFault } from '../../src/run-service/download-faults.ts';
 import { guardFor, networkOf } from '../../src/run-service/networks.ts';
-import { fileHost, whole } from './file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
+import { whole } from './ranged-file.ts';
 
 const HERE = 'http://127.0.0.1:1/api';
 const ELSEWHERE = 'https://93.184.215.14/api';
@@ -55,7 +56,7 @@ describe('an address of our own machine or network', () => {
   it.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '127.1', '0', '[::ffff:127.0.0.1]', '[::1]'])(
     '%s is not asked for a file of a service elsewhere, whatever it is called',
     async (name) => {
-      const { port, asked } = await fileHost((_, response) => void response.end('secret'));
+      const { port, asked } = await serveForTest((_, response) => void response.end('secret'));
       const refused = openDownloads(2)(`http://${name}:${port}/x`, { service: ELSEWHERE, signal: never });
       await expect(refused).rejects.toBeInstanceOf(FileFault);
       await expect(refused).rejects.toThrow('loopback');
@@ -64,7 +65,7 @@ describe('an address of our own machine or network', () => {
   );
 
   it('is refused also after a redirect, and despite an open connection of another service', async () => {
-    const inside = await fileHost((_, response) => void response.end('secret'));
+    const inside = await serveForTest((_, response) => void response.end('secret'));
     const download = openDownloads(2);
     const outside = { service: ELSEWHERE, signal: never };
     const own = await download(inside.url, { service: HERE, signal: never });

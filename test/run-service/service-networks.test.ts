@@ -9,7 +9,7 @@ import { takeProxies } from '../../src/host/proxies.ts';
 import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../src/run-service/networks.ts';
 import { openFileTransport, openTransport } from '../../src/run-service/transport.ts';
 import { request } from 'undici';
-import { fileHost } from './file-host.ts';
+import { serveForTest } from '../stage/serve.ts';
 
 const METADATA = [
   '169.254.169.254',
@@ -93,7 +93,7 @@ describe('a service with a name', () => {
   });
 
   it('is where the connections of our own calls found it', async () => {
-    const { port, url } = await fileHost((_, response) => void response.end('yes'));
+    const { port, url } = await serveForTest((_, response) => void response.end('yes'));
     const base = `http://localhost:${port}/api`;
     const dispatcher = openTransport(1);
     await (await request(base, { dispatcher })).body.dump();
@@ -137,7 +137,7 @@ describe('an address of metadata', () => {
 
 describe('a connection', () => {
   it('goes to the address that was checked, and a name that means another one then is checked again', async () => {
-    const inside = await fileHost(
+    const inside = await serveForTest(
       (_, response) => void response.setHeader('connection', 'close').end('file'),
     );
     const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1'];

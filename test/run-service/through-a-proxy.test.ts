@@ -1,7 +1,7 @@
 // The service, its files, notifications and S3 through a real proxy, and over TLS with an authority of one's own.
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -20,7 +20,7 @@ import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { S3Client } from '../../src/store/s3/s3-client.ts';
 import { makeAuthority, openProxy, openTls, type ProxyParams, type StagedProxy } from '../stage/proxy.ts';
-import { listen } from '../stage/free-port.ts';
+import { serve, type Served } from '../stage/serve.ts';
 
 const RUN = '3f1c9f0e-6a56-4d0b-9f9e-0d5f3f6d1a11';
 const PLAIN = 'http://service.example';
@@ -29,29 +29,28 @@ const never = new AbortController().signal;
 
 const got: string[] = [];
 let status = 200;
-const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+const answers: RequestListener = (asked, response) => {
   const { host, 'proxy-authorization': login = '' } = asked.headers;
   got.push(`${asked.method} ${asked.url} of ${host}${login}`);
   asked.resume().on('end', () => {
     response.writeHead(asked.url?.startsWith('/moved') ? 302 : status, { location: 'http://10.0.0.7/x' });
     response.end(JSON.stringify({ run_id: RUN }));
   });
-});
+};
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-proxy-'));
 const trusted = getCACertificates('default');
-let tls: Awaited<ReturnType<typeof openTls>>;
-let port = 0;
+let server: Served;
+let tls: Served;
 
 beforeAll(async () => {
-  port = await listen(server);
+  server = await serve(answers);
   const authority = makeAuthority(folder, 'service.example');
-  tls = await openTls(authority, port);
+  tls = await openTls(authority, server.port);
   setDefaultCACertificates([...trusted, authority.certificate]);
 });
 afterAll(() => {
   setDefaultCACertificates([...trusted]);
   tls.close();
-  server.closeAllConnections();
   server.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -68,7 +67,7 @@ afterEach(async () => {
 
 /** The proxy for everything, in small letters for http and in capital ones for https. */
 async function staged(params: ProxyParams = {}, login = '', except = ''): Promise<StagedProxy> {
-  const hosts = { 'service.example': port, 'service.example:443': tls.port };
+  const hosts = { 'service.example': server.port, 'service.example:443': tls.port };
   const proxy = await openProxy({ hosts, ...params });
   opened.push(proxy);
   const url = proxy.url.replace('//', `//${login}`);
@@ -165,13 +164,12 @@ describe('a POST', () => {
   );
 
   it('for which the proxy does not answer was not sent, after a limited time', async () => {
-    const silent = createServer().on('connect', () => undefined);
+    const silent = await serve(createServer().on('connect', () => undefined));
     opened.push(silent);
-    takeProxies({ https_proxy: `http://127.0.0.1:${await listen(silent)}` });
+    takeProxies({ https_proxy: silent.url });
     const dispatcher = openOutgoing({ connections: 1, headersMs: 0, bodyMs: 0, connectMs: 100 });
     const asking = request(SECURE, { dispatcher, method: 'POST', body: '{}' });
     await expect(asking).rejects.toThrow(/Headers Timeout Error.*through the proxy http:/);
-    silent.closeAllConnections();
   });
 });
 
@@ -205,7 +203,7 @@ describe('what else goes out', () => {
     const { lookup } = await import('node:dns/promises');
     const own = hostname();
     await expect(lookup(own)).resolves.toMatchObject({ family: expect.any(Number) as number });
-    const { asked } = await staged({ hosts: { [own]: port } });
+    const { asked } = await staged({ hosts: { [own]: server.port } });
     await expect(fetched(`http://${own}/x`)).rejects.toThrow(/address, where the run service is not/);
     expect(asked).toEqual([]);
   });
@@ -229,8 +227,8 @@ describe('what else goes out', () => {
 
   it('this machine is reached directly', async () => {
     const { asked } = await staged({ status: 403 });
-    expect((await post(`http://127.0.0.1:${port}`)).is).toBe('accepted');
-    expect((await post(`http://localhost:${port}`)).is).toBe('accepted');
+    expect((await post(`http://127.0.0.1:${server.port}`)).is).toBe('accepted');
+    expect((await post(`http://localhost:${server.port}`)).is).toBe('accepted');
     expect(asked).toEqual([]);
   });
 

@@ -87,14 +87,6 @@ describe('machines', () => {
     expect(last()).toMatchObject({ number: 3, cold: false });
   });
 
-  it('serve the queue in order, whatever gpus its runs need', () => {
-    const { machines, begun, wait, last } = openYard(1);
-    ['T4', 'H100', 'T4', 'H100'].forEach((gpu, index) => wait(index + 1, gpu));
-    for (let i = 0; i < 4; i++) machines.release(last().container);
-    expect(begun.map((one) => one.number)).toEqual([1, 2, 3, 4]);
-    expect(begun.map((one) => one.cold)).toEqual([true, true, true, true]);
-  });
-
   it('skip a run that left the queue', () => {
     const { machines, begun, wait, last } = openYard(1);
     wait(1);

@@ -1,8 +1,8 @@
 // A run service of either executor: the simulation, or stand-ins for ComfyUI. What is true of a batch over one is true over the other.
 
 import { crc32 } from 'node:zlib';
-import { portrait, openStandIn } from '../comfy/own-service.ts';
-import type { ComfyStandIn } from '../comfy/stand-in.ts';
+import { portrait } from '../comfy/own-service.ts';
+import { ComfyStandIn } from '../comfy/stand-in.ts';
 import type { Stage } from './stage.ts';
 
 export type Executor = 'rehearsal' | 'comfyui';
@@ -35,7 +35,11 @@ export async function openGround(
   const gpus =
     executor === 'comfyui'
       ? await Promise.all(
-          Array.from({ length: places }, (_, at) => openStandIn({ folder: stage.path(`gpu-${at}`) })),
+          Array.from({ length: places }, async (_, at) => {
+            const gpu = new ComfyStandIn({ folder: stage.path(`gpu-${at}`) });
+            await gpu.start();
+            return gpu;
+          }),
         )
       : [];
   const entries = offers.map((offer) =>

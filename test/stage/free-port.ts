@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 /** Lets a server listen on one, and returns it. */
-export async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+export async function listen(server: Server, atPort = 0): Promise<number> {
+  await once(server.listen(atPort, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;
 }
 

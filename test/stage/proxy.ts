@@ -2,7 +2,6 @@
 // it can resolve, and may want a login. Also a certificate authority of one's own, and a server with its certificate.
 
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {
   createServer,
@@ -13,10 +12,11 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { tunnel } from './forward.ts';
+import { serve, type Served } from './serve.ts';
 
 export type StagedProxy = {
   readonly url: string;
@@ -66,28 +66,8 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
     );
     tunnel(near, far);
   });
-  const { port, close } = await opened(server);
-  return { url: `http://127.0.0.1:${port}`, asked, close };
-}
-
-export type Opened = { readonly port: number; readonly close: () => void };
-
-/** `close` also ends its connections. */
-async function opened(server: Server): Promise<Opened> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  server.on('tlsClientError', () => undefined);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  const { url, close } = await serve(server);
+  return { url, asked, close };
 }
 
 function forward(
@@ -118,16 +98,16 @@ export function makeAuthority(folder: string, host: string): Authority {
 }
 
 /** Speaks TLS in front of a port of this machine. */
-export const openTls = ({ key, certificate }: Authority, to: number): Promise<Opened> =>
-  opened(
+export const openTls = ({ key, certificate }: Authority, to: number): Promise<Served> =>
+  serve(
     createTlsServer({ key, cert: certificate }, (near) =>
       tunnel(near, connect({ port: to, host: '127.0.0.1' })),
     ),
   );
 
 /** A web server with this certificate before a service of this machine, which knows only its own name. */
-export const openFront = ({ key, certificate }: Authority, to: number): Promise<Opened> =>
-  opened(
+export const openFront = ({ key, certificate }: Authority, to: number): Promise<Served> =>
+  serve(
     createHttpsServer({ key, cert: certificate }, (asking, response) =>
       forward(asking, response, { port: to, path: asking.url, headers: { host: `127.0.0.1:${to}` } }),
     ),

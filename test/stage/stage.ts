@@ -154,6 +154,12 @@ export class Stage {
     return this.start(args, environment, program).ended;
   }
 
+  /** Submits a sheet with so many rows; returns the name of the batch. */
+  async submit(rows: number, concurrency: number): Promise<string> {
+    const args = ['submit', this.sheet(rows), '-d', 'portraits', '-c', String(concurrency)];
+    return (await this.run(args)).stdout.trim();
+  }
+
   /** Runs a command in this process. Not for a command that starts servers, is killed, or proves something about processes. */
   async runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     const { runInProcess } = await import('./in-process.ts');

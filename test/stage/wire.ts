@@ -2,8 +2,8 @@
 // through, and the data arrives after the repair, even if its sender has timed out. While it is cut with resets, all
 // connections break.
 
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { serve } from './serve.ts';
 
 export type Wire = {
   /** Replaces the `host:port` of the far end. */
@@ -44,10 +44,9 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
     keep(far);
   };
 
-  const server = createServer({ allowHalfOpen: true }, pass).listen(atPort, '127.0.0.1');
-  await once(server, 'listening');
+  const { port: near, close } = await serve(createServer({ allowHalfOpen: true }, pass), atPort);
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${near}`,
     cut: (how) => {
       cut = how;
       for (const socket of sockets)
@@ -59,7 +58,7 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
       for (const socket of sockets) socket.resume();
     },
     close: async () => {
-      server.close();
+      close();
       for (const socket of sockets) socket.destroy();
     },
   };

@@ -195,7 +195,7 @@ export function storeContract({ open, again, partBytes }: StoreKind): void {
       await store.write('results.csv', 'old');
       const draft = await store.draft('results.csv');
       await draft.write('half of ');
-      expect(await store.read('results.csv')).toBe('old');
+      expect([await store.read('results.csv'), await store.list('')]).toEqual(['old', ['results.csv']]);
       await draft.write(Buffer.from('the new'));
       await draft.commit();
       await draft.discard();

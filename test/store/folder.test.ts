@@ -44,14 +44,6 @@ describe('a batch folder', () => {
       expect([await store.exists(name), String(await buffer(store.open(name)))]).toEqual([true, 'own']);
   });
 
-  it('does not list what is still being written, and keeps nothing of a draft that was given up', async () => {
-    const draft = await store.draft('parts/000002.jsonl');
-    await store.write('parts/000001.jsonl', 'whole', 'cached');
-    expect(await store.list('parts')).toEqual(['000001.jsonl']);
-    await draft.discard();
-    expect(readdirSync(join(folder, 'parts'))).toEqual(['000001.jsonl']);
-  });
-
   it('opens a file whose size is known with as much memory, and any other one with much', async () => {
     await store.write('one.png', 'x'.repeat(100_000));
     const chunksOf = async (bytes?: number): Promise<readonly number[]> =>

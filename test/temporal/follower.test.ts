@@ -1,36 +1,33 @@
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { readStack } from '../../src/temporal/embedded/follower.ts';
 import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import { listen } from '../stage/free-port.ts';
+import { serve, type Served } from '../stage/serve.ts';
 
 const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n' };
 const ANSWER = 'the-answer-in-embedded-json';
 
 describe('a command that finds another program on the port of its embedded servers', () => {
   let home = '';
-  let server: Server;
+  let server: Served;
   let received = '';
   let response = '';
   beforeEach(async () => {
     home = freshFolder();
     received = '';
-    server = createServer((socket) => {
-      socket.on('error', () => undefined);
+    const other = createServer((socket) => {
       socket.on('data', (chunk) => {
         received += chunk.toString();
         socket.write(response);
       });
     });
-    const port = await listen(server);
-    const control = { port, word: 'the-word', answer: ANSWER };
+    server = await serve(other);
+    const control = { port: server.port, word: 'the-word', answer: ANSWER };
     writeRecord(home, { pid: process.pid, startedAt: new Date().toISOString(), control });
   });
-  afterEach(() => {
-    server.close();
-  });
+  afterEach(() => server.close());
 
   const line = (news: object): string => `${JSON.stringify(news)}\n`;
   const follow = () => {

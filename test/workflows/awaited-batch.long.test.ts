@@ -6,7 +6,7 @@ import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { CancelledFailure, defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewBatch, WrittenCall } from '../../activities/create-batch.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
 import { WRITES } from '../../src/batch/params.ts';
@@ -14,9 +14,9 @@ import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { definitionOf } from '../schedule/definition.ts';
 import { registerSearchAttributes, searchAttributesFor } from '../../src/temporal/search-attributes.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { until } from '../stage/stage.ts';
 import type { order, thoroughOrder } from './awaiting.ts';
-import { openRig, refOf, Script, type Rig } from './rig.ts';
+import { rigFor, refOf, Script } from './rig.ts';
 
 type Make = (call: WrittenCall) => Promise<NewBatch | undefined>;
 
@@ -60,17 +60,10 @@ class Awaiting extends Script {
 }
 
 describe('a workflow that awaits a batch', () => {
-  const stage = new Stage();
   const script = new Awaiting();
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig(stage, script, false);
+  const rig = rigFor(script, { hasWorker: false }, async ({ worker }) => {
     const workflowsPath = fileURLToPath(new URL('awaiting.ts', import.meta.url));
-    await rig.worker(await bundleWorkflowCode({ workflowsPath }));
-  }, 120_000);
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
+    await worker(await bundleWorkflowCode({ workflowsPath }));
   });
   beforeEach(() => {
     script.awaited = [];

@@ -1,7 +1,7 @@
 import { heartbeat } from '@temporalio/activity';
 import { takePlace } from '../../src/batch/state/lanes.ts';
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
@@ -9,21 +9,12 @@ import { put } from '../../src/batch/state/put-row.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import { Stage, until } from '../stage/stage.ts';
-import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';
+import { until } from '../stage/stage.ts';
+import { accepted, rigFor, refOf, Script, smallBatch, type Sends } from './rig.ts';
 
 describe('the workflow of a batch', () => {
-  const stage = new Stage();
   const script = new Script();
-  let rig: Rig;
-
-  beforeAll(async () => {
-    rig = await openRig(stage, script);
-  });
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
-  });
+  const rig = rigFor(script);
 
   /** Runs a batch of two rows; returns its last progress and the groups that were sent. */
   async function bring(batch: string, how: Sends): Promise<{ progress: Progress; sent: unknown[] }> {

@@ -1,19 +1,16 @@
 // Everyone who can reach an embedded server can take a workflow task from its queue and answer it with copied payloads.
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
-import { loadConfig } from '../../src/host/config.ts';
-import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { until } from '../stage/stage.ts';
 import { changedBundle } from './generations.ts';
-import { openRig, refOf, Script, type Rig } from './rig.ts';
+import { rigFor, refOf, Script } from './rig.ts';
 
 const ROWS = 4;
-const KEYS = payloadKeys(loadConfig({ RUNSHEET_PAYLOAD_KEY: randomBytes(32).toString('hex') }), 'embedded');
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT, COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION } = {
   ...proto.temporal.api.enums.v1.HistoryEventFilterType,
   ...proto.temporal.api.enums.v1.CommandType,
@@ -23,6 +20,11 @@ const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT, COMMAND_TYPE_CONTINUE_AS_NEW_WORK
 class TwoSteps extends Script {
   readonly first = Promise.withResolvers<void>();
   readonly others = Promise.withResolvers<void>();
+
+  override end(): void {
+    for (const { resolve } of [this.first, this.others]) resolve();
+    super.end();
+  }
 
   override work(...given: Parameters<Script['work']>) {
     const work = super.work(...given);
@@ -37,18 +39,8 @@ class TwoSteps extends Script {
 }
 
 describe('a batch that a stranger continues as new', () => {
-  const stage = new Stage();
   const script = new TwoSteps();
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig(stage, script, false, KEYS);
-  });
-  afterAll(async () => {
-    script.first.resolve();
-    script.others.resolve();
-    await rig.close();
-    await stage.close();
-  });
+  const rig = rigFor(script, { hasWorker: false, isSealed: true });
 
   it('from an earlier state of it sends nothing again', async () => {
     const bundle = await changedBundle([[/CONTINUE_AT_EVENTS=[\de]+/, 'CONTINUE_AT_EVENTS=60']]);

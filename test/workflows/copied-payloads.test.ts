@@ -3,18 +3,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
-import { loadConfig } from '../../src/host/config.ts';
-import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { openPools, type Pools } from '../../src/temporal/pools.ts';
 import * as signals from '../../workflows/signals.ts';
-import { Stage, until } from '../stage/stage.ts';
-import { openRig, refOf, Script, smallBatch, type Rig } from './rig.ts';
+import { until } from '../stage/stage.ts';
+import { rigFor, refOf, Script, smallBatch } from './rig.ts';
 
 const ROWS = 3;
-const KEYS = payloadKeys(loadConfig({ RUNSHEET_PAYLOAD_KEY: randomBytes(32).toString('hex') }), 'embedded');
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
 const { WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE } = proto.temporal.api.enums.v1.WorkflowIdReusePolicy;
 
@@ -87,20 +84,12 @@ const namesIn = (module: object): readonly string[] =>
   );
 
 describe('a payload that is sent again', () => {
-  const stage = new Stage();
   const script = new HeldScript();
   const ref = refOf('victim');
-  let rig: Rig;
   let pools: Pools;
-
-  beforeAll(async () => {
-    rig = await openRig(stage, script, true, KEYS);
-    pools = openPools(() => rig.client, undefined, true);
+  const rig = rigFor(script, { isSealed: true }, async ({ client }) => {
+    pools = openPools(() => client, undefined, true);
     await pools.set('shared', { size: 2 });
-  });
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
   });
 
   const service = () => rig.client.workflowService;

@@ -1,18 +1,14 @@
 // Everyone who can reach an embedded server can end activities with commands to Temporal alone, without a key. A group that was
 // sent is not sent again because of that.
 
-import { randomBytes } from 'node:crypto';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
-import { loadConfig } from '../../src/host/config.ts';
-import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
-import { Stage, until } from '../stage/stage.ts';
-import { accepted, openRig, refOf, Script, type Rig } from './rig.ts';
+import { until } from '../stage/stage.ts';
+import { accepted, rigFor, refOf, Script } from './rig.ts';
 
 const ROWS = 2;
-const KEYS = payloadKeys(loadConfig({ RUNSHEET_PAYLOAD_KEY: randomBytes(32).toString('hex') }), 'embedded');
 const {
   PENDING_ACTIVITY_STATE_STARTED,
   PENDING_ACTIVITY_STATE_SCHEDULED,
@@ -22,16 +18,8 @@ const { TIMEOUT_TYPE_START_TO_CLOSE, TIMEOUT_TYPE_SCHEDULE_TO_START, TIMEOUT_TYP
   proto.temporal.api.enums.v1.TimeoutType;
 
 describe('a group that was sent and is ended without its worker is not sent again', () => {
-  const stage = new Stage();
   const script = new Script();
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig(stage, script, true, KEYS);
-  });
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
-  });
+  const rig = rigFor(script, { isSealed: true });
 
   const service = () => rig.client.workflowService;
   const execution = (batch: BatchRef) => ({ workflowId: workflowIdOf(batch) });

@@ -1,25 +1,29 @@
 // Runs the real workflow on a real Temporal server with fake activities that each test defines.
 
+import { randomBytes } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll } from 'vitest';
 import type { AttemptRef, AttemptRun } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
+import { loadConfig } from '../../src/host/config.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { batchSignals } from '../../src/temporal/batch-control.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect-worker.ts';
 import { clientConverter } from '../../src/temporal/encryption/converter.ts';
-import type { PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
+import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { conversion } from '../../src/worker/create-workers.ts';
 import { workerInterceptors } from '../../src/worker/worker.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
 import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 import type { Stage } from '../stage/stage.ts';
 
 /** The behaviour of the batch's nth group; `hang` never answers. */
@@ -124,13 +128,36 @@ const sealed = (keys: PayloadKeys) => ({
   interceptors: workerInterceptors('cluster', {} as Client, { home: '', keys }),
 });
 
-/** Starts a separate server; `hasWorker` false: without a worker for workflows; with keys everything is encrypted. */
-export async function openRig(
+type RigOptions = {
+  /** false: without a worker for workflows. */
+  readonly hasWorker?: boolean;
+  /** Everything is encrypted. */
+  readonly isSealed?: boolean;
+};
+
+/** A rig with a server of its own for the tests of a group. */
+export function rigFor(
+  script: Script,
+  options: RigOptions = {},
+  prepare: (rig: Rig) => Promise<unknown> = async () => undefined,
+): Rig {
+  const stage = sharedStage();
+  const rig = {} as Rig;
+  beforeAll(async () => {
+    Object.assign(rig, await openRig(stage, script, options));
+    await prepare(rig);
+  });
+  afterAll(() => rig.close());
+  return rig;
+}
+
+async function openRig(
   stage: Stage,
   script: Script,
-  hasWorker = true,
-  keys?: PayloadKeys,
+  { hasWorker = true, isSealed = false }: RigOptions,
 ): Promise<Rig> {
+  const config = loadConfig({ RUNSHEET_PAYLOAD_KEY: randomBytes(32).toString('hex') });
+  const keys = isSealed ? payloadKeys(config, 'embedded') : undefined;
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   await stage.temporal();
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;

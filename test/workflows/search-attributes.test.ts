@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
@@ -11,24 +11,16 @@ import {
   registerSearchAttributes,
 } from '../../src/temporal/search-attributes.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import { Stage, until } from '../stage/stage.ts';
-import { openRig, refOf, Script, type Rig } from './rig.ts';
+import { until } from '../stage/stage.ts';
+import { rigFor, refOf, Script } from './rig.ts';
 
 const SEARCH = { deployment: 'portraits', sheet: 'prompts.csv', rows: 2, content: 'c0ffee' };
 const SHOWN = { summary: 'two rows', details: 'of a test', search: SEARCH };
 
 describe('the search attributes of a batch', () => {
-  const stage = new Stage();
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig(stage, new Script());
-  });
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
-  });
+  const rig = rigFor(new Script());
 
   const startSearchable = async (batch: string): Promise<void> => {
     const batches = openBatchClient(() => rig.client, undefined, { encrypted: false, searchable: true });

@@ -2,40 +2,32 @@
 // (B) reads one more and begins in the next one. In the next version a group has one row.
 
 import { heartbeat } from '@temporalio/activity';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { until } from '../stage/stage.ts';
 import { OLDEST, READS } from '../../src/batch/params.ts';
 import { bundleOf, NEXT } from './generations.ts';
-import { accepted, openRig, refOf, Script, type Rig } from './rig.ts';
+import { accepted, rigFor, refOf, Script } from './rig.ts';
 
 const ROWS = 12;
 
 describe('while batches run, a newer release', () => {
-  const stage = new Stage();
   const script = new Script();
   const gates = new Map<string, PromiseWithResolvers<void>>();
-  let rig: Rig;
   let a: WorkflowBundle;
   let b: WorkflowBundle;
   let workers: { stop(): Promise<void> }[] = [];
-
-  beforeAll(async () => {
-    [a, b, rig] = await Promise.all([
+  const rig = rigFor(script, { hasWorker: false }, async () => {
+    [a, b] = await Promise.all([
       bundleOf({ reads: NEXT, writes: READS }),
       bundleOf({ reads: NEXT + 1, writes: NEXT }),
-      openRig(stage, script, false),
     ]);
   });
   afterEach(async () => {
     for (const gate of gates.values()) gate.resolve();
     await stopAll();
-  });
-  afterAll(async () => {
-    await rig.close();
-    await stage.close();
   });
 
   const worker = async (bundle: WorkflowBundle): Promise<void> => {

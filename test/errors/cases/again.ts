@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { giveOtherId } from '../../console/ended-batch.ts';
 import { KEY } from '../../stage/stage.ts';
 import { BRIEF_ID, ROWS, type LongGround } from '../long-ground.ts';
-import { openRealService } from '../other-services.ts';
+import { openRealService } from '../../stage/other-service.ts';
 import { inLibrary, v1 } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 

@@ -38,6 +38,7 @@ describe('S3', () => {
     });
 
   it.each([
+    ['that gives the same page again and again', () => 'same', 'begins again where it began', 2],
     ['whose pages name each other', () => String(asked % 2), 'begins again where it began', 3],
     ['of empty pages', () => String(asked), 'more than 100 empty pages in a row', 101],
   ])('with a list %s is refused', async (_, token, message, requests) => {

@@ -1,9 +1,9 @@
-// Stands between a Store and its S3 server and does to its requests what networks and busy servers do.
+// Stands between the Store of a test and its S3 server and does to its requests what networks and busy servers do.
 
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { listen } from '../../stage/free-port.ts';
+import { serveForTest } from '../../stage/serve.ts';
 
 export type Passing = {
   readonly method: string;
@@ -29,7 +29,7 @@ export type Fault =
       readonly arrived: (status: number) => void;
     };
 
-export type FaultyProxy = AsyncDisposable & {
+export type FaultyProxy = {
   readonly endpoint: string;
   readonly seen: Passing[];
   /** Decides about each request; undefined: it passes. */
@@ -39,23 +39,14 @@ export type FaultyProxy = AsyncDisposable & {
 export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
   const { hostname, port } = new URL(upstream);
   const seen: Passing[] = [];
-  const server = createServer((incoming, answer) => {
+  const { url } = await serveForTest((incoming, answer) => {
     const { method = '', url: path = '', headers } = incoming;
     const passing = { method, path, headers, nth: seen.length };
     seen.push(passing);
     void pass(incoming, answer, () => proxy.fault(passing), { hostname, port });
   });
-  const proxy = {
-    endpoint: '',
-    seen,
-    fault: ((): undefined => undefined) as FaultyProxy['fault'],
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  return Object.assign(proxy, { endpoint: `http://127.0.0.1:${await listen(server)}` });
+  const proxy: FaultyProxy = { endpoint: url, seen, fault: () => undefined };
+  return proxy;
 }
 
 async function pass(

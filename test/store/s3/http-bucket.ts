@@ -1,13 +1,12 @@
-// A bucket on loopback that knows whole objects and conditional writes, for tests that need no real server of S3.
+// A bucket on loopback that knows whole objects and conditional writes, for a test that needs no real server of S3.
 
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../../stage/free-port.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { serveForTest } from '../../stage/serve.ts';
 
 type Stored = { readonly body: Buffer; readonly writer: string };
 
-export type HttpBucket = AsyncDisposable & {
+export type HttpBucket = {
   /** By key. */
   readonly objects: Map<string, Stored>;
   /** Authorization and session token of each request. */
@@ -24,12 +23,11 @@ export async function openHttpBucket(
   const objects = new Map<string, Stored>();
   const signedBy: string[] = [];
   const tokens: (string | undefined)[] = [];
-  const server = createServer((request, answer) => {
+  const { url } = await serveForTest((request, answer) => {
     signedBy.push(request.headers.authorization ?? '');
     tokens.push(request.headers['x-amz-security-token']?.toString());
     void answered(objects, request, answer, knows);
   });
-  const endpoint = `http://127.0.0.1:${await listen(server)}`;
   return {
     objects,
     signedBy,
@@ -37,12 +35,7 @@ export async function openHttpBucket(
     environment: {
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests',
-      AWS_ENDPOINT_URL_S3: endpoint,
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      AWS_ENDPOINT_URL_S3: url,
     },
   };
 }

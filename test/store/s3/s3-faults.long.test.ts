@@ -25,12 +25,8 @@ describe('a batch in S3', () => {
     server = await startS3();
     takeS3Settings(server.environment);
     bucket = await makeBucket();
-    proxy = await openFaultyProxy(server.endpoint);
   });
-  afterAll(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => server[Symbol.asyncDispose]());
   /** The store as it is behind the proxy. */
   const truth = () => {
     takeS3Settings(server.environment);
@@ -42,8 +38,8 @@ describe('a batch in S3', () => {
   };
   beforeEach(async () => {
     location = `s3://${bucket}/faults/${(places += 1)}`;
+    proxy = await openFaultyProxy(server.endpoint);
     store = through();
-    proxy.fault = () => undefined;
     // The server is known to keep conditions from here on.
     await store.create('first', '');
     proxy.seen.length = 0;

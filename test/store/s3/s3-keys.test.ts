@@ -1,17 +1,17 @@
 // Keys that no variable has, from real sources: a server that plays the credentials of a container and the sign-in of a web identity,
 // a profile's file, a profile's program. Requests signed with them reach the bucket of the tests.
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { withoutSecrets } from '../../../src/errors/redact.ts';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
+import { serveForTest } from '../../stage/serve.ts';
 import { openHttpBucket, type HttpBucket } from './http-bucket.ts';
-import { listen } from '../../stage/free-port.ts';
 
 const ROLE = 'arn:aws:iam::123456789012:role/hens';
 let folder: string;
@@ -22,8 +22,7 @@ let livesMs = 3_600_000;
 let isDown = false;
 const asked: { readonly path: string; readonly token: string | undefined; readonly body: string }[] = [];
 
-const server = createServer((request, answer) => void issue(request, answer));
-let port = 0;
+let address = '';
 
 async function issue(request: IncomingMessage, answer: ServerResponse): Promise<void> {
   const body = Buffer.concat(await request.toArray()).toString();
@@ -49,17 +48,10 @@ async function issue(request: IncomingMessage, answer: ServerResponse): Promise<
     );
 }
 
-beforeAll(async () => {
-  port = await listen(server);
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-keys-'));
-});
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
-
 /** The SDK reads the environment of its process. */
 beforeEach(async () => {
+  folder = freshFolder();
+  ({ url: address } = await serveForTest((request, answer) => void issue(request, answer)));
   [issued, livesMs, isDown] = [0, 3_600_000, false];
   asked.length = 0;
   bucket = await openHttpBucket();
@@ -70,12 +62,7 @@ beforeEach(async () => {
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   vi.stubEnv('AWS_ENDPOINT_URL_S3', bucket.environment['AWS_ENDPOINT_URL_S3']);
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await bucket[Symbol.asyncDispose]();
-});
-
-const address = (): string => `http://127.0.0.1:${port}`;
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Writes a file of the batch and returns the key with which the request was signed. */
 async function signedBy(store = bucketStore('s3://nightly/hens')): Promise<string | undefined> {
@@ -84,7 +71,7 @@ async function signedBy(store = bucketStore('s3://nightly/hens')): Promise<strin
 }
 
 const inContainer = (): void => {
-  vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${address()}/container`);
+  vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${address}/container`);
   vi.stubEnv('AWS_CONTAINER_AUTHORIZATION_TOKEN', 'the-token-of-the-pod');
   takeS3Settings(process.env);
 };
@@ -141,7 +128,7 @@ it('a pod with a web identity gets the keys of its role', async () => {
   vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
   vi.stubEnv('AWS_ROLE_ARN', ROLE);
   vi.stubEnv('AWS_REGION', 'eu-central-1');
-  vi.stubEnv('AWS_ENDPOINT_URL_STS', address());
+  vi.stubEnv('AWS_ENDPOINT_URL_STS', address);
   takeS3Settings(process.env);
   expect(await signedBy()).toBe('KEY1');
   expect(Object.fromEntries(new URLSearchParams(asked.at(-1)?.body))).toMatchObject({

@@ -1,26 +1,6 @@
-// A file host whose answers the test defines.
+// Files as hosts give them.
 
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { onTestFinished } from 'vitest';
-import { listen } from '../stage/free-port.ts';
-
-export type FileHost = {
-  readonly url: string;
-  readonly port: number;
-  readonly asked: readonly IncomingMessage[];
-};
-
-export async function fileHost(listener: RequestListener): Promise<FileHost> {
-  const asked: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request);
-    response.on('error', () => undefined);
-    return listener(request, response);
-  });
-  const port = await listen(server);
-  onTestFinished(() => server.close().closeAllConnections());
-  return { url: `http://127.0.0.1:${port}`, port, asked };
-}
+import type { RequestListener } from 'node:http';
 
 /** A file with range requests, like in object stores. */
 export const stored =
