@@ -1,72 +1,16 @@
 // The index of the report: what the page needs of every row to draw, sort and filter its cards, as compressed columns. The page
 // decodes 100,000 rows in some tenths of a second, and memory holds only compressed bytes while it is written.
 //
-//   of each row        outcome, attempts, files, bytes and path of the first file, key, reason, group of the same
-//                      picture, and the beginning of each cell of the sheet
-//   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
+//   of each row        outcome, attempts, files, bytes, path and checksum of the first file, key, reason, and the
+//                      beginning of each cell of the sheet
+//   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome
 
 import { idleBefore, type Idle } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
 import { Deflated } from './deflated.ts';
-import { beginningOf } from './report-row.ts';
-import { hash } from 'node:crypto';
-
-// Finds rows whose inputs differ and whose first files are identical. Memory holds two numbers a row.
-
-class Numbers {
-  #all = new BigUint64Array(1_024);
-  length = 0;
-
-  push(value: bigint): void {
-    if (this.length === this.#all.length) {
-      const larger = new BigUint64Array(this.#all.length * 2);
-      larger.set(this.#all);
-      this.#all = larger;
-    }
-    this.#all[this.length] = value;
-    this.length += 1;
-  }
-
-  at(index: number): bigint {
-    return this.#all[index] ?? 0n;
-  }
-}
-
-class SamePictures {
-  readonly #files = new Numbers();
-  readonly #inputs = new Numbers();
-
-  /** Rows in order; a row without a file has no checksum. */
-  add(sha256: string | undefined, inputs: string): void {
-    this.#files.push(sha256 === undefined ? 0n : BigInt(`0x${sha256.slice(0, 16) || '0'}`));
-    this.#inputs.push(sha256 === undefined ? 0n : BigInt(`0x${hash('sha1', inputs).slice(0, 16)}`));
-  }
-
-  /** For each row the number of its group, from 1; 0: no other row has the same picture with other inputs. */
-  groups(): Uint32Array {
-    const group = new Uint32Array(this.#files.length);
-    const order = Uint32Array.from({ length: group.length }, (_, at) => at).sort((a, b) =>
-      compare(this.#files.at(a), this.#files.at(b)),
-    );
-    let groups = 0;
-    for (let start = 0, end = 0; start < order.length; start = end) {
-      const [first = 0] = order.subarray(start, start + 1);
-      const file = this.#files.at(first);
-      let differs = false;
-      for (end = start + 1; end < order.length && this.#files.at(order[end] ?? 0) === file; end += 1)
-        differs ||= this.#inputs.at(order[end] ?? 0) !== this.#inputs.at(first);
-      if (file === 0n || !differs) continue;
-      groups += 1;
-      for (const at of order.subarray(start, end)) group[at] = groups;
-    }
-    return group;
-  }
-}
-
-const compare = (a: bigint, b: bigint): number => (a < b ? -1 : Number(a > b));
+import { beginningOf, shownSha } from './report-row.ts';
 
 /** Columns of the sheet in the index, and the characters of a cell: fewer if the batch has very many rows. */
 export const COLUMNS_SHOWN = 16;
@@ -87,7 +31,6 @@ const NUMBERS = {
   attempts: 1,
   files: 1,
   bytes: 4,
-  same: 4,
   'a.created': 4,
   'a.ended': 4,
   'a.queue': 4,
@@ -96,10 +39,9 @@ const NUMBERS = {
   'a.cost': 4,
   'a.gpu': 1,
   'a.outcome': 1,
-  'a.kind': 1,
 } as const;
 type NumberColumn = keyof typeof NUMBERS;
-const TEXTS = ['key', 'file', 'reason'] as const;
+const TEXTS = ['key', 'file', 'sha', 'reason'] as const;
 
 export type Blob = { readonly name: string; readonly bytesEach: number; readonly data: string };
 
@@ -115,7 +57,6 @@ export class ReportIndex {
   readonly columns: readonly string[];
   readonly #numbers = new Map<string, Deflated>();
   readonly #texts = new Map<string, Deflated>();
-  readonly #same = new SamePictures();
   readonly #gpus = new Map<string, number>();
   readonly #cellShown: number;
   readonly #base: number;
@@ -148,15 +89,14 @@ export class ReportIndex {
     this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));
     this.#text('key', key);
     this.#text('file', first?.path ?? '');
+    this.#text('sha', shownSha(first));
     this.#text('reason', beginningOf(reason, REASON_SHOWN));
     for (const at of this.columns.keys()) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
-    this.#same.add(first?.sha256, JSON.stringify(record.inputs));
     for (const attempt of attempts.slice(-255)) this.#attempt(attempt);
   }
 
   /** The compressed columns; nothing can be added afterwards. */
   async *blobs(): AsyncGenerator<Blob> {
-    for (const group of this.#same.groups()) this.#number('same', group);
     for (const [name, column] of this.#numbers)
       yield { name, bytesEach: NUMBERS[name as NumberColumn], data: await column.base64() };
     for (const [name, column] of this.#texts) yield { name, bytesEach: 0, data: await column.base64() };
@@ -177,8 +117,6 @@ export class ReportIndex {
     this.#number('a.cost', Math.min(Math.round(cost_usd / COST_UNIT), 0xffffffff));
     this.#number('a.gpu', this.#gpu(attempt.gpu_used));
     this.#number('a.outcome', attempt.outcome === 'absent' ? 255 : OUTCOMES.indexOf(attempt.outcome));
-    const kind = attempt.failure === undefined ? 0 : FAILURE_KINDS.indexOf(attempt.failure) + 1;
-    this.#number('a.kind', kind + (attempt.climbed ? 128 : 0));
   }
 
   #tick(time: string | undefined): number {

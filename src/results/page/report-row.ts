@@ -3,7 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { integerFrom } from '../../batch/digits.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
-import type { AttemptRecord, RowRecord } from '../row-record.ts';
+import type { AttemptRecord, FileRecord, RowRecord } from '../row-record.ts';
 import { idleBefore, type Idle } from '../summary.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 
@@ -103,7 +103,7 @@ export function liveRow(
         : beginningOf(cellOf(inputs[input]), LIVE_CELL_SHOWN).replaceAll(/[\n\r]+/g, ' '),
     ),
     files: files.length,
-    ...(first && { file: first.path, bytes: first.bytes, sha: first.sha256.slice(0, 16) }),
+    ...(first && { file: first.path, bytes: first.bytes, sha: shownSha(first) }),
     attempts: attempts.map((one) => ({
       outcome: one.outcome,
       created: timeOf(one.created_at),
@@ -113,11 +113,12 @@ export function liveRow(
       run: one.run_seconds,
       cost: one.cost_usd,
       gpu: one.gpu_used === undefined ? undefined : terminalLine(one.gpu_used),
-      kind: one.failure,
-      climbed: one.climbed,
     })),
   };
 }
+
+/** Enough of a checksum to compare pictures; empty without a file. */
+export const shownSha = (file: FileRecord | undefined): string => file?.sha256.slice(0, 12) ?? '';
 
 /** The inputs that the columns of the page give. */
 export function inputsOfColumns(

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { programAnywhere } from '../../host/package-version.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { ownColumns } from '../../sheet/header.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -40,6 +39,7 @@ export type PageFacts = {
   readonly rehearsal: boolean;
   readonly sheet: { readonly name: string; readonly sha256: string };
   readonly columns: readonly string[];
+  readonly areInputs: readonly boolean[];
   readonly gpus: readonly string[];
   readonly startedAt: number;
   /** How the program was called, and where the batches are if the page cannot know it. */
@@ -114,6 +114,9 @@ const factsOf = (
   mark: file.mark,
   deployment: terminalLine(file.deployment.name ?? file.deployment.id),
   rehearsal: file.service.rehearsal,
+  areInputs: columnsOf(file)
+    .slice(0, COLUMNS_SHOWN)
+    .map(({ isInput }) => isInput),
   sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
   program: programAnywhere(),
   ...(file.sheet.grid && { axes: file.sheet.grid }),
@@ -141,7 +144,6 @@ function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) {
 
 const UNITS = {
   outcomes: OUTCOMES,
-  failureKinds: FAILURE_KINDS,
   tickMs: TICK_MS,
   leadMs: LEAD_MS,
   costUnit: COST_UNIT,

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { AttemptRecord } from '../../../src/results/row-record.ts';
+import type { AttemptRecord, RowRecord } from '../../../src/results/row-record.ts';
 import { CHROMIUM, DESKTOP, drawn, keysOf, openBrowser, openPage, PHONE } from './browser.ts';
 import { writeScene } from './scene.ts';
 
@@ -15,6 +15,8 @@ const LAST = `SKU-0${ROWS}`;
 /** A row whose first attempt timed out, and one whose picture moves. */
 const LATE = 5;
 const MOVING = 9;
+/** A row with the inputs and the picture of the one before. */
+const REPEAT = 21;
 const GIF = movingGif();
 
 describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped without Chromium)', () => {
@@ -25,20 +27,25 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runsheet-report-'));
     const hostile = '<img src=x onerror="document.title=1"></script>';
+    const rows: RowRecord[] = [];
+    const changes: Readonly<Record<number, (record: RowRecord) => Partial<RowRecord>>> = {
+      3: () => ({ key: hostile }),
+      7: () => ({ key: '50%&50+1' }),
+      [LATE]: ({ attempts }) => ({ attempts: [late(attempts[0]), ...attempts] }),
+      [MOVING]: () => ({ files: [{ path: 'outputs/moving.gif', bytes: 1, sha256: '0', name: 'm.gif' }] }),
+      [REPEAT]: ({ inputs: { sku } }) => {
+        const { outcome, files, inputs } = rows[REPEAT - 2] as RowRecord;
+        return { outcome, files, inputs: { ...inputs, sku } };
+      },
+    };
     const path = await writeScene(folder, {
       rows: ROWS,
       pictures: 12,
       same: 14,
-      change: (record) =>
-        record.row === 3
-          ? { ...record, key: hostile }
-          : record.row === LATE
-            ? { ...record, attempts: [late(record.attempts[0]), ...record.attempts] }
-            : record.row === 7
-              ? { ...record, key: '50%&50+1' }
-              : record.row === MOVING
-                ? { ...record, files: [{ path: 'outputs/moving.gif', bytes: 1, sha256: '0', name: 'm.gif' }] }
-                : record,
+      change: (record) => {
+        rows.push(record);
+        return { ...record, ...changes[record.row]?.(record) };
+      },
     });
     writeFileSync(join(folder, 'outputs/moving.gif'), GIF);
     address = pathToFileURL(path).href;
@@ -112,8 +119,9 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await expect.poll(() => shownRows(page)).toBeGreaterThan(20);
   });
 
-  it('points out rows whose inputs differ and whose pictures are the same', async () => {
+  it('points out rows whose inputs differ and whose pictures are the same, not repeats of the same inputs', async () => {
     const page = await open();
+    expect(await page.$$('#notices p')).toHaveLength(1);
     expect(await page.textContent('#notices')).toMatch(
       /^1[0-4] rows with different inputs gave the same picture; is seed wired\?/,
     );
@@ -288,16 +296,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await expect.poll(async () => (await legends()).filter((one) => /\d+ s/.test(one)).length).toBe(4);
     await page.click('#tab-costs');
     const names = await page.$$eval('.scroll tbody th', (all) => all.map((one) => one.textContent));
-    expect(names).toEqual(
-      expect.arrayContaining([
-        'A10G',
-        'L40S',
-        'H100',
-        'First attempt',
-        'Sent again after out of memory',
-        'Sent again after a time-out',
-      ]),
-    );
+    expect(new Set(names)).toEqual(new Set(['A10G', 'H100', 'L40S']));
   });
 
   it('opens an attempt from its bar, by pointer and by keyboard', async () => {

@@ -23,6 +23,7 @@ describe('the index of a report', () => {
     const { texts, numbers, facts } = await readReport(folderStore(folder));
     expect(texts('key')).toEqual(records.map(({ key }) => key));
     expect(texts('file')).toEqual(records.map(({ files }) => files[0]?.path ?? ''));
+    expect(texts('sha')).toEqual(records.map(({ files }) => files[0]?.sha256.slice(0, 12) ?? ''));
     expect(numbers('files')).toEqual(records.map(({ files }) => files.length));
     expect(numbers('attempts')).toEqual(records.map(({ attempts }) => attempts.length));
     const attempts = records.flatMap((record) => record.attempts);
@@ -33,18 +34,6 @@ describe('the index of a report', () => {
     const base = (created[0] ?? 0) - (times[0] ?? 0);
     for (const [at, time] of times.entries())
       expect(Math.abs(base + time - (created[at] ?? 0))).toBeLessThanOrEqual(TICK_MS);
-  });
-
-  it('groups rows with the same picture and other inputs, not repeats of the same inputs', async () => {
-    const change = (record: RowRecord): RowRecord =>
-      record.row > 5 ? record : { ...record, inputs: { prompt: 'the same' } };
-    await writeScene(folder, { rows: 20, pictures: 4, failing: 0, same: 5, change });
-    expect((await readReport(folderStore(folder))).numbers('same')).toEqual(
-      Array.from({ length: 20 }, () => 0),
-    );
-    await writeScene(folder, { rows: 20, pictures: 4, failing: 0, same: 5 });
-    const groups = (await readReport(folderStore(folder))).numbers('same');
-    expect(groups).toEqual(Array.from({ length: 20 }, (_, at) => Number(at < 5)));
   });
 
   it('comes with a script that a browser can read, whose parts know each other', () => {

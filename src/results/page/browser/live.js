@@ -19,7 +19,6 @@ export function besidePage(table, read) {
   const known = new Set();
   /** The part with a row. @type {Map<number, string>} */
   const partOf = new Map();
-  const shas = /** @type {string[]} */ ([]);
   /** Shows new parts. @type {(live: Live) => Promise<'all' | 'more' | 'missing'>} */
   const take = async ({ rows: total, parts }) => {
     table.grow(total);
@@ -34,10 +33,9 @@ export function besidePage(table, read) {
       for (const row of loaded[nth] ?? []) {
         table.put(row);
         partOf.set(row.row - 1, name);
-        shas[row.row - 1] = row.sha ?? '';
       }
     }
-    if (loaded.some((rows) => rows?.length > 0)) markSame(table, shas);
+    if (loaded.some((rows) => rows?.length > 0)) table.markSame();
     if (!loaded.every(Boolean)) return 'missing';
     return missing.length > next.length ? 'more' : 'all';
   };
@@ -77,12 +75,3 @@ function runningIn({ facts, of: { ended, outcome } }, live) {
 }
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Numbers the groups of rows whose pictures are the same and whose cells differ. @type {(table: Table, shas: readonly string[]) => void} */
-function markSame({ of: { same }, cells }, shas) {
-  const cellsOf = (row) => JSON.stringify(cells.map((column) => column[row]));
-  same.fill(0);
-  for (const [first = 0, ...rows] of Map.groupBy(shas.keys(), (row) => shas[row] || row).values())
-    if (rows.some((row) => cellsOf(row) !== cellsOf(first)))
-      for (const row of [first, ...rows]) same[row] = first + 1;
-}

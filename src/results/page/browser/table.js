@@ -8,10 +8,10 @@ import { factsText } from './text.js';
 
 /**
  * Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known); `nth`: of its row, from 1.
- * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
+ * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number }} Attempt
  */
 /** What is not known of an attempt. */
-const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255, kind: 0 };
+const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255 };
 
 /** The outcome of a row that has none. */
 export const OPEN = 127;
@@ -37,6 +37,8 @@ export class Table {
   attempts = /** @type {Attempt[]} */ ([]);
   key = /** @type {string[]} */ ([]);
   file = /** @type {string[]} */ ([]);
+  /** The beginning of the checksum of that file. */
+  sha = /** @type {string[]} */ ([]);
   reason = /** @type {string[]} */ ([]);
   /** Whether the row has a small copy of its picture. */
   small = new Uint8Array();
@@ -72,12 +74,12 @@ export class Table {
     this.version += 1;
     this.key = texts('key');
     this.file = texts('file');
+    this.sha = texts('sha');
     this.reason = texts('reason');
     this.cells = this.facts.columns.map((_, at) => texts(`c${at}`));
-    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes', 'same']))
-      this.of[name].set(numbers(name));
+    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes'])) this.of[name].set(numbers(name));
     const tries = numbers('attempts');
-    const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
+    const [created, ended, queue, cold, run, cost, gpu, outcome] = Object.keys(NONE).map((name) =>
       numbers(`a.${name}`),
     );
     let time = 0;
@@ -97,13 +99,13 @@ export class Table {
           cost: (cost?.[at] ?? 0) * costUnit,
           gpu: gpu?.[at],
           outcome: outcome?.[at],
-          kind: kind?.[at],
         });
       }
+    this.markSame();
   }
 
   /** Adds a row, or replaces it if it was sent again. @param {ReturnType<typeof liveRow>} given */
-  put({ row: number, key, outcome, reason = '', cells, files, file = '', bytes = 0, attempts }) {
+  put({ row: number, key, outcome, reason = '', cells, files, file = '', sha = '', bytes = 0, attempts }) {
     const row = number - 1;
     if (row >= this.rows) return;
     this.version += 1;
@@ -112,6 +114,7 @@ export class Table {
     this.key[row] = key;
     this.reason[row] = reason;
     this.file[row] = file;
+    this.sha[row] = sha;
     for (const [column, cell] of cells.entries())
       if (cell !== null) Object.assign(this.cells[column] ?? [], { [row]: cell });
     this.of.outcome[row] = this.outcomeNumber(outcome);
@@ -119,14 +122,19 @@ export class Table {
     this.of.bytes[row] = bytes;
     this.of.tries[row] = 0;
     this.of.cost[row] = 0;
-    for (const { outcome: one, gpu, kind, climbed, ...rest } of attempts)
-      this.#attempt({
-        ...rest,
-        row,
-        gpu: this.#gpuNumber(gpu),
-        outcome: this.outcomeNumber(one),
-        kind: this.facts.failureKinds.findIndex((name) => name === kind) + 1 + (climbed ? 128 : 0),
-      });
+    for (const { outcome: one, gpu, ...rest } of attempts)
+      this.#attempt({ ...rest, row, gpu: this.#gpuNumber(gpu), outcome: this.outcomeNumber(one) });
+  }
+
+  /** Numbers the groups of rows whose pictures are the same and whose inputs differ. */
+  markSame() {
+    const { same } = this.of;
+    const inputs = this.cells.filter((_, at) => this.facts.areInputs[at]);
+    const inputsOf = (row) => JSON.stringify(inputs.map((column) => column[row]));
+    same.fill(0);
+    for (const [first = 0, ...rows] of Map.groupBy(this.sha.keys(), (row) => this.sha[row] || row).values())
+      if (rows.some((row) => inputsOf(row) !== inputsOf(first)))
+        for (const row of [first, ...rows]) same[row] = first + 1;
   }
 
   /** @param {number} row */

@@ -49,12 +49,11 @@ type Pool<T> = {
   readonly idle: Map<string, FifoQueue<string, Idle>>;
   busy: number;
   idling: number;
-  watched: boolean;
 };
 
 /** `begin` is called for every run that gets a container; `name` creates the id of a new container. */
 export function createMachines<T extends Ticket>(deps: {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly limitsOf: (deploymentId: string) => MachineLimits;
   readonly name: () => string;
   readonly begin: (ticket: T, container: Container, cold: boolean) => void;
@@ -70,6 +69,7 @@ export function createMachines<T extends Ticket>(deps: {
   }
 
   function serve(pool: Pool<T>): void {
+    dropCold(pool, deps.clock.now());
     for (let ticket = pool.line.first; ticket !== undefined; ticket = pool.line.first) {
       const place = placeFor(pool, ticket.gpu);
       if (place === 'none') return;
@@ -79,18 +79,6 @@ export function createMachines<T extends Ticket>(deps: {
       const container = place === 'new' ? { id: deps.name(), deploymentId, gpu } : place;
       deps.begin(ticket, container, place === 'new');
     }
-  }
-
-  function watchIdle(pool: Pool<T>): void {
-    const oldest = longestIdle(pool);
-    if (pool.watched || oldest === undefined) return;
-    pool.watched = true;
-    // One timer per pool, for its oldest idle container: one timer per container would fill the clock.
-    deps.clock.at(oldest.sinceMs + pool.limits.idleMs, () => {
-      pool.watched = false;
-      dropCold(pool, deps.clock.now());
-      watchIdle(pool);
-    });
   }
 
   return {
@@ -108,7 +96,6 @@ export function createMachines<T extends Ticket>(deps: {
       pool.busy--;
       addIdle(pool, { container, sinceMs: deps.clock.now() });
       serve(pool);
-      watchIdle(pool);
     },
     lose(container) {
       const pool = poolOf(container.deploymentId);
@@ -117,7 +104,10 @@ export function createMachines<T extends Ticket>(deps: {
     },
     census: () =>
       new Map(
-        [...pools].map(([id, { line, busy, idling }]) => [id, { waiting: line.size, busy, idle: idling }]),
+        [...pools].map(([id, pool]) => {
+          dropCold(pool, deps.clock.now());
+          return [id, { waiting: pool.line.size, busy: pool.busy, idle: pool.idling }];
+        }),
       ),
   };
 }
@@ -128,7 +118,6 @@ const newPool = <T>(limits: MachineLimits): Pool<T> => ({
   idle: new Map<string, FifoQueue<string, Idle>>(),
   busy: 0,
   idling: 0,
-  watched: false,
 });
 
 /** What the first run gets: an idle container, a new one (after an eviction if necessary), or nothing. */
@@ -163,6 +152,7 @@ const longestIdle = <T>(pool: Pool<T>): Idle | undefined =>
     .sort((a, b) => a.sinceMs - b.sinceMs)
     .at(0);
 
+/** Nothing happens to a container in the moment when it becomes cold: that is seen when the pool is looked at. */
 function dropCold<T>(pool: Pool<T>, nowMs: number): void {
   for (let idle = longestIdle(pool); idle !== undefined; idle = longestIdle(pool)) {
     if (idle.sinceMs + pool.limits.idleMs > nowMs) return;
