@@ -51,7 +51,8 @@ const AGAIN_MAX_MS = 20_000;
 export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
   const { service, runId, signal } = wanted;
   const outputs = new OutputDownload(deps, wanted);
-  let hosts: readonly HostFault[] = [];
+  let host: HostFault | undefined;
+  let had = 0;
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();
     try {
@@ -59,9 +60,9 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof FileFault) && !(error instanceof HostFault)) throw error;
-      if (outputs.madeHeadway()) [tries, hosts] = [1, []];
-      if (error instanceof HostFault) hosts = [error];
-      if (tries >= error.tries) return verdict(error, hosts[0]);
+      if (outputs.delivered > had) [tries, host, had] = [1, undefined, outputs.delivered];
+      if (error instanceof HostFault) host = error;
+      if (tries >= error.tries) return verdict(error, host);
     }
     service.forget(runId);
     await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
@@ -86,7 +87,6 @@ class OutputDownload {
   readonly #limits: Limits;
   /** The files that are there, each with what the service said of it. */
   readonly #delivered = new Map<number, { readonly source: string; readonly record: FileRecord }>();
-  #headway = false;
 
   constructor(deps: DownloadDeps, wanted: WantedOutputs) {
     this.#deps = deps;
@@ -94,10 +94,8 @@ class OutputDownload {
     this.#limits = deps.limits ?? LIMITS;
   }
 
-  madeHeadway(): boolean {
-    const made = this.#headway;
-    this.#headway = false;
-    return made;
+  get delivered(): number {
+    return this.#delivered.size;
   }
 
   async tryOnce(): Promise<Delivery> {
@@ -153,7 +151,6 @@ class OutputDownload {
       throw located(error, nth, file);
     });
     const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
-    this.#headway ||= known === undefined;
     this.#delivered.set(nth, { source, record });
     return record;
   }
