@@ -1,12 +1,10 @@
 // Rows that are sent again and again, with every outcome that an attempt can have: each keeps its best result (R33), and everything
 // that reads the parts of the batch agrees about it.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { addTallies, costSoFar, NO_TALLY, rowsDone } from '../../src/batch/accounting/tally.ts';
 import { OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
@@ -23,6 +21,7 @@ import { FileFault } from '../../src/run-service/download-faults.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, downloadOf, MARK, REF, runOf } from './deps.ts';
+import { sharedFolder } from '../stage/fresh-folder.ts';
 
 const ROWS = 3;
 
@@ -60,11 +59,7 @@ function endedAs(end: End, place: number, runId: string): EndedRow {
 }
 
 describe('a row that is sent again', () => {
-  let root = '';
-  beforeAll(() => {
-    root = mkdtempSync(join(tmpdir(), 'runsheet-best-'));
-  });
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = sharedFolder();
 
   /** Sends all rows once for each end, as the passes of one batch. */
   async function batchOf(rows: readonly (readonly End[])[], folder: string) {

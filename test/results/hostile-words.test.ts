@@ -4,14 +4,12 @@
 import { FILE as VALID } from '../store/batch-facts.ts';
 import type { ShownProgress } from '../../src/library/handle/batch-status.ts';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { parse } from 'csv-parse/sync';
 import { parseHTML } from 'linkedom';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
@@ -30,6 +28,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, MARK, REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';
 import { readReport } from './page/read-report.ts';
+import { sharedFolder } from '../stage/fresh-folder.ts';
 
 const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
 const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';
@@ -61,12 +60,11 @@ const FILE = {
 };
 
 describe('the words of a hostile service', () => {
-  let out = '';
+  const out = sharedFolder();
   const store = () => folderStore(join(out, 'b'));
   const text = async (name: string): Promise<string> => (await store().read(name)) ?? '';
 
   beforeAll(async () => {
-    out = mkdtempSync(join(tmpdir(), 'runsheet-hostile-'));
     await createBatchFile(store(), FILE);
     const layout = layoutOf(store(), FILE);
     await layout.write('sheet.csv', `prompt\n"${OWN}"\n"${OWN}"\n`);
@@ -106,7 +104,6 @@ describe('the words of a hostile service', () => {
       throughPass: 1,
     });
   });
-  afterAll(() => rmSync(out, { recursive: true }));
 
   it.each(['results.csv', 'failures.csv'])('run no formula in %s, and hide nothing', async (name) => {
     const table: Record<string, string>[] = parse(await text(name), { columns: true });

@@ -1,13 +1,13 @@
 // The commands that name a row, or columns of the sheet.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeEndedBatch } from '../../bench/ended-batch.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { rows, show } from '../../src/cli/batch/rows.ts';
+import { sharedFolder } from '../stage/fresh-folder.ts';
 
 /** What a command prints. */
 async function printed(work: (context: Context) => Promise<unknown>): Promise<string> {
@@ -23,13 +23,11 @@ async function printed(work: (context: Context) => Promise<unknown>): Promise<st
 }
 
 describe('a batch of three rows', () => {
-  let out = '';
+  const out = sharedFolder();
   beforeAll(() => {
-    out = mkdtempSync(join(tmpdir(), 'runsheet-named-'));
     mkdirSync(join(out, 'b'));
     makeEndedBatch(join(out, 'b'), { rows: 3, lanes: 2 });
   });
-  afterAll(() => rmSync(out, { recursive: true }));
 
   const shown = (first: string, second?: string): Promise<string> =>
     printed((context) => show.call(context, { out, output: 'text' }, first, second));

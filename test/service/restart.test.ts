@@ -1,7 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +8,11 @@ import { startLocalService, DEMO_DEPLOYMENTS } from '../../src/service/server.ts
 import { asking, present, TOKEN, type Asking } from './asking.ts';
 import { mostAtOnce } from './at-once.ts';
 import { openReceiver, type Received } from './receiver.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 type Process = Omit<Asking, 'service'> & { kill(): Promise<void> };
 
-async function temporaryFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'runsheet-local-service-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return join(folder, 'service.db');
-}
+const temporaryFile = (): string => join(freshFolder(), 'service.db');
 
 /** Starts a service in a separate process. */
 async function startProcess(database: string, deployment: object, more: object = {}): Promise<Process> {
@@ -62,7 +57,7 @@ const told = (received: readonly Received[], id: string, statuses: readonly stri
 
 describe('kill -9', () => {
   it('loses no run that was accepted', async () => {
-    const database = await temporaryFile();
+    const database = temporaryFile();
     const deployment = { name: 'd', concurrencyLimit: 5, runSeconds: 100 };
     const first = await startProcess(database, deployment);
     const accepted: string[] = [];
@@ -83,7 +78,7 @@ describe('kill -9', () => {
   });
 
   it('executes no run twice: active runs end as planned, and queued ones follow in order', async () => {
-    const database = await temporaryFile();
+    const database = temporaryFile();
     const deployment = { name: 'd', concurrencyLimit: 2, coldStartSeconds: 5, runSeconds: 40 };
     const receiver = await openReceiver();
     const first = await startProcess(database, deployment);
@@ -116,7 +111,7 @@ describe('kill -9', () => {
   });
 
   it('does not lengthen a run, however long the service is down', async () => {
-    const database = await temporaryFile();
+    const database = temporaryFile();
     const deployment = { name: 'd', coldStartSeconds: 0, runSeconds: 20 };
     const first = await startProcess(database, deployment);
     const id = await first.queue();
@@ -136,7 +131,7 @@ const options = { port: 0, tokens: [TOKEN], speed: 1, deployments: DEMO_DEPLOYME
 
 describe('a database', () => {
   it('is used by one service at a time', async () => {
-    const database = await temporaryFile();
+    const database = temporaryFile();
     const first = await startLocalService({ ...options, database });
     await expect(startLocalService({ ...options, database })).rejects.toMatchObject({
       code: 'E602',
@@ -147,7 +142,7 @@ describe('a database', () => {
   });
 
   it('keeps runs of a removed deployment, which wait until it exists again', async () => {
-    const database = await temporaryFile();
+    const database = temporaryFile();
     const [portraits, anything] = [present(DEMO_DEPLOYMENTS[0]), present(DEMO_DEPLOYMENTS[1])];
     const first = await startLocalService({ ...options, database, speed: 10 });
     const asked = asking(first.url, anything.id);
@@ -169,7 +164,7 @@ describe('a database', () => {
 });
 
 it('close leaves nothing that keeps the process running', async () => {
-  const database = await temporaryFile();
+  const database = temporaryFile();
   const service = await startLocalService({ ...options, database });
   const { queue } = asking(service.url, DEMO_DEPLOYMENTS[0]?.id ?? '');
   await queue({ webhook: 'http://127.0.0.1:1/' });

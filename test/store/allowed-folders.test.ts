@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { allowedSheet, allowOut, isAllowed } from '../../src/store/allowed-folders.ts';
+import { sharedFolder } from '../stage/fresh-folder.ts';
 
 describe('a worker', () => {
-  const home = mkdtempSync(join(tmpdir(), 'runsheet-allowed-'));
-  afterAll(() => rmSync(home, { recursive: true }));
+  const home = sharedFolder();
   allowOut({ home, out: 's3://kept/hens' });
   const place = { home, out: 's3://nightly' };
 
@@ -23,8 +22,7 @@ describe('a worker', () => {
 });
 
 describe('a worker of a cluster', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'runsheet-allowed-')));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = realpathSync(sharedFolder());
   for (const folder of ['batches', 'sheets/new', 'secret', 'sheets-old']) {
     mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, folder, 'a.csv'), 'prompt\na\n');

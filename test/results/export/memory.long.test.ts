@@ -3,15 +3,15 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setInterval } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
 import { EXPORT_FORMATS } from '../../../src/options/choices.ts';
 import { programFile } from '../../../src/temporal/embedded/processes.ts';
+import { sharedFolder } from '../../stage/fresh-folder.ts';
 
 const ROWS = 300_000;
 /** A record of a row takes about a kilobyte: all of them would take three times as much. */
@@ -21,13 +21,11 @@ const MOST_MEGABYTES = 512;
 const LOOK_MS = 20;
 
 describe('the memory of an export', () => {
-  let out = '';
+  const out = sharedFolder();
   beforeAll(() => {
-    out = mkdtempSync(join(tmpdir(), 'runsheet-export-'));
     mkdirSync(join(out, 'batch'));
     makeEndedBatch(join(out, 'batch'), { rows: ROWS });
   });
-  afterAll(() => rmSync(out, { recursive: true }));
 
   // The files of these rows do not exist, so there is nothing to zip.
   it.each(EXPORT_FORMATS.filter((format) => format !== 'zip'))(

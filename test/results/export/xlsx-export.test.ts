@@ -1,8 +1,7 @@
 // The workbook, read back by Python's standard library.
 
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +10,7 @@ import { WorkbookWriter, type SheetLine } from '../../../src/results/export/xlsx
 import { SheetLinks } from '../../../src/results/export/xlsx-export.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 type Sheet = {
   readonly name: string;
@@ -131,8 +131,7 @@ describe('a sheet of a workbook', () => {
     const lines = async function* (): AsyncGenerator<SheetLine> {
       for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: await links.of(`${row}.png`, 0) };
     };
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-workbook-'));
-    const path = join(folder.path, 'x.xlsx');
+    const path = join(freshFolder(), 'x.xlsx');
     const workbook = new WorkbookWriter({ write: async (chunk) => appendFileSync(path, chunk) }, capacity);
     const { linksLeft } = await workbook.addSheet({ name: 'Results', header: ['row'], lines: lines() });
     await workbook.end();
@@ -147,8 +146,7 @@ describe('a sheet of a workbook', () => {
     const lines = async function* (): AsyncGenerator<SheetLine> {
       for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: { at: 0, to: `${row}.png` } };
     };
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-workbook-'));
-    const path = join(folder.path, 'x.xlsx');
+    const path = join(freshFolder(), 'x.xlsx');
     const workbook = new WorkbookWriter(
       { write: async (chunk) => appendFileSync(path, chunk) },
       { rows: 5, links: 3 },
