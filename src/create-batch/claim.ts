@@ -7,7 +7,7 @@ import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-f
 import { readBatchText, type BatchFile } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { batchesAt, placesElsewhere, rememberPlace, type Place } from './known-places.ts';
+import { batchesAt, placesElsewhere, rememberPlace, type Place, type Placed } from './known-places.ts';
 import { findOverlap } from './reuse/overlap.ts';
 
 export const CLAIMS = '.claims';
@@ -20,8 +20,7 @@ const ABANDONED_MS = 30_000;
 /** Another batch with some of the rows has come, or is about to come. */
 export class Overtaken extends Error {}
 
-type Claimed = {
-  readonly out: string;
+type Claimed = Placed & {
   readonly file: BatchFile;
   readonly layout: Store;
   /** undefined if batches in other folders do not matter. */
@@ -49,10 +48,10 @@ export class Claim implements AsyncDisposable {
 
   static async make(claimed: Claimed): Promise<Claim> {
     const claim = new Claim(claimed);
-    const { out, file, places } = claimed;
+    const { file, places } = claimed;
     await claim.#store.write(claimNameOf(file.mark), JSON.stringify(file));
     // Keep this order: who finds the place looks for the claim.
-    if (places !== undefined) rememberPlace(places, { out, file });
+    if (places !== undefined) rememberPlace(places, claimed);
     return claim;
   }
 

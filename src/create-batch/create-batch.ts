@@ -10,6 +10,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
@@ -49,6 +50,8 @@ import { batchesAt, placesElsewhere } from './known-places.ts';
 export type CreateParams = SheetParams & {
   /** Where the batches in other folders are known; undefined: they do not matter. */
   readonly places?: string;
+  /** The state folder of the embedded servers that run it. */
+  readonly home?: string | undefined;
   readonly again: boolean;
   readonly answers?: Answers;
   /** Once it aborts, no batch is made. */
@@ -224,10 +227,11 @@ export class NewBatch implements Disposable {
     using overlap = await findOverlap(others, draft);
     const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
     // Of two places of the same rows, which have one name, the first one counts.
-    for (const { batch, out: place } of others) {
+    for (const { batch, out: place, home } of others) {
       const rows = sumOf(shared.get(batch) ?? []);
       shared.delete(batch);
-      if (rows > 0) this.#elsewhere.push({ batch, out: place, rows });
+      const state = home === this.#params.home ? {} : definedOnly({ home });
+      if (rows > 0) this.#elsewhere.push({ batch, out: place, ...state, rows });
     }
   }
 
@@ -260,7 +264,7 @@ export class NewBatch implements Disposable {
   }
 
   async #put(draft: DraftBatch, seen: Map<string, number>): Promise<CreatedBatch> {
-    const { out, copy, signal, name } = this.#params;
+    const { out, home, copy, signal, name } = this.#params;
     const isNamed = this.#again || name !== undefined;
     const wanted = isNamed ? (this.#draft as DraftBatch).batch : await nameOf(out, draft);
     let from = copy.folder;
@@ -276,7 +280,7 @@ export class NewBatch implements Disposable {
       from = await store.bring(layout, from);
       if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
       const places = this.#placesFor(draft);
-      await using claim = await Claim.make({ out, file, layout: openStore(from), places });
+      await using claim = await Claim.make({ out, home, file, layout: openStore(from), places });
       if (await this.#isOvertaken(claim, seen)) {
         await this.#takeBack(store, layout, from);
         throw new Overtaken();

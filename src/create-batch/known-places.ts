@@ -11,22 +11,25 @@ import { jsonIn } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 
-type Placed = {
+export type Placed = {
   readonly out: string;
+  /** The state folder of the embedded servers that run it. */
+  readonly home?: string | undefined;
   readonly file: Pick<BatchFile, 'batch' | 'mark' | 'deployment' | 'service'>;
 };
 
 export type Place = {
   readonly out: string;
+  readonly home?: string;
   readonly batch: string;
   readonly mark: string;
   /** The file that says so. */
   readonly path: string;
 };
 
-export type PlacedBatch = BatchFolder & Pick<Place, 'out'>;
+export type PlacedBatch = BatchFolder & Pick<Place, 'out' | 'home'>;
 
-const schema = z.object({ out: z.string(), batch: z.string() });
+const schema = z.object({ out: z.string(), home: z.string().exactOptional(), batch: z.string() });
 
 /** The command that wrote an older one has made its batch, or never will. */
 const LEFT_MS = 86_400_000;
@@ -35,10 +38,10 @@ const folderOf = (places: string, { deployment, service }: Placed['file']): stri
   join(places, createHash('sha256').update(`${service.base}\n${deployment.id}`).digest('hex').slice(0, 16));
 
 /** Before the batch exists: a command that is killed leaves a place without a batch. */
-export function rememberPlace(places: string, { out, file }: Placed): void {
+export function rememberPlace(places: string, { out, home, file }: Placed): void {
   const folder = folderOf(places, file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const text = JSON.stringify({ out, batch: file.batch });
+  const text = JSON.stringify({ out, home, batch: file.batch });
   writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
 }
 
@@ -64,9 +67,9 @@ export async function placesElsewhere(
 /** One that cannot be read, or is gone, has nothing that could be used. */
 export async function batchesAt(places: readonly Place[]): Promise<readonly PlacedBatch[]> {
   const found: PlacedBatch[] = [];
-  for (const { out, batch: name, mark, path } of places) {
+  for (const { out, home, batch: name, mark, path } of places) {
     const batch = await openBatchFolder(out, name).catch(() => undefined);
-    if (batch?.file.mark === mark) found.push({ ...batch, out });
+    if (batch?.file.mark === mark) found.push({ ...batch, out, ...(home !== undefined && { home }) });
     // It was removed, or never came to be; a disk that is not mounted comes back.
     else if (batch === undefined && existsSync(out) && isLeft(path)) rmSync(path, { force: true });
   }

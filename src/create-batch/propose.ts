@@ -241,6 +241,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const common = {
       ...asked,
       places: config.places,
+      home: (await around.isCluster()) ? undefined : config.home,
       again: this.#again,
       answers: this.#answers,
       ...(around.signal && { signal: around.signal }),

@@ -1,7 +1,7 @@
 // What the questions of a proposal are about, in words, and the error of one that cannot be asked.
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
-import { terminalLine } from '../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { usdText } from '../options/kinds.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -13,7 +13,6 @@ import {
   plural,
   rowsLeft,
   sumOf,
-  type Answer,
   type ChangedDeployment,
   type EarlierBatches,
   type IgnoredGpus,
@@ -69,8 +68,11 @@ export function refusal([question, ...others]: readonly Question[], words: Words
       return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
     }
     case 'elsewhere': {
-      const there = words(thereOf(question), assumed);
-      return problem('E539', { rows: elsewhereText(question), there, again: first });
+      return problem('E539', {
+        rows: elsewhereText(question),
+        there: thereOf(question, words, assumed),
+        again: first,
+      });
     }
     case 'changed':
       return problem('E545', { rows: changedText(question), batch: question.batch, again: first });
@@ -88,10 +90,19 @@ export function refusal([question, ...others]: readonly Question[], words: Words
   }
 }
 
-/** The same request in the place of the other batch. */
-function thereOf({ others: [there] }: Question & { readonly id: 'elsewhere' }): Answer {
-  const out = there?.out ?? '';
-  return { key: '', flags: [['--out', out]], option: `store: '${out}'`, with: { answers: {} } };
+/** The same request in the place of the other batch, and to the servers that run it. */
+function thereOf(
+  { others: [there] }: Question & { readonly id: 'elsewhere' },
+  words: Words,
+  assumed: Parameters<Words>[1],
+): string {
+  const { out = '', home } = there ?? {};
+  const option = `store: '${out}'${home === undefined ? '' : `, home: '${home}'`}`;
+  const written = words({ key: '', flags: [['--out', out]], option, with: { answers: {} } }, assumed);
+  // No flag of a command names it.
+  return home === undefined || written.includes(option)
+    ? written
+    : `RUNSHEET_HOME=${shellWord(home)} ${written}`;
 }
 
 /** `300 of 301 rows are done in portraits-7f3a`. */

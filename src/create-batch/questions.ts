@@ -68,7 +68,13 @@ export type IgnoredGpus = {
 };
 
 /** Rows that a batch in another place has. */
-export type RowsElsewhere = { readonly batch: string; readonly out: string; readonly rows: number };
+export type RowsElsewhere = {
+  readonly batch: string;
+  readonly out: string;
+  /** The state folder of the embedded servers that run it, if it is another one. */
+  readonly home?: string;
+  readonly rows: number;
+};
 
 /** A batch of the same sheet, with an earlier version of the deployment. */
 export type ChangedDeployment = {

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openRealService } from '../stage/other-service.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.1 });
 
@@ -47,17 +48,24 @@ describe('batches and their folders', () => {
     const local = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const real = await openRealService(local.base);
     onTestFinished(real.close);
-    const args = ['run', stage.sheet(3), '-d', 'portraits'];
+    const args = ['run', stage.sheet(40), '-d', 'portraits', '-c', '2'];
     const there = (name: string): Record<string, string> => ({
       RUNSHEET_API_URL: real.base,
       RUNSHEET_HOME: stage.path(name, '.runsheet'),
       RUNSHEET_OUT: stage.path(name, 'batches'),
     });
-    expect((await stage.run(args, there('one'))).code).toBe(0);
+    const first = stage.start(args, there('one'));
+    await first.says(/progress state=running .*outstanding=2/);
+    await first.killTree();
     const refused = await stage.run(args, there('two'));
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/error\[E539\][^]*--out \S*one[^]*--again/);
-    expect(await stage.truth()).toHaveLength(3);
+    expect(refused.stderr).toMatch(/error\[E539\][^]*--again/);
+    // Its own servers know it.
+    const [, home = '', command = ''] =
+      /\n {2}RUNSHEET_HOME=(\S+) runsheet (run --out .*)/.exec(refused.stderr) ?? [];
+    const continued = await stage.run(command.split(' '), { ...there('two'), RUNSHEET_HOME: home });
+    expect([continued.code, continued.stderr]).toEqual([0, expect.stringContaining('40 of 40 rows')]);
+    expectOneRunPerRow(await stage.truth(), 40);
   });
 
   it('plan leaves no files and changes no batch, whether a batch of its rows exists or not', async () => {
