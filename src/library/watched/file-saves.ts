@@ -73,7 +73,8 @@ export class FileSaves {
     // A program that goes on writing is seen soon.
     while (performance.now() < until && !(await isEnded(this.#path)))
       if (!(await this.#isSameAfter(this.#stableMs, found, signal))) return false;
-    return true;
+    // Its end may be that of a later save.
+    return (await this.#version()) === found;
   }
 
   async #isSameAfter(ms: number, found: Version, signal: AbortSignal): Promise<boolean> {
