@@ -25,6 +25,9 @@ const MARKS: Readonly<Record<string, string>> = {
   '"': '"',
 };
 
+/** `1. a fox`, `- a fox` */
+const LISTED = /^(?:\d+[.)]|[-*•–])\s/;
+
 export type MarkedCells = { readonly guesses: readonly Guess[]; readonly refusal?: RunsheetError };
 
 /** `isSent`: whether a column is sent. A workbook says where its cells end, so nothing is asked about it. */
@@ -52,6 +55,7 @@ export async function markedCells(
   const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
   const firsts = new Map<number, string>();
   let rows = 0;
+  let numbered = 0;
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
@@ -67,12 +71,17 @@ export async function markedCells(
       else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
     }
     rows += 1;
+    numbered += Number(LISTED.test(texts[0] ?? ''));
     if (rows === SAMPLED) break;
   }
   const guesses = [...columns].flatMap(([at, name]) => {
     const first = firsts.get(at);
     return first === undefined ? [] : [guessOf(name, first, options)];
   });
+  if (options.delimiter === 'none' && numbered > 1 && numbered * 2 > rows)
+    guesses.push(
+      said('values', 'the numbers or signs before the lines are sent with them; to send none, remove them'),
+    );
   return { guesses };
 }
 

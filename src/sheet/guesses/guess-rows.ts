@@ -96,10 +96,7 @@ export function rowGuesses(
 function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   const texts = totalTexts.map((text) => `"${text}"`);
   if (totals.length > texts.length) texts.push('…');
-  const are =
-    totals.length === 1
-      ? 'is a total, not a row of the batch'
-      : 'are totals and notes, not rows of the batch';
+  const are = totals.length === 1 ? 'is no row of the batch' : 'are no rows of the batch';
   const behind =
     behindTotals === 0 ? '' : `; ${behindTotals} behind ${totals.length === 1 ? 'it' : 'them'} will be sent`;
   return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}; to send all rows: --totals send`;

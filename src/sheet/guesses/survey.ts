@@ -366,9 +366,9 @@ const RULE = /^:?[-=]{3,}:?$/;
 
 const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 
-/** A cell of totals that is sent as a number; its type is not known without declared inputs. */
+/** A cell of totals: of a column of numbers, or a number, such as how many texts there are. */
 const isSum = (text: string, kind: string): boolean =>
-  isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
+  isNumeric(kind) || /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text);
 
 function filledIn(cells: readonly string[]): number {
   let filled = 0;

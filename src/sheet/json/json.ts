@@ -136,11 +136,15 @@ function readPiece(source: SheetSource, options: SheetOptions, piece: JsonPiece)
 function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: JsonFault): RecordFault {
   const spot = spotIn(piece, piece.text, fault.at);
   const what = fault.malformed ? `this is not JSON: ${fault.what}` : `this row cannot be sent: ${fault.what}`;
+  const hint = hintFor(piece.text.slice(0, fault.at), piece.text.slice(fault.at));
   if (fault.malformed && options.format === 'json')
-    throw problem('E103', { what }, { place: { file, ...spot } });
-  const isBehindComma =
-    /^[}\]]/.test(piece.text.slice(fault.at)) && /,\s*$/.test(piece.text.slice(0, fault.at));
-  return { ...spot, what, ...(isBehindComma && { hint: 'remove the comma before it' }) };
+    throw problem('E103', { what, ...(hint !== undefined && { hint }) }, { place: { file, ...spot } });
+  return { ...spot, what, ...(hint !== undefined && { hint }) };
+}
+
+function hintFor(before: string, rest: string): string | undefined {
+  if (/^['‘’“”]/.test(rest)) return 'JSON has the quote " around names and texts';
+  return /^[}\]]/.test(rest) && /,\s*$/.test(before) ? 'remove the comma before it' : undefined;
 }
 
 function refuseName(file: string, { name, line, column }: Column): void {

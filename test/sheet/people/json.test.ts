@@ -124,6 +124,14 @@ describe('a row of JSON', () => {
     expect((await read('a.jsonl', rows, { ...jsonl, skipRows })).rows).toEqual(['{"prompt":"a"}']);
   });
 
+  it.each([
+    ["['a fox']", 'JSON has the quote " around names and texts'],
+    ['[{“prompt”: "a"}]', 'JSON has the quote " around names and texts'],
+    ['[{"prompt": "a",}]', 'remove the comma before it'],
+  ])('of other quotes, or with a comma too many, is refused with what helps: %s', async (text, hint) => {
+    await expect(read('a.json', text, { format: 'json' })).rejects.toMatchObject({ code: 'E103', hint });
+  });
+
   it('stands beside comments, which are asked about', async () => {
     const { rows, guesses } = await read(
       'a.jsonl',

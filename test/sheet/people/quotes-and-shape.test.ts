@@ -103,6 +103,13 @@ describe('other quotes around cells', () => {
     });
   });
 
+  it('as numbers and signs before each line of a list are sent, which is said', async () => {
+    const said = 'the numbers or signs before the lines are sent with them; to send none, remove them';
+    expect((await read('a.txt', '1. a fox\n2. an owl, red\n')).guesses).toContain(said);
+    expect((await read('a.txt', '- a fox\n- an owl\n')).guesses).toContain(said);
+    expect((await read('a.txt', '1. a fox\n90s owl\n')).guesses).not.toContain(said);
+  });
+
   it('before the comma of a list are refused with --quote csv', async () => {
     await expect(read('a.txt', '"a fox",\n"an owl"\n', { quote: 'csv' })).rejects.toMatchObject({
       code: 'E103',
@@ -223,8 +230,14 @@ describe('a sheet of another shape', () => {
     expect(rows).toHaveLength(2);
     expect(guesses).toEqual([
       'header in row 2; left out above it: "```csv" (--header-row 2)',
-      '? row 5 ("```") is a total, not a row of the batch; to send all rows: --totals send (--totals skip)',
+      '? row 5 ("```") is no row of the batch; to send all rows: --totals send (--totals skip)',
     ]);
+  });
+
+  it('has a total whose number stands in the column of a text', async () => {
+    const { rows, guesses } = await read('a.csv', 'shot,prompt\nx,a fox\ny,an owl\nTotal,2\n');
+    expect(prompts(rows)).toEqual(['a fox', 'an owl']);
+    expect(guesses[0]).toMatch(/^\? row 4 \("Total 2"\) is no row/);
   });
 
   it('is turned by 90°', async () => {
@@ -244,7 +257,7 @@ describe('a sheet of another shape', () => {
     });
     const sums = await read('a.csv', 'id,prompt,seed\na,fox,1\nb,,2\nTotal,,3\n', { fillDown: ['prompt'] });
     expect(sums.rows).toEqual(['a {"prompt":"fox","seed":1}', 'b {"prompt":"fox","seed":2}']);
-    expect(sums.guesses[0]).toMatch(/^\? row 4 \("Total 3"\) is a total/);
+    expect(sums.guesses[0]).toMatch(/^\? row 4 \("Total 3"\) is no row/);
     await expect(read('a.csv', text, { fillDown: ['Titel'] })).rejects.toMatchObject({ code: 'E206' });
   });
 
