@@ -101,7 +101,7 @@ async function faultOf(store: Store, { path, bytes, sha256, name }: FileRecord):
   const check = new OutputCheck({ name });
   let size = 0;
   try {
-    for await (const chunk of store.open(path, bytes) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of store.open(path) as AsyncIterable<Uint8Array>) {
       hash.update(chunk);
       check.add(chunk);
       size += chunk.byteLength;

@@ -43,8 +43,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     location: root,
     read: async (name) =>
       readFile(readable(name), { encoding: 'utf8', ...inCall() }).catch(undefinedIfAbsent),
-    open: (name, bytes = CHUNK_MOST) =>
-      createReadStream(readable(name), { highWaterMark: chunkBytes(bytes), ...inCall() }),
+    open: (name) => createReadStream(readable(name), inCall()),
     exists: (name) =>
       access(readable(name)).then(
         () => true,
@@ -89,11 +88,6 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
 
 /** Reading ends with the call. */
 const inCall = () => definedOnly({ signal: callSignal() });
-
-const CHUNK_MOST = 1 << 18;
-/** A file may be larger than it should be. */
-const CHUNK_LEAST = 1 << 12;
-const chunkBytes = (bytes: number): number => Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes));
 
 /** False if there is no such folder. Throws if a link leads out of `root`, so that nothing of others is deleted. */
 async function liesWithin(path: string, root: string): Promise<boolean> {

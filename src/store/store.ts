@@ -26,11 +26,8 @@ export interface Store {
   readonly location: string;
   /** The whole file as text; undefined if there is none. */
   read(name: string): Promise<string | undefined>;
-  /**
-   * The file as a stream of bytes; errors with ENOENT if there is none. `bytes`: its probable size, so that a small file takes
-   * little memory.
-   */
-  open(name: string, bytes?: number): Readable;
+  /** The file as a stream of bytes; errors with ENOENT if there is none. */
+  open(name: string): Readable;
   exists(name: string): Promise<boolean>;
   /** undefined if there is no such file. */
   facts(name: string): Promise<FileFacts | undefined>;
@@ -111,7 +108,7 @@ export function within(store: Store, prefix: string): Store {
   return {
     location: `${store.location}/${prefix}`,
     read: (name) => store.read(at(name)),
-    open: (name, bytes) => store.open(at(name), bytes),
+    open: (name) => store.open(at(name)),
     exists: (name) => store.exists(at(name)),
     list: (folder) => store.list(at(folder)),
     write: (name, content, as) => store.write(at(name), content, as),

@@ -44,15 +44,6 @@ describe('a batch folder', () => {
       expect([await store.exists(name), String(await buffer(store.open(name)))]).toEqual([true, 'own']);
   });
 
-  it('opens a file whose size is known with as much memory, and any other one with much', async () => {
-    await store.write('one.png', 'x'.repeat(100_000));
-    const chunksOf = async (bytes?: number): Promise<readonly number[]> =>
-      (await store.open('one.png', bytes).toArray()).map((chunk: Buffer) => chunk.length);
-    expect(await chunksOf(50_000)).toEqual([50_000, 50_000]);
-    expect(await chunksOf()).toEqual([100_000]);
-    expect((await chunksOf(0)).length).toBeLessThan(30);
-  });
-
   it.each(['synced', 'cached'] as const)(
     'is not made anew where an existing one has vanished with its disk: nothing %s is written elsewhere',
     async (as) => {
