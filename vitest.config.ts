@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -76,6 +78,8 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     extends: true,
     test: {
       name,
+      // Batches of tests are none of the developer's.
+      env: { XDG_STATE_HOME: join(tmpdir(), `runsheet-state-${process.pid}`) },
       include: [...include],
       exclude: [...exclude, otherSize],
       maxWorkers,
