@@ -163,7 +163,7 @@ describe('a batch in S3', () => {
     expect(stdout.trim().split('\n').at(-1)).toBe(`${out}/compare-${batch}-${second}.html`);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`copy +aws s3 sync ${out} batches\n$`)),
+      expect.stringMatching(new RegExp(`copy +aws s3 sync '${out}' batches\n$`)),
     ]);
   });
 
