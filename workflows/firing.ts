@@ -29,7 +29,10 @@ export async function runsheetFiring(definition: Definition): Promise<EndedBatch
   // A run service that stays away for a day makes the firing fail.
   const making = { ...options, ...MAKING, scheduleToCloseTimeout: '24h' } as const;
   return runMade(taskQueue, {
-    make: () => proxyActivities<Activities>(making).createFiring(input).catch(toldFailure(taskQueue, input)),
+    make: () =>
+      proxyActivities<Activities>(making)
+        .createFiring(input)
+        .catch(async (error: unknown) => failed(taskQueue, input, error)),
     find: () =>
       proxyActivities<Activities>({ ...options, ...FINDING }).createFiring({ ...input, findOnly: true }),
   });
@@ -41,7 +44,11 @@ const REFUSED = 'E561';
 type Firing = Omit<Parameters<Activities['createFiring']>[0], 'findOnly'>;
 
 /** Tells the targets of a schedule what no batch can tell, that a firing made none, and throws why. */
-function toldFailure(taskQueue: string, firing: Firing): (error: unknown) => Promise<never> {
+async function failed(taskQueue: string, firing: Firing, cause: unknown): Promise<never> {
+  const { notify: targets = [] } = firing.definition.request.settings;
+  const errors = isCancellation(cause) ? [] : errorsOf(cause as Failure);
+  const [first] = errors;
+  if (first === undefined || first.code === REFUSED) throw cause;
   const { notifyFiring } = proxyActivities<Activities>({
     taskQueue: workQueueOf(taskQueue),
     heartbeatTimeout: '10s',
@@ -49,16 +56,10 @@ function toldFailure(taskQueue: string, firing: Firing): (error: unknown) => Pro
     scheduleToCloseTimeout: NOTIFY_WITHIN_MS,
     retry: { initialInterval: '1s', maximumInterval: '15s' },
   });
-  const { notify: targets = [] } = firing.definition.request.settings;
-  return async (error) => {
-    const errors = isCancellation(error) ? [] : errorsOf(error as Failure);
-    const [first] = errors;
-    if (first === undefined || first.code === REFUSED) throw error;
-    const at = Date.now();
-    // What cannot be told never fails a firing.
-    await CancellationScope.nonCancellable(() =>
-      Promise.allSettled(targets.map((to) => notifyFiring({ ...firing, notice: { errors, to, at } }))),
-    );
-    throw error;
-  };
+  const at = Date.now();
+  // What cannot be told never fails a firing.
+  await CancellationScope.nonCancellable(() =>
+    Promise.allSettled(targets.map((to) => notifyFiring({ ...firing, notice: { errors, to, at } }))),
+  );
+  throw cause;
 }

@@ -6,7 +6,7 @@ import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
-export type Fetch = 'fetched' | DeferredRow['kind'];
+type Fetch = 'fetched' | DeferredRow['kind'];
 
 /** Of all rows of a part, or of each of them. */
 export type Fetched = Fetch | ((place: number) => Fetch);

@@ -45,7 +45,11 @@ describe('an external Temporal and a separate worker', () => {
     await stage.worker({ RUNSHEET_API_URL: real.base });
     const args = [stage.sheet(3), '-d', 'portraits'];
     const here = { RUNSHEET_API_URL: real.base };
-    const there = { ...here, XDG_STATE_HOME: stage.path('state-there'), RUNSHEET_OUT: stage.path('out-there') };
+    const there = {
+      ...here,
+      XDG_STATE_HOME: stage.path('state-there'),
+      RUNSHEET_OUT: stage.path('out-there'),
+    };
     const first = await stage.run(['run', ...args], here);
     expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('3 of 3 rows succeeded')]);
     const refused = await stage.run(['submit', ...args], there);

@@ -125,7 +125,7 @@ export async function openService(target: Target): Promise<Service> {
       return fresh;
     },
     close: async () => {
-      await inboxes.close();
+      inboxes.close();
       await agent.destroy();
     },
   };

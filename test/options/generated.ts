@@ -26,14 +26,3 @@ function optionList(): string {
     .map(([group, rows]) => `- ${group}: ${rows.map(([option]) => `\`${option}\``).join(', ')}`)
     .join('\n');
 }
-
-/** As the formatter aligns a table. */
-export function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;
-  const [head = [], ...body] = rows;
-  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)].join(
-    '\n',
-  );
-}

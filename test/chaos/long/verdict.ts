@@ -14,7 +14,7 @@ import { readToken } from '../../../src/webhook/token.ts';
 import type { QueueRunCall } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';
 
-export const FINDINGS = {
+const FINDINGS = {
   lost: 'rows that are not in the results exactly once',
   untrue: 'rows whose outcome, run or files differ from the service',
   unreported: 'runs of the batch that neither belong to a row nor are reported as duplicates',
