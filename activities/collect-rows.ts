@@ -55,7 +55,7 @@ async function writePart(
   input: CollectInput,
   name: string,
 ): Promise<PartResult> {
-  // A stopping worker does not wait for slow files; another worker continues with them.
+  // A stopping worker does not wait for slow files; another worker fetches them.
   const signal = AbortSignal.any([Context.current().cancellationSignal, deps.posts.stopping]);
   const pageRows = await deps.readRows(
     open,

@@ -155,10 +155,6 @@ async function restFrom(job: FileJob, from: number, validator: string): Promise<
   throw new HostFault(hostOf(job), 'the file changed during the download', FEW_TRIES);
 }
 
-/**
- * Chooses the extension of an output file. The extension decides which program opens the file, so only formats that display
- * something and execute nothing keep theirs. The first bytes decide; the name counts only for text and formats without a signature.
- */
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));
 
 /** Formats with a signature in their first bytes. */
@@ -174,6 +170,10 @@ const TEXTS = setOf('txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf
 const BY_NAME = new Set([...TEXTS, ...setOf('ply stl exr hdr tga dds npy safetensors splat spz')]);
 
 /** `head` is the beginning of the file, or all of it. */
+/**
+ * Chooses the extension of an output file. The extension decides which program opens the file, so only formats that display
+ * something and execute nothing keep theirs. The first bytes decide; the name counts only for text and formats without a signature.
+ */
 export async function extensionOf(head: Uint8Array, isWhole: boolean, name: string): Promise<string> {
   const named = name.split('.').at(-1)?.toLowerCase() ?? '';
   // "BMW in the rain" begins like a bitmap.

@@ -16,6 +16,7 @@ import { awaitStage, createStage, showPipeline } from './pipeline-stages.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
+import { HEARTBEAT_MS } from './lease.ts';
 
 type Work = Record<string, (deps: Deps, input: never) => unknown>;
 type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
@@ -24,8 +25,6 @@ const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string
   Object.fromEntries(
     Object.entries(work).map(([name, activity]) => [name, (input: never) => wrap(activity)(deps, input)]),
   ) as unknown as Bound<T>;
-
-const HEARTBEAT_MS = 1_000;
 
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =

@@ -9,10 +9,12 @@ import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps } from './deps.ts';
 import { withStore } from './activity-failures.ts';
 
-/** Stores runs that no row in the workflow's state explains, for the last reading of the run lists. */
 type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };
 
-/** Idempotent: a retry writes the same runs to the same file. */
+/**
+ * Stores runs that no row in the workflow's state explains, for the last reading of the run lists. Idempotent: a retry writes the same
+ * runs to the same file.
+ */
 export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
   await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), jsonLines(runs)));
 }

@@ -13,6 +13,9 @@ import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/clien
 import { LEASE_MS } from '../src/batch/bounds.ts';
 import { errorMessage } from '../src/errors/error.ts';
 
+/** How often an activity shows that its worker lives. */
+export const HEARTBEAT_MS = 1_000;
+
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }

@@ -15,6 +15,7 @@ import { clipped } from '../src/options/clipped.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';
+import { HEARTBEAT_MS } from './lease.ts';
 
 type PollInput = BatchRef & {
   readonly runs: readonly PolledRun[];
@@ -22,8 +23,6 @@ type PollInput = BatchRef & {
   /** The batch waits until the service can be read again. */
   readonly isUnreadable: boolean;
 };
-
-const HEARTBEAT_MS = 1_000;
 
 /** A poll with fewer runs left completes; they join the next poll. */
 const LEFT_SHARE = 0.1;
@@ -242,10 +241,6 @@ const storeRun = ({ shown, quietMs, missingMs, isReported }: Observation): RunTu
   isReported ? 1 : 0,
 ];
 
-/**
- * Reads the current state of runs: one list call for many of them, and a Get Run for each run that the list does not show as
- * open. A run that cannot be read does not affect the others.
- */
 const CONCURRENCY = 16;
 const LIST_PAGE = 200;
 
@@ -263,6 +258,10 @@ type RunReadings = {
   readonly failure: unknown;
 };
 
+/**
+ * Reads the current state of runs: one list call for many of them, and a Get Run for each run that the list does not show as
+ * open. A run that cannot be read does not affect the others.
+ */
 async function readRuns(
   { log }: Pick<Deps, 'log'>,
   open: OpenBatch,

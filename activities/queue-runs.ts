@@ -1,7 +1,7 @@
 // Sends one group: at most one Queue Run call for each attempt (R1 to R3). The workflow always learns how each POST ended:
 // heartbeats carry the results so far, and the completion is retried until the server has accepted it.
 
-import { NotAllowed, type Lease, takeLease } from './lease.ts';
+import { HEARTBEAT_MS, NotAllowed, type Lease, takeLease } from './lease.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
@@ -28,7 +28,6 @@ type GroupInput = BatchRef & {
   readonly mayWait?: true;
 };
 
-const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
 
 /** How long the results of a group wait for the next ends of runs, if it may, and if it may not or a row needs them now. */

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
-import type { Notice } from '../src/batch/pausing/pause-kinds.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
 import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { shownAddress } from '../src/errors/redact.ts';
@@ -15,9 +15,9 @@ import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import type { Deps } from './deps.ts';
 
-/** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
 type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };
 
+/** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
 export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInput): Promise<void> {
   const { file, service, store } = await deps.open(ref);
   const delivery = { to: notice.to, within: service.base, settings: deps.notices };
@@ -26,13 +26,13 @@ export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInp
   await deliver(delivery, noticeBody(file, named, progress));
 }
 
-/** Tells a target of a schedule that a firing made no batch. Temporal tries it again for a minute. */
 type FiringNotice = {
   readonly definition: ScheduleDefinition;
   readonly nominalTime: number;
   readonly notice: ScheduleNotice;
 };
 
+/** Tells a target of a schedule that a firing made no batch. Temporal tries it again for a minute. */
 export async function notifyFiring(
   { notices, maker }: Pick<Deps, 'notices' | 'maker'>,
   { definition, nominalTime, notice }: FiringNotice,

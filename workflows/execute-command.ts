@@ -3,7 +3,7 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { type Event, EVIDENCE, type GroupResult, LOG, PASS, RESULTS } from '../src/batch/events.ts';
 import { type Command } from '../src/batch/commands.ts';
-import type { Notice } from '../src/batch/pausing/pause-kinds.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { activitySummary } from '../src/batch/shown/shown-batch.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';

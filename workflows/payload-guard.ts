@@ -236,7 +236,6 @@ const refusedFailure = ({ activityType, activityId }: Call, reason: string): Fai
   },
 });
 
-/** Writes the labels of the payloads in a workflow's commands, and reads those of what comes in. */
 type Command = ConcludeActivationInput['commands'][number];
 type Failure = NonNullable<NonNullable<Command['failWorkflowExecution']>['failure']>;
 type Fields = Readonly<Record<string, Payload>> | null | undefined;
@@ -265,6 +264,7 @@ function writeFields(fields: Fields): void {
 }
 
 /** Payloads of other commands, such as summaries, are read by nothing but Temporal's web UI. */
+/** Writes the labels of the payloads in a command of the workflow. */
 function labelCommand(command: Command, { calls, namesRun, ...own }: Own): void {
   const { scheduleActivity: activity, startChildWorkflowExecution: child } = command;
   const { signalExternalWorkflowExecution: signal, continueAsNewWorkflowExecution: next } = command;

@@ -65,7 +65,6 @@ function listen(receive: (event: Event) => void, cancelled: () => void): void {
   void CancellationScope.current().cancelRequested.catch(cancelled);
 }
 
-/** Shows the progress of a batch: in its memo, which commands read, on its page in Temporal's UI, and in its search attributes. */
 const DEPLOYMENT = defineSearchAttributeKey('RunsheetDeployment', 'KEYWORD');
 const ROWS = defineSearchAttributeKey('RunsheetRows', 'INT');
 const FAILED = defineSearchAttributeKey('RunsheetFailed', 'INT');
@@ -77,6 +76,7 @@ const SEARCH_MS = 60_000;
 /** When this workflow run last changed them; a workflow has modules of its own. */
 let searchedAt = -Infinity;
 
+/** Shows the progress of a batch: in its memo, which commands read, on its page in Temporal's UI, and in its search attributes. */
 function publish(state: State): void {
   const shown = progress(state);
   upsertMemo({ progress: shown });

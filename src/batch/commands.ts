@@ -3,7 +3,7 @@
 import type { AttemptRef, AttemptRun, SentAttempt } from './outcome.ts';
 import type { BatchEvent } from './events.ts';
 import type { Usage } from './pool/messages.ts';
-import type { Notice } from './pausing/pause-kinds.ts';
+import type { Notice } from './notices/notice.ts';
 import type { EndedRow } from './state/row-state.ts';
 
 /** A run to poll. */

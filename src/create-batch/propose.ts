@@ -8,7 +8,7 @@ import type { Config } from '../host/config.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { keptIn } from '../options/table.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import { locationOf, type BatchFolder, listBatchFolders } from '../store/batch-folders.ts';
+import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest, checkSettings, type Where } from './batch-spec.ts';
 import {
@@ -33,18 +33,10 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
+import { findBatchOfResults } from './reuse/batch-of-results.ts';
 import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';
 import type { Proposed } from './settle.ts';
-import { isRunsheetError } from '../errors/error.ts';
-import { readBatchSheet, sheetRows } from '../sheet/placed-rows.ts';
-import { columnsOf, readCells } from '../sheet/read-records.ts';
-import { ownColumns } from '../sheet/header.ts';
-import { settleReading } from '../sheet/guesses/guess-reading.ts';
-import { layoutOf } from '../store/batch-file.ts';
-import { sourceIn, type Reading } from '../sheet/sheet-source.ts';
-import { openStore } from '../store/open-store.ts';
-import { resultKeyIn } from './append/append-rows.ts';
 
 export type Source =
   /** `-` for what is read from a stream. */
@@ -303,52 +295,3 @@ function whereMoved({ request, source, around }: Given): Given {
 
 export const propose = (request: BatchRequest, source: Source, around: Around): Promise<Proposal> =>
   Proposal.of({ request, source, around });
-
-// Finds the batch whose results a sheet is: failures.csv after its rows were corrected. Such a sheet ends with the result columns,
-// and one of them names the rows.
-type Wanted = {
-  readonly out: string;
-  readonly copy: SheetCopy;
-  readonly reading: Reading;
-  readonly deployment: string;
-};
-
-/** The newest batch with these columns that has all rows; undefined for any other sheet. */
-async function findBatchOfResults(wanted: Wanted): Promise<BatchFolder | undefined> {
-  const { out, copy, reading, deployment } = wanted;
-  const layout = openStore(copy.folder);
-  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
-  const source = sourceIn(layout, copy);
-  const { options } = await settleReading(source, given, undefined);
-  const columns = (await columnsOf(source, options).catch(noHeader)).map(({ name }) => name);
-  const keyColumn = resultKeyIn(columns);
-  if (keyColumn === undefined) return undefined;
-  const own = JSON.stringify(ownColumns(columns));
-  const known = (await listBatchFolders(out)).filter(
-    ({ file }) =>
-      JSON.stringify(ownColumns(file.sheet.columns)) === own &&
-      [file.deployment.id, file.deployment.name].includes(deployment),
-  );
-  if (known.length === 0) return undefined;
-  const keys = new Set<string>();
-  const at = columns.indexOf(keyColumn);
-  for await (const cells of readCells(source.open, options, columns)) keys.add(cells[at] ?? '');
-  for (const batch of known) if (await hasAll(batch, keys)) return batch;
-  return undefined;
-}
-
-/** Results have a header in their first row. The layout knows the inputs, so it may find one below a title. */
-function noHeader(error: unknown): [] {
-  if (isRunsheetError(error, 'E103') || isRunsheetError(error, 'E104')) return [];
-  throw error;
-}
-
-async function hasAll({ store, file }: BatchFolder, keys: ReadonlySet<string>): Promise<boolean> {
-  const left = new Set(keys);
-  const sheet = await readBatchSheet(store, file);
-  for await (const { row } of sheetRows(layoutOf(store, file), sheet, 1, sheet.rows)) {
-    left.delete(row.key);
-    if (left.size === 0) return true;
-  }
-  return false;
-}

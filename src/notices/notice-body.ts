@@ -3,7 +3,8 @@
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
-import { PAUSE_KINDS, pauseHint, type Notice } from '../batch/pausing/pause-kinds.ts';
+import { PAUSE_KINDS, pauseHint } from '../batch/pausing/pause-kinds.ts';
+import type { Notice } from '../batch/notices/notice.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';

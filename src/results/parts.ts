@@ -5,6 +5,7 @@ import { parseExactly } from '../batch/digits.ts';
 import type { Store } from '../store/store.ts';
 import type { PartRecord } from './row-record.ts';
 import { readAhead } from '../store/pieces.ts';
+import type { RowRange } from '../options/batch-kinds.ts';
 
 export const PARTS = 'parts';
 
@@ -44,14 +45,12 @@ export const parsePart = (text: string): readonly PartRecord[] =>
 // are read once, from the newest to the oldest, so the first record of a row that is found is its newest. That takes four bytes
 // for each row, and the older parts are not read if all rows were sent again.
 
-/** `from` and `to`: the first and the last row; others are left out. */
-export type RowRange = { readonly from: number; readonly to: number };
-
 /** The record of a row as a line of its part. */
 type RecordLine = { readonly row: number; readonly line: string };
 
 export class NewestParts {
   readonly #store: Store;
+  /** Other rows are left out. */
   readonly #range: RowRange;
   /** One more than the index in `#names`; 0: no part is known. */
   readonly #partOf: Uint32Array;

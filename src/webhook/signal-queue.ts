@@ -43,7 +43,7 @@ const GAP_MAX_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
 /** A worker sees every batch of its life. */
-const LANES_MOST = 1_000;
+export const LANES_MOST = 1_000;
 /** The first message waits for others until none came for so long, but at most this many times. */
 const QUIET_MS = 3;
 const QUIETS_MOST = 5;

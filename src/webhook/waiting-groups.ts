@@ -7,6 +7,7 @@
 
 import type { RunEnds, BatchSignals } from '../batch/events.ts';
 import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
+import { LANES_MOST } from './signal-queue.ts';
 
 /** Ends that a group takes along. */
 export type Load = RunEnds & {
@@ -26,8 +27,6 @@ type Waiting = { readonly carries: boolean; readonly go: (load: Load | undefined
 /** One batch's groups, and when its ends came. */
 type Lane = { readonly waiting: Set<Waiting>; endsAt: number; gapMs: number };
 
-/** A worker sees every batch of its life. */
-const LANES_MOST = 1_000;
 /** A batch has few groups in flight, and those that wait leave room for others. */
 const WAITING_MOST = 16;
 /** The weight of the newest gap in the average. */

@@ -11,7 +11,8 @@ import { connectRunService } from '../../src/run-service/client.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 import { readToken } from '../../src/webhook/token.ts';
-import { DELETED, requestHash } from '../../src/create-batch/watched/left-out.ts';
+import { requestHash } from '../../src/create-batch/request-hash.ts';
+import { DELETED } from '../../src/create-batch/watched/left-out.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
 import { depsOf, MARK, REF, type Given } from './deps.ts';
 

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { batchSchema, attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/batch.ts';
-import { pipelineSchema } from '../../src/cli/pipeline/pipeline.ts';
+import { pipelineSchema } from '../../src/cli/json/pipeline.ts';
 import { planSchema } from '../../src/cli/json/plan.ts';
 import { problemSchema } from '../../src/cli/json/problem.ts';
 import {

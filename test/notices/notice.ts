@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWork } from '../../activities/index.ts';
 import type { NoticeSettings } from '../../src/notices/deliver.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import type { Notice } from '../../src/batch/pausing/pause-kinds.ts';
+import type { Notice } from '../../src/batch/notices/notice.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { noticeBody, type NoticeBody } from '../../src/notices/notice-body.ts';

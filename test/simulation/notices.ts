@@ -2,7 +2,7 @@
 
 import { nameOf } from '../../src/batch/decisions/notify.ts';
 import type { Event } from '../../src/batch/events.ts';
-import type { Notice } from '../../src/batch/pausing/pause-kinds.ts';
+import type { Notice } from '../../src/batch/notices/notice.ts';
 import type { SimBatch } from './batch.ts';
 import type { Try } from './temporal.ts';
 

@@ -1,4 +1,5 @@
-// Pauses that a batch takes on its own, and the end of those that no probe can end.
+// Pauses that follow from the state, and the end of those that no probe can end. Others start where an event shows their cause, with
+// `pause`.
 
 import { rowsOrShare, usdText, type RowsOrShare } from '../../options/kinds.ts';
 import { clipped } from '../../options/clipped.ts';

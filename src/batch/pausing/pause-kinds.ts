@@ -85,14 +85,3 @@ export function pauseHint(
 /** Twice the limit, in dollars. */
 const higher = (nano: number | undefined): string =>
   nano === undefined ? '<usd>' : String(Math.min(MAX_COST_NANO_MAX, 2 * nano) / 1e9);
-
-export type Notice = {
-  /** Unique among the notifications of a pass. */
-  readonly number: number;
-  readonly news: 'done' | 'failures' | 'half-budget' | 'paused';
-  readonly to: string;
-  /** In milliseconds since 1970 by Temporal's clock. */
-  readonly at: number;
-  readonly pass: number;
-  readonly pause?: Pick<Pause, 'reason' | 'places'> & { readonly kind: PauseKind };
-};

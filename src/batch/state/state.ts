@@ -7,7 +7,8 @@ import { type BatchEvent, type StoreItem } from '../events.ts';
 import type { Outcome, AttemptRef, AttemptRun, FailureCounts } from '../outcome.ts';
 import { accountsOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from '../params.ts';
-import type { Pause, PauseKind, Notice } from '../pausing/pause-kinds.ts';
+import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
+import type { Notice } from '../notices/notice.ts';
 import type { Leave, Membership } from '../pool/messages.ts';
 import type {
   Deferred,

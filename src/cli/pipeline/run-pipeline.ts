@@ -34,7 +34,7 @@ import { fromNotes } from '../run/from.ts';
 import { policyOf } from '../run/answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './pipeline.ts';
-import { pipelineJson } from './pipeline.ts';
+import { pipelineJson } from '../json/pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */

@@ -22,7 +22,7 @@ import {
 } from '../questions.ts';
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { Proposed } from '../settle.ts';
-import { hasPlace, placesIn } from '../watched/left-out.ts';
+import { hasPlace, placesIn } from '../watched/sheet-places.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 

@@ -25,7 +25,9 @@ import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
 import { rowsInFlight } from './add-pass.ts';
-import { DELETED, isLeftOut, requestHash, sheetPlaces, type SheetPlaces } from '../watched/left-out.ts';
+import { requestHash } from '../request-hash.ts';
+import { DELETED, isLeftOut } from '../watched/left-out.ts';
+import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
 
 export type DraftRows = { readonly layout: Store; readonly pages: number };
 

@@ -19,7 +19,7 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
 import type { SharedRows } from '../questions.ts';
-import { requestHash } from '../watched/left-out.ts';
+import { requestHash } from '../request-hash.ts';
 
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
 

@@ -10,7 +10,8 @@ import { asOption, type Answers, type Words } from '../../create-batch/questions
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
-import { DELETED, writeWatched, readWatched } from '../../create-batch/watched/left-out.ts';
+import { DELETED } from '../../create-batch/watched/left-out.ts';
+import { writeWatched, readWatched } from '../../create-batch/watched/watched-file.ts';
 import { problem } from '../../errors/error.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../start/estimate.ts';

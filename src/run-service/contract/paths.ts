@@ -95,7 +95,6 @@ export const deploymentsQuerySchema = z
   .object({ environment: z.string().optional() })
   .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));
 
-/** The query of V1's request for an upload address. */
 const UPLOAD_TYPES_V1 = [
   'image/png',
   'image/jpg',
@@ -107,6 +106,7 @@ const UPLOAD_TYPES_V1 = [
 ] as const;
 export const UPLOAD_BYTES_MAX_V1 = 50 * 1024 * 1024;
 
+/** The query of V1's request for an upload address. */
 export const uploadQuerySchema = z
   .object({
     type: z.enum(UPLOAD_TYPES_V1),

@@ -1,21 +1,18 @@
-// Guesses how a CSV is written: its encoding, its separator, and where its header stands.
+// Guesses how a sheet is written: its encoding and its separator here, its quotes and its header in files of their own.
 
-import { problem, RunsheetError } from '../../errors/error.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { said, type Settled, type Guess, plainName, toConfirm } from './guess.ts';
+import { said, type Settled, type Guess, plainName } from './guess.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { shortened } from '../sheet-record.ts';
-import { fieldsOf, type Fields } from '../csv/csv.ts';
+import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { nameProper } from './input-names.ts';
-import { firstRows } from '../xlsx/unpacked-sheet.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Rows that decide about the separator, and rows in which a header may stand. */
+/** Rows that decide about the separator. */
 const SAMPLED = 200;
-const HEADER_ROWS = 20;
 
 /**
  * The options with encoding, separator, quotes and header row. `inputs`: the names of one that a header has to contain, if known;
@@ -100,7 +97,7 @@ async function guessedSeparator(
   if (declared !== undefined) return withSeparator({ ...options, headerRow: 2 }, declared);
   const candidates: Candidate[] = [];
   for (const separator of SEPARATORS) {
-    const rows = await sampleOf(source, { ...options, delimiter: separator }, SAMPLED);
+    const rows = await firstRowsOf(source, { ...options, delimiter: separator }, SAMPLED);
     const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
     if (rows === undefined || from === undefined) continue;
     const matches = Math.max(...rows.slice(0, HEADER_ROWS).map(matchesIn(wanted)));
@@ -138,27 +135,6 @@ async function declaredSeparator(source: SheetSource, options: SheetOptions): Pr
   return undefined;
 }
 
-/** The first rows; undefined if they cannot be read in this way. */
-async function sampleOf(
-  source: SheetSource,
-  options: SheetOptions,
-  most: number,
-): Promise<readonly Fields[] | undefined> {
-  if (options.format === 'xlsx') return firstRows(source, most);
-  const rows: Fields[] = [];
-  try {
-    for await (const row of fieldsOf(source, { quote: 'loose', ...options })) {
-      rows.push(row);
-      if (rows.length === most) break;
-    }
-    return rows;
-  } catch (error) {
-    if (!(error instanceof RunsheetError)) throw error;
-    // A quote that is never closed is a letter, or an error that is shown later.
-    return options.quote === undefined ? sampleOf(source, { ...options, quote: 'none' }, most) : undefined;
-  }
-}
-
 const EVEN = 0.9;
 
 /** The header, if nearly all rows from it on have the same number of fields; a title above it may have one. */
@@ -167,58 +143,6 @@ function evenFrom(widths: readonly number[]): number | undefined {
   const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const from = widths.indexOf(usual);
   return usual > 1 && same.length >= (widths.length - from) * EVEN ? from : undefined;
-}
-
-const matchesIn =
-  (wanted: ReadonlySet<string>) =>
-  ({ fields }: Fields): number =>
-    new Set(fields.map(nameProper).filter((name) => wanted.has(name))).size;
-
-/** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
-async function guessedHeader(
-  source: SheetSource,
-  options: SheetOptions,
-  wanted: ReadonlySet<string> | undefined,
-): Promise<Settled> {
-  const rows = (await sampleOf(source, options, HEADER_ROWS)) ?? [];
-  const at = wanted ? headerIn(rows, wanted) : firstOfTable(rows);
-  const header = rows[at];
-  if (at <= 0 || header === undefined || (wanted === undefined && !isHeader(header.fields)))
-    return { options, guesses: [] };
-  const above = rows
-    .slice(0, at)
-    .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
-    .filter(Boolean);
-  // A title is one value; a row of several may be the real header, or a row of another table.
-  const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
-  const row = String(header.line);
-  const text = `header in row ${row}; left out above it: ${above.map((one) => `"${one}"`).join(', ')}`;
-  return {
-    options: { ...options, headerRow: header.line },
-    guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
-  };
-}
-
-/** The first row with an input whose names are unique, or else with one at all. */
-function headerIn(rows: readonly Fields[], wanted: ReadonlySet<string>): number {
-  const isNamed = (row: Fields): boolean => matchesIn(wanted)(row) > 0;
-  const at = rows.findIndex((row) => isHeader(row.fields) && isNamed(row));
-  return at < 0 ? rows.findIndex(isNamed) : at;
-}
-
-/** The first row that is no title, if most rows from it on are none either. */
-function firstOfTable(rows: readonly Fields[]): number {
-  const at = rows.findIndex((row) => !isTitle(row));
-  const table = rows.slice(at).filter((row) => !isTitle(row));
-  return table.length * 2 > rows.length - at ? at : -1;
-}
-
-const isTitle = ({ fields }: Fields): boolean => fields.filter((field) => field.trim()).length < 2;
-
-/** Names that are unique and no numbers; a table may have unnamed columns at its end. */
-function isHeader(fields: readonly string[]): boolean {
-  const names = fields.map((field) => field.trim()).filter((field) => field !== '');
-  return new Set(names).size === names.length && names.every((name) => !/^[-+]?[\d.,]+$/.test(name));
 }
 
 /** Bytes that stand for no character in windows-1252. */

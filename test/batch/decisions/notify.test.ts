@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NOTIFY_FAILED } from '../../../src/options/bounds.ts';
 import { LOG, RESULTS, type Event } from '../../../src/batch/events.ts';
 import { type Command } from '../../../src/batch/commands.ts';
-import type { Notice } from '../../../src/batch/pausing/pause-kinds.ts';
+import type { Notice } from '../../../src/batch/notices/notice.ts';
 import { closedSnapshot, restore } from '../../../src/batch/state/snapshot.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';

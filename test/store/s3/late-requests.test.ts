@@ -5,7 +5,7 @@ import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { assertQuiet, endQuiet } from '../../../src/audit/quiet-period.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
-import { writeWatched } from '../../../src/create-batch/watched/left-out.ts';
+import { writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,0 +1,85 @@
+// Guesses where the header of a CSV or of a page of a workbook stands.
+
+import { RunsheetError } from '../../errors/error.ts';
+import { fieldsOf, type Fields } from '../csv/csv.ts';
+import { shortened } from '../sheet-record.ts';
+import type { SheetOptions, SheetSource } from '../sheet-source.ts';
+import { firstRows } from '../xlsx/unpacked-sheet.ts';
+import { said, toConfirm, type Settled } from './guess.ts';
+import { nameProper } from './input-names.ts';
+
+/** Rows in which a header may stand. */
+export const HEADER_ROWS = 20;
+
+/** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
+export async function guessedHeader(
+  source: SheetSource,
+  options: SheetOptions,
+  wanted: ReadonlySet<string> | undefined,
+): Promise<Settled> {
+  const rows = (await firstRowsOf(source, options, HEADER_ROWS)) ?? [];
+  const at = wanted ? headerIn(rows, wanted) : firstOfTable(rows);
+  const header = rows[at];
+  if (at <= 0 || header === undefined || (wanted === undefined && !isHeader(header.fields)))
+    return { options, guesses: [] };
+  const above = rows
+    .slice(0, at)
+    .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
+    .filter(Boolean);
+  // A title is one value; a row of several may be the real header, or a row of another table.
+  const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
+  const row = String(header.line);
+  const text = `header in row ${row}; left out above it: ${above.map((one) => `"${one}"`).join(', ')}`;
+  return {
+    options: { ...options, headerRow: header.line },
+    guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
+  };
+}
+
+/** The first row with an input whose names are unique, or else with one at all. */
+function headerIn(rows: readonly Fields[], wanted: ReadonlySet<string>): number {
+  const isNamed = (row: Fields): boolean => matchesIn(wanted)(row) > 0;
+  const at = rows.findIndex((row) => isHeader(row.fields) && isNamed(row));
+  return at < 0 ? rows.findIndex(isNamed) : at;
+}
+
+/** The first row that is no title, if most rows from it on are none either. */
+function firstOfTable(rows: readonly Fields[]): number {
+  const at = rows.findIndex((row) => !isTitle(row));
+  const table = rows.slice(at).filter((row) => !isTitle(row));
+  return table.length * 2 > rows.length - at ? at : -1;
+}
+
+const isTitle = ({ fields }: Fields): boolean => fields.filter((field) => field.trim()).length < 2;
+
+/** Names that are unique and no numbers; a table may have unnamed columns at its end. */
+function isHeader(fields: readonly string[]): boolean {
+  const names = fields.map((field) => field.trim()).filter((field) => field !== '');
+  return new Set(names).size === names.length && names.every((name) => !/^[-+]?[\d.,]+$/.test(name));
+}
+
+export const matchesIn =
+  (wanted: ReadonlySet<string>) =>
+  ({ fields }: Fields): number =>
+    new Set(fields.map(nameProper).filter((name) => wanted.has(name))).size;
+
+/** The first rows; undefined if they cannot be read in this way. */
+export async function firstRowsOf(
+  source: SheetSource,
+  options: SheetOptions,
+  most: number,
+): Promise<readonly Fields[] | undefined> {
+  if (options.format === 'xlsx') return firstRows(source, most);
+  const rows: Fields[] = [];
+  try {
+    for await (const row of fieldsOf(source, { quote: 'loose', ...options })) {
+      rows.push(row);
+      if (rows.length === most) break;
+    }
+    return rows;
+  } catch (error) {
+    if (!(error instanceof RunsheetError)) throw error;
+    // A quote that is never closed is a letter, or an error that is shown later.
+    return options.quote === undefined ? firstRowsOf(source, { ...options, quote: 'none' }, most) : undefined;
+  }
+}
