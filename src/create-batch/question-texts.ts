@@ -169,9 +169,15 @@ function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeploym
   return `${plural(rows)} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
 }
 
-function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
+function boughtText({
+  rows,
+  paid,
+  expectedUsd,
+  batches,
+}: Question & { readonly id: 'boughtBefore' }): string {
+  const where = batches === undefined ? '' : ` in ${list(batches)}`;
   const cost = expectedUsd ? `, about ${usdText(expectedUsd * 1e9)}` : '';
-  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
+  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
 }
 
 /** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */

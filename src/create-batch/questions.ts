@@ -113,6 +113,8 @@ export type Question =
       readonly rows: number;
       readonly paid: number;
       readonly expectedUsd: number | undefined;
+      /** The batches that have them, if they are others. */
+      readonly batches?: readonly string[];
     };
 
 export type Patch = { readonly answers: Answers; readonly again?: true } | { readonly into: string };

@@ -40,7 +40,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
       : 'prompt,seed,photo\na newt,4,.secret\n',
   manyRows: () => 'prompt,seed\na newt,40\na toad,60\na crow,80\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
-  boughtBefore: (before) => before,
+  boughtBefore: more,
   settings: (before) => before,
 };
 
@@ -63,6 +63,13 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
   const batch = await console.batch(old, 'old', 'portraits', key);
   if (question !== 'open') await endBatch(batch);
   const sheet = join(console.folder, 'old.csv');
+  // Two batches that others do not know of share a row.
+  if (question === 'boughtBefore' && door !== 'retry' && door !== 'retryCall')
+    await endBatch(
+      await console.batch(console.write('other.csv', more(before)), 'other', 'portraits', key),
+      true,
+      'succeeded',
+    );
   if (question === 'changed') giveOtherId(join(batch.folder, 'batch.json'));
   if (question === 'elsewhere') vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'other'));
   const text =

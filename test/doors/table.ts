@@ -137,7 +137,9 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
   },
   boughtBefore: {
     ...always(NEW_BATCH),
-    ...added(ADDS),
+    into: asks('E602', '--yes'),
+    append: refuses('E602', 'mayBuyTwice: true'),
+    watch: never('a save is the wish of its user'),
     retry: asks('E602', '--yes'),
     retryCall: refuses('E602', 'mayBuyTwice: true'),
   },

@@ -211,7 +211,9 @@ const service = {
   ...ownFlags,
 };
 const making = inGroup('batch', {
-  yes: boolean('with --canary, send the others without asking on a terminal'),
+  yes: boolean(
+    'with --canary, send the others without asking; with --into, also rows that other batches have bought',
+  ),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(
     optional(

@@ -22,10 +22,12 @@ import {
   otherGpu,
   outsideFiles,
   QuestionsOpen,
+  sumOf,
   unanswered,
   type Answers,
   type Patch,
   type Question,
+  type SharedRows,
 } from '../questions.ts';
 import type { Proposed } from '../settle.ts';
 import {
@@ -38,6 +40,7 @@ import {
   type ReadSheet,
 } from './append-rows.ts';
 import type { Comparison } from './compare-rows.ts';
+import { paidElsewhere } from './paid-elsewhere.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
@@ -65,6 +68,8 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #answers: Answers;
   #guesses: readonly Guess[] = [];
   #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
+  /** Rows to send that other batches have. */
+  #paid: readonly SharedRows[] = [];
   #failure: unknown;
   #files: LocalFiles | undefined;
   #found: LocalFiles['found'];
@@ -106,8 +111,17 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       ...aboutGuesses(this.copy.name, this.#guesses),
       ...outsideFiles(this.copy.name, this.#found),
       ...(this.#further ? otherGpu(this.#further.sheet.batch.file, this.#further.compared.gpus) : []),
+      ...this.#boughtBefore(),
     ];
     return unanswered(asked, this.#answers);
+  }
+
+  #boughtBefore(): readonly Question[] {
+    if (this.#further === undefined || this.#paid.length === 0) return [];
+    const { appended, changed } = this.#further.compared;
+    const batches = [...new Set(this.#paid.map(({ batch }) => batch))];
+    const rows = appended + changed;
+    return [{ id: 'boughtBefore', rows, paid: sumOf(this.#paid), expectedUsd: undefined, batches }];
   }
 
   async with(...patches: readonly Patch[]): Promise<void> {
@@ -130,9 +144,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
         continue;
       }
       if (await addRows(sheet, compared, this.#request.by)) return { pass, appended, changed };
-      const newest = await compareFurther(sheet);
-      compared[Symbol.dispose]();
-      this.#further = { sheet, compared: newest };
+      await this.#compare(sheet);
     }
   }
 
@@ -170,8 +182,17 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   async #layOut(): Promise<void> {
     const sheet = await (this.#sheet as ReadSheet).layOut();
     this.#found = this.#files?.found;
-    this.#further?.compared[Symbol.dispose]();
-    this.#further = { sheet, compared: await compareFurther(sheet) };
+    await this.#compare(sheet);
+  }
+
+  async #compare(sheet: FurtherSheet): Promise<void> {
+    const before = this.#further?.compared;
+    const compared = await compareFurther(sheet);
+    before?.[Symbol.dispose]();
+    this.#further = { sheet, compared };
+    // What is saved again is the wish of its user, whatever other batches have.
+    const isAsked = this.#request.isSavedAgain !== true && this.#answers.boughtBefore === undefined;
+    this.#paid = isAsked ? await paidElsewhere(this.#around.config.out, sheet, compared) : [];
   }
 }
 

@@ -31,10 +31,11 @@ export type ReusableRow = {
   readonly record: PartRecord;
 };
 
-/** The caller closes it. */
+/** Of the rows that are wanted. The caller closes it. */
 export async function findOverlap(
   batches: readonly BatchFolder[],
   { file, layout }: NewRows,
+  isWanted: (row: number) => boolean = () => true,
 ): Promise<Overlap> {
   const others = batches.filter((other) => mayShare(file, other.file));
   const overlap = new Overlap(file.sheet.rows);
@@ -42,7 +43,7 @@ export async function findOverlap(
     if (others.length === 0) return overlap;
     for (let page = 1; page <= file.sheet.pages; page += 1)
       for (const row of await readPage(layout, page))
-        overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
+        if (isWanted(row.row)) overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
     for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
     overlap.end();
     return overlap;

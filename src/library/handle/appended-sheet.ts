@@ -120,11 +120,19 @@ export const estimateFurther = (
   { sheet: { batch, laidOut }, compared: { gpus } }: NonNullable<FurtherRows['further']>,
 ): Promise<Estimate> => estimateOf(out, { file: batch.file, laidOut: { ...laidOut, gpus } });
 
-async function withSheet<T>(sheet: Sheet, options: AppendOptions, use: (asked: FurtherAsked) => Promise<T>) {
+async function withSheet<T>(
+  sheet: Sheet,
+  { mayBuyTwice = false, ...options }: AppendOptions,
+  use: (asked: FurtherAsked) => Promise<T>,
+) {
   const given = givenSheet(sheet, options);
   const { path, copy: copying } = given;
   try {
-    return await use({ path, copying, answers: answersFrom(options), ...readingFrom(options) });
+    const answers = {
+      ...answersFrom(options),
+      ...(mayBuyTwice && { boughtBefore: 'again' as const }),
+    };
+    return await use({ path, copying, answers, ...readingFrom(options) });
   } catch (error) {
     const failure = given.failure();
     throw failure === undefined ? inputRefused(error) : failure.error;

@@ -75,7 +75,10 @@ export type RetryOptions = RetryFilter &
 /** How to read a further sheet of a batch, and in which order its rows are sent. */
 export type AppendOptions = Abortable &
   ReadingOptions &
-  Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>;
+  Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'> & {
+    /** Needed for rows that other batches have bought, or may buy (default: false). */
+    readonly mayBuyTwice?: boolean;
+  };
 
 /** How many rows are sent. */
 export type AddedRows = {
