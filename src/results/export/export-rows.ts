@@ -18,6 +18,7 @@ export type ExportSource = {
   readonly file: BatchFile;
   readonly store: Store;
   readonly rows: number;
+  readonly hasEnded: boolean;
   readonly own: readonly string[];
   readonly results: readonly string[];
   readonly read: () => AsyncGenerator<ExportRow>;
@@ -31,6 +32,7 @@ export async function exportSource(store: Store, file: BatchFile): Promise<Expor
     file,
     store,
     rows,
+    hasEnded,
     own,
     results: resultNames(own),
     // A row of an ended batch that was never sent is cancelled.

@@ -1,6 +1,6 @@
-// An export as an Excel workbook: the results with links to their files, and all files.
+// An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
-import type { FileRecord } from '../row-record.ts';
+import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/header.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource, type Sink } from './export-rows.ts';
@@ -14,6 +14,7 @@ import {
   type SheetCapacity,
   CELL_CHARACTERS,
 } from './xlsx/workbook.ts';
+import type { ShownRow } from '../batch-rows.ts';
 
 const THUMBNAILS = 2_000;
 /** Their longest side, in pixels. */
@@ -44,7 +45,9 @@ export async function writeXlsx(
     lines: results.lines(),
     pictures: decode && (() => results.pictures(decode)),
   });
-  const files = results.files > 0 ? await addFiles(workbook, source, linkTo) : undefined;
+  const { tally } = results;
+  await workbook.addSheet({ name: 'Summary', header: ['fact', 'value'], lines: tally.lines(source) });
+  const files = tally.files > 0 ? await addFiles(workbook, source, linkTo) : undefined;
   await workbook.end();
   const hasNone = decode === undefined && results.wanted > 0;
   return [
@@ -73,8 +76,7 @@ type Wanted = { readonly path: string; readonly row: number; readonly text: stri
 
 /** The lines of the results, and what is known after they were written. */
 class ResultLines {
-  rows = 0;
-  files = 0;
+  readonly tally = new ExportTally();
   /** Pictures that could have a thumbnail. */
   wanted = 0;
   readonly #source: ExportSource;
@@ -104,8 +106,7 @@ class ResultLines {
   }
 
   async #line({ record, cells }: ExportRow): Promise<SheetLine> {
-    this.rows += 1;
-    this.files += record.files.length;
+    this.tally.add(record);
     const own = this.#source.own.map((_, at) => cells[at]);
     const values = resultValues(record).map((value) =>
       typeof value === 'string' ? terminalLine(value) : value,
@@ -123,7 +124,7 @@ class ResultLines {
     if (picture === undefined) return false;
     this.wanted += 1;
     if (!this.#hasThumbnails || this.#chosen.length === THUMBNAILS) return false;
-    this.#chosen.push({ path: picture.path, row: this.rows, text: key });
+    this.#chosen.push({ path: picture.path, row: this.tally.rows, text: key });
     return true;
   }
 }
@@ -143,6 +144,59 @@ async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<
         link: await links.of(path, FILE_AT),
       };
 }
+
+// Counts what an export shows, while its rows are written.
+type Use = { runs: number; seconds: number; costUsd: number };
+
+class ExportTally {
+  rows = 0;
+  files = 0;
+  readonly #outcomes = new Map<string, number>();
+  readonly #gpus = new Map<string, Use>();
+
+  add({ outcome, attempts, files }: ShownRow): void {
+    this.rows += 1;
+    this.files += files.length;
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+    for (const attempt of attempts) {
+      const { gpu_used: gpu, cost_usd: cost = 0 } = attempt;
+      if (gpu === undefined) continue;
+      const use = this.#gpus.get(gpu) ?? { runs: 0, seconds: 0, costUsd: 0 };
+      this.#gpus.set(gpu, {
+        runs: use.runs + 1,
+        seconds: use.seconds + gpuSecondsOf(attempt),
+        costUsd: use.costUsd + cost,
+      });
+    }
+  }
+
+  async *lines({ file, hasEnded }: ExportSource): AsyncGenerator<SheetLine> {
+    const gpus = [...this.#gpus];
+    const sum = (of: (use: Use) => number): number => gpus.reduce((total, [, use]) => total + of(use), 0);
+    const facts: readonly (readonly [string, string | number])[] = [
+      ['batch', file.batch],
+      ['sheet', file.sheet.name],
+      ['deployment', file.deployment.name ?? file.deployment.id],
+      ['created', file.createdAt],
+      ['exported', new Date().toISOString()],
+      ['state', hasEnded ? 'ended' : 'the batch had not ended'],
+      ['rows', this.rows],
+      ...this.#outcomes,
+      ['files', this.files],
+      ['runs', sum(({ runs }) => runs)],
+      ['GPU seconds', rounded(sum(({ seconds }) => seconds))],
+      ['cost in US dollars, estimated', rounded(sum(({ costUsd }) => costUsd))],
+      ...gpus.flatMap(([gpu, { runs, seconds, costUsd }]): [string, number][] => [
+        [`${gpu}: runs`, runs],
+        [`${gpu}: seconds`, rounded(seconds)],
+        [`${gpu}: US dollars`, rounded(costUsd)],
+      ]),
+    ];
+    for (const cells of facts) yield { cells };
+  }
+}
+
+const rounded = (number: number): number => Number(number.toFixed(6));
 
 /** Makes the links of a sheet and of its further sheets. An address for which a sheet has no room is not made, because in S3 each one is signed. */
 export class SheetLinks {

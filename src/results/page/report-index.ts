@@ -3,10 +3,11 @@
 //
 //   of each row        outcome, attempts, files, bytes, path and checksum of the first file, key, reason, and the
 //                      beginning of each cell of the sheet
-//   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome
+//   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
 
 import { idleBefore, type Idle } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
 import { Deflated } from './deflated.ts';
@@ -39,6 +40,7 @@ const NUMBERS = {
   'a.cost': 4,
   'a.gpu': 1,
   'a.outcome': 1,
+  'a.kind': 1,
 } as const;
 type NumberColumn = keyof typeof NUMBERS;
 const TEXTS = ['key', 'file', 'sha', 'reason'] as const;
@@ -117,6 +119,8 @@ export class ReportIndex {
     this.#number('a.cost', Math.min(Math.round(cost_usd / COST_UNIT), 0xffffffff));
     this.#number('a.gpu', this.#gpu(attempt.gpu_used));
     this.#number('a.outcome', attempt.outcome === 'absent' ? 255 : OUTCOMES.indexOf(attempt.outcome));
+    const kind = attempt.failure === undefined ? 0 : FAILURE_KINDS.indexOf(attempt.failure) + 1;
+    this.#number('a.kind', kind + (attempt.climbed ? 128 : 0));
   }
 
   #tick(time: string | undefined): number {

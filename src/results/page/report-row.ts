@@ -113,6 +113,8 @@ export function liveRow(
       run: one.run_seconds,
       cost: one.cost_usd,
       gpu: one.gpu_used === undefined ? undefined : terminalLine(one.gpu_used),
+      kind: one.failure,
+      climbed: one.climbed,
     })),
   };
 }

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { programAnywhere } from '../../host/package-version.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { ownColumns } from '../../sheet/header.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -144,6 +145,7 @@ function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) {
 
 const UNITS = {
   outcomes: OUTCOMES,
+  failureKinds: FAILURE_KINDS,
   tickMs: TICK_MS,
   leadMs: LEAD_MS,
   costUnit: COST_UNIT,

@@ -33,7 +33,7 @@ print(json.dumps({
         readonly types: readonly string[];
       };
       expect(facts).toEqual({
-        sheets: ['Results', 'Files'],
+        sheets: ['Results', 'Summary', 'Files'],
         frozen: 'A2',
         pictures: CELLS.length - 1,
         link: 'outputs/SKU%201.png',

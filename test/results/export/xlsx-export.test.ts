@@ -81,9 +81,19 @@ describe('the workbook of a batch', () => {
     expect(results?.frozen).toBe(true);
   });
 
-  it('has every file with the node that made it', () => {
-    const [, files] = workbook.sheets;
-    expect(workbook.sheets.map(({ name }) => name)).toEqual(['Results', 'Files']);
+  it('has a summary, and every file with the node that made it', () => {
+    const [, summary, files] = workbook.sheets;
+    expect(workbook.sheets.map(({ name }) => name)).toEqual(['Results', 'Summary', 'Files']);
+    const facts = Object.fromEntries(
+      CELLS.map((_, at) => [summary?.cells[`A${at + 2}`], summary?.cells[`B${at + 2}`]]),
+    );
+    expect(facts).toMatchObject({
+      batch: 'b-7f3a',
+      rows: CELLS.length,
+      succeeded: CELLS.length - 1,
+      open: 1,
+      state: 'the batch had not ended',
+    });
     expect(files?.cells).toMatchObject({
       B3: 'SKU 1',
       C3: 'outputs/SKU 1~2.png',

@@ -1,45 +1,76 @@
-// What the batch cost, by GPU.
+// What the batch cost: by GPU, and by why a run was needed.
 
-import { html, Lines, useMemo } from './parts.js';
+import { html, Lines, Section, useMemo } from './parts.js';
+import { fateOf } from './course.js';
 import { count, money, span } from './text.js';
 
 /** @import { Table } from './table.js' */
+/** @typedef {Map<string, { runs: number, seconds: number, cost: number, failed: number }>} Uses */
 
 const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run'];
 
 /** @param {{ table: Table }} props */
 export function Costs({ table }) {
-  const uses = useMemo(() => usesOf(table), [table.version]);
+  const { gpus, kinds } = useMemo(() => usesOf(table), [table.version]);
   const { summary } = table.facts;
   const twice = summary === undefined ? 0 : summary.total_cost_usd - summary.cost_usd;
-  const isPaid = uses.some(([, { cost }]) => cost > 0);
-  const lines = uses.map(([gpu, { runs, seconds, cost, failed }]) => [
-    table.gpus[gpu] || 'not named',
-    ...(isPaid ? [{ text: html`<b>${money(cost)}</b>` }] : []),
-    { text: count(runs) },
-    failed > 0 ? { text: count(failed), outcome: 'failed' } : { text: '–' },
-    { text: span(seconds) },
-    { text: span(seconds / runs) },
-  ]);
+  const isPaid = [...gpus.values()].some(({ cost }) => cost > 0);
   return html`<div class="columns">
-      <div class="scroll" tabindex="0" role="region" aria-label="Cost by GPU"><${Lines} heads=${['GPU', ...(isPaid ? ['Cost'] : []), ...HEADS]} lines=${lines} /></div>
+      <${UsesTable} title="By GPU" what="GPU" ...${{ uses: gpus, isPaid }} /><${UsesTable} title="By reason" what="Why it ran" ...${{ uses: kinds, isPaid }} />
     </div>
     <p class="note">
       ${isPaid ? 'Estimated: cold start and run seconds at the price of the GPU.' : 'No run had a price.'}${twice > 0 && ` Duplicate runs cost ${money(twice)} more.`}
     </p>`;
 }
 
-/** By the number of the GPU, the dearest first. @param {Table} table */
+/** @param {Table} table */
 function usesOf(table) {
-  /** @type {Map<number, { runs: number, seconds: number, cost: number, failed: number }>} */
-  const uses = new Map();
-  for (const { run, cold, gpu, cost, outcome } of table.attempts) {
+  /** @type {Uses} */
+  const gpus = new Map();
+  /** @type {Uses} */
+  const kinds = new Map();
+  let before = '';
+  for (const attempt of table.attempts) {
+    const { nth, run, cold, gpu, cost, outcome } = attempt;
+    const why = nth === 1 ? 'First attempt' : before;
+    before = reasonOf(table, attempt);
     const seconds = Math.max(0, run) + Math.max(0, cold);
     // An attempt that never reached a machine used nothing.
     if (gpu === 0 && seconds === 0) continue;
-    const sum = uses.get(gpu) ?? { runs: 0, seconds: 0, cost: 0, failed: 0 };
-    const failed = sum.failed + Number(outcome !== 0);
-    uses.set(gpu, { runs: sum.runs + 1, seconds: sum.seconds + seconds, cost: sum.cost + cost, failed });
+    for (const [uses, name] of /** @type {[Uses, string][]} */ ([
+      [gpus, table.gpus[gpu] || 'not named'],
+      [kinds, why],
+    ])) {
+      const sum = uses.get(name) ?? { runs: 0, seconds: 0, cost: 0, failed: 0 };
+      const failed = sum.failed + Number(outcome !== 0);
+      uses.set(name, { runs: sum.runs + 1, seconds: sum.seconds + seconds, cost: sum.cost + cost, failed });
+    }
   }
-  return [...uses].sort(([, a], [, b]) => b.cost - a.cost);
+  return { gpus, kinds };
+}
+
+/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./table.js').Attempt) => string} */
+function reasonOf(table, attempt) {
+  const { kind } = attempt;
+  if (kind >= 128) return 'Climbed to a larger GPU';
+  const name = table.facts.failureKinds[kind - 1] ?? 'unknown';
+  if (name !== 'unknown') return `Sent again after ${name.replaceAll('-', ' ')}`;
+  const fate = fateOf(table, attempt);
+  return `Sent again after ${{ 'timed-out': 'a time-out', succeeded: 'success' }[fate] ?? `another end (${fate})`}`;
+}
+
+/** @param {{ title: string, what: string, uses: Uses, isPaid: boolean }} props */
+function UsesTable({ title, what, uses, isPaid }) {
+  const all = [...uses].sort(([, a], [, b]) => b.cost - a.cost);
+  const lines = all.map(([name, { runs, seconds, cost, failed }]) => [
+    name,
+    { text: count(runs) },
+    failed > 0 ? { text: count(failed), outcome: 'failed' } : { text: '–' },
+    { text: span(seconds) },
+    { text: span(seconds / runs) },
+    ...(isPaid ? [{ text: html`<b>${money(cost)}</b>` }] : []),
+  ]);
+  return html`<${Section} head="h2" title=${title}>
+    <div class="scroll" tabindex="0" role="region" aria-label="Cost ${title}"><${Lines} heads=${[what, ...HEADS, ...(isPaid ? ['Cost'] : [])]} lines=${lines} /></div>
+  <//>`;
 }

@@ -9,7 +9,7 @@ export const BUCKETS = 240;
 const zeros = () => new Float64Array(BUCKETS);
 
 /** How an attempt ended. @type {(table: Table, attempt: Attempt) => string} */
-const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
+export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
 
 /** @param {Attempt} attempt */
 const isTimed = ({ created, ended }) => created > 0 && ended > 0;

@@ -8,10 +8,10 @@ import { factsText } from './text.js';
 
 /**
  * Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known); `nth`: of its row, from 1.
- * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number }} Attempt
+ * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
  */
 /** What is not known of an attempt. */
-const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255 };
+const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255, kind: 0 };
 
 /** The outcome of a row that has none. */
 export const OPEN = 127;
@@ -79,7 +79,7 @@ export class Table {
     this.cells = this.facts.columns.map((_, at) => texts(`c${at}`));
     for (const name of /** @type {const} */ (['outcome', 'files', 'bytes'])) this.of[name].set(numbers(name));
     const tries = numbers('attempts');
-    const [created, ended, queue, cold, run, cost, gpu, outcome] = Object.keys(NONE).map((name) =>
+    const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
       numbers(`a.${name}`),
     );
     let time = 0;
@@ -99,6 +99,7 @@ export class Table {
           cost: (cost?.[at] ?? 0) * costUnit,
           gpu: gpu?.[at],
           outcome: outcome?.[at],
+          kind: kind?.[at],
         });
       }
     this.markSame();
@@ -122,8 +123,14 @@ export class Table {
     this.of.bytes[row] = bytes;
     this.of.tries[row] = 0;
     this.of.cost[row] = 0;
-    for (const { outcome: one, gpu, ...rest } of attempts)
-      this.#attempt({ ...rest, row, gpu: this.#gpuNumber(gpu), outcome: this.outcomeNumber(one) });
+    for (const { outcome: one, gpu, kind, climbed, ...rest } of attempts)
+      this.#attempt({
+        ...rest,
+        row,
+        gpu: this.#gpuNumber(gpu),
+        outcome: this.outcomeNumber(one),
+        kind: this.facts.failureKinds.findIndex((name) => name === kind) + 1 + (climbed ? 128 : 0),
+      });
   }
 
   /** Numbers the groups of rows whose pictures are the same and whose inputs differ. */
