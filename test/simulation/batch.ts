@@ -261,7 +261,8 @@ export class SimBatch {
     const { world, state } = this;
     const again = restore(next);
     for (const problem of problemsOf(again)) world.claim(false, () => `restored: ${problem}`);
-    const lost = lostOnTheWay(state, again);
+    // A report to the pool may arrive after the snapshot, in the same workflow task: it changes nothing that travels.
+    const lost = lostOnTheWay(state, again).filter((name) => name !== 'now' && name !== 'wallAt');
     world.claim(lost.length === 0, () => `${lost.join()} differ in the next workflow run`);
     const bytes = [next.rows, next.parts].map((list) => Buffer.byteLength(JSON.stringify(list)) - 2);
     world.claim(
