@@ -1,22 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, createReadStream, mkdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
-import {
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-  access,
-  link,
-  readFile,
-  realpath,
-  writeFile,
-} from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, access, link, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { callSignal, throwIfCallAborted } from '../host/call-signal.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { undefinedIfAbsent, type Draft, type Store, replacedMeanwhile } from './store.ts';
 import { discardFolder } from './discard-folder.ts';
+import { writeOnThread } from './file-writer.ts';
 
 /**
  * The batch folder at `path`; subfolders are created with their first file. If an `existing` folder has vanished, perhaps
@@ -219,22 +209,17 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
   };
 }
 
-/** Writes a small file without waiting for the disk. */
+/** Writes a small file without waiting for the disk, on another thread. */
 async function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder) {
   throwIfCallAborted();
-  const beside = besideOf(path);
-  const write = (): Promise<void> => writeFile(beside, content, { flag: 'wx' });
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const order = { beside: besideOf(path), path, content: bytes };
   try {
-    await write().catch((error: unknown) => {
-      undefinedIfAbsent(error);
-      makeFolder(dirname(path));
-      return write();
-    });
-    await rename(beside, path);
+    await writeOnThread(order);
   } catch (error) {
-    // The first error says why; a leftover has a hidden name, and `clean` finds it.
-    await rm(beside, { force: true }).catch(() => undefined);
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    makeFolder(dirname(path));
+    await writeOnThread(order);
   }
 }
 
