@@ -138,7 +138,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(await page.textContent('#side dl')).toContain('prompt');
     await page.keyboard.press('ArrowRight');
     expect(await page.textContent('#side h2')).toBe('SKU-0012');
-    expect(page.url()).toMatch(/#SKU-0012$/);
+    await expect.poll(() => page.url()).toMatch(/#SKU-0012$/);
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Escape');

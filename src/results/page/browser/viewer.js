@@ -13,7 +13,10 @@ export function Viewer(props) {
   const dialog = useRef();
   const close = () => dialog.current?.close();
   const has = (one) => one >= 0 && one < length;
-  const step = (by) => has(place + by) && go(place + by);
+  // Keys may come faster than the page is drawn.
+  const at = useRef(place);
+  at.current = place;
+  const step = (by) => has(at.current + by) && go((at.current += by));
   useLayoutEffect(() => {
     dialog.current?.showModal();
     dialog.current?.focus();
