@@ -345,7 +345,8 @@ describe('a condition', () => {
 
 describe('rows of rows', () => {
   it('have the cells of their own row, each combination once, whatever the sheet', async () => {
-    const cell = fc.stringMatching(/^[a-z"; ,]{0,6}[a-z]$/);
+    // No word for nothing, such as `na`, and none for a total.
+    const cell = fc.stringMatching(/^x[a-z"; ,]{0,5}[a-z]$/);
     const values = fc.uniqueArray(fc.nat(99).map(String), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(
