@@ -72,7 +72,7 @@ export type Run = {
   }[];
 };
 
-/** It may have been executed, and nobody knows. */
+/** It may have been executed, which is not known. */
 export const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
 export const isRunning = ({ status }: Run): boolean => status === 'running';
 

@@ -6,7 +6,6 @@ import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';
 import type { Candidates } from '../../create-batch/append/add-pass.ts';
-import type { Answers } from '../../create-batch/questions.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/retried-rows.ts';
@@ -32,10 +31,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     return EXIT.ok;
   }
   await using servers = serversFor(configOf(flags), printer);
-  const answers: Answers = {
-    ...(flags.yes ? { boughtBefore: 'again' } : {}),
-    ...answersFrom(flags),
-  };
+  const answers = answersFrom({ ...flags, mayBuyTwice: flags.yes });
   const set = flags.set && inputsSet(flags.set);
   using again = await proposeRetry(servers, found, { filter: filterOf(flags), set, answers });
   const { rows, open } = again.wanted;

@@ -74,7 +74,7 @@ const askedOf = ({ context: { process }, flags, sheet }: Given): FurtherAsked =>
   copying: { stdin: process.stdin, ...copyingOf(flags) },
   reading: readingOf(flags),
   order: orderOf(flags),
-  answers: { ...answersFrom(flags), ...(flags.yes && { boughtBefore: 'again' }) },
+  answers: answersFrom({ ...flags, mayBuyTwice: flags.yes }),
 });
 
 /** Adds the rows and follows the batch. Repeating the command adds nothing. */

@@ -128,10 +128,7 @@ async function withSheet<T>(
   const given = givenSheet(sheet, options);
   const { path, copy: copying } = given;
   try {
-    const answers = {
-      ...answersFrom(options),
-      ...(mayBuyTwice && { boughtBefore: 'again' as const }),
-    };
+    const answers = answersFrom({ ...options, mayBuyTwice });
     return await use({ path, copying, answers, ...readingFrom(options) });
   } catch (error) {
     const failure = given.failure();

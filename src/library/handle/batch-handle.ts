@@ -166,10 +166,7 @@ export class BatchHandle {
   }: RetryOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
     if (!(await isStarted(found))) return { rows: 0 };
-    const answers = {
-      ...(mayBuyTwice ? { boughtBefore: 'again' as const } : {}),
-      ...answersFrom({ acceptGpu }),
-    };
+    const answers = answersFrom({ acceptGpu, mayBuyTwice });
     using proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
     const policy = { words: asOption };
     const how = howOf({ ...filter, timeoutMs });

@@ -2,7 +2,7 @@
 // this machine, so that a page elsewhere whose name was pointed here (DNS rebinding) gets nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorMessage, isRunsheetError } from '../../errors/error.ts';
+import { errorMessage } from '../../errors/error.ts';
 import { isAddressedHere, openServer } from '../../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
 
@@ -56,7 +56,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   } catch (error) {
     // A viewer who leaves closes the connection.
     if (response.headersSent) return void response.destroy();
-    response.writeHead(isRunsheetError(error, 'E602') ? 400 : 500, { 'content-type': 'text/plain' });
+    response.writeHead(500, { 'content-type': 'text/plain' });
     response.end(`${errorMessage(error)}\n`);
   }
 }

@@ -230,8 +230,13 @@ export const answersFrom = ({
   guess,
   acceptGpu,
   acceptFiles,
-}: Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>): Answers =>
-  acceptedBy(definedOnly({ guess, acceptGpu, acceptFiles }));
+  mayBuyTwice = false,
+}: Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'> & {
+  readonly mayBuyTwice?: boolean;
+}): Answers => ({
+  ...acceptedBy(definedOnly({ guess, acceptGpu, acceptFiles })),
+  ...(mayBuyTwice && { boughtBefore: 'again' as const }),
+});
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {
