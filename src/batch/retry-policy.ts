@@ -1,4 +1,5 @@
-// Decides whether and when a row is retried. How often, by the kind of failure, is in src/options/failure-kind.ts.
+// Decides whether and when a row is retried whose run has ended. How often, by the kind of failure, is in src/options/failure-kind.ts;
+// when a POST is repeated that started no run, in sending-limits/circuit-breaker.ts.
 
 import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';

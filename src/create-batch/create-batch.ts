@@ -17,7 +17,7 @@ import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
-import { canaryFirst } from './queue-pages.ts';
+import { canaryFirst } from './canary-rows.ts';
 import {
   agreedSheetOf,
   guessesAbout,

@@ -15,7 +15,7 @@ import { FIRST_PASS, readSegments } from '../store/passes.ts';
 import { type Store, within } from '../store/store.ts';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LaneSpec, Canary } from '../batch/params.ts';
+import type { LaneSpec } from '../batch/params.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchRow } from '../results/batch-rows.ts';
 import { sizeOf } from '../sheet/size-classes.ts';
@@ -130,70 +130,6 @@ export async function* queuedIn(
   for (let number = 1; number <= places; number += QUEUE_ROWS)
     if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
     else yield* (await readQueuePage(layout, placeIn(lane, number))).value;
-}
-
-type CanaryDraft = {
-  readonly file: BatchFile;
-  readonly laidOut: LaidOut;
-  readonly layout: Store;
-  readonly canary?: readonly number[];
-};
-
-/** A batch without other rows needs no canary. */
-export async function canaryFirst<D extends CanaryDraft>(draft: D, wanted: Canary | undefined): Promise<D> {
-  if (wanted === undefined) return draft;
-  const { file, laidOut, layout } = draft;
-  const rows = await Promise.all(
-    laidOut.lanes.map(async (_, lane) => {
-      const queued = await Array.fromAsync(queuedIn(layout, laidOut, lane), ({ row }) => row);
-      return queued.toSorted((a, b) => a - b);
-    }),
-  );
-  if (rows.flat().length <= wanted.rows) return draft;
-  const chosen = canaryRows(rows, wanted.rows);
-  const ordered = await rewriteQueue(draft, (queued, lane) => firstOf(queued, new Set(chosen[lane])));
-  const lanes = ordered.map((spec, lane) => {
-    const own = chosen[lane]?.length ?? 0;
-    return own === 0 ? spec : { ...spec, canary: own };
-  });
-  const canary = chosen.flat();
-  return {
-    ...draft,
-    file: {
-      ...file,
-      sheet: { ...file.sheet, lanes, isQueued: true },
-      canary: { rows: canary.length, asks: wanted.asks },
-    },
-    laidOut: { ...laidOut, lanes, isQueued: true },
-    canary,
-  };
-}
-
-/** Evenly spaced rows of each lane: its share of all, and at least one if there are as many as lanes. */
-export function canaryRows(
-  lanes: readonly (readonly number[])[],
-  most: number,
-): readonly (readonly number[])[] {
-  const counts = lanes.map(() => 0);
-  for (let left = most; left > 0; left -= 1) {
-    // Lanes without a chosen row are first, the largest before the others.
-    const ranks = lanes.map(({ length }, at) => (counts[at] ? counts[at] / length : -length));
-    const next = ranks.indexOf(Math.min(...ranks));
-    counts[next] = (counts[next] ?? 0) + 1;
-  }
-  return lanes.map((rows, lane) => {
-    const count = counts[lane] ?? 0;
-    return Array.from(
-      { length: count },
-      (_, at) => rows[Math.floor(((at + 0.5) * rows.length) / count)] ?? 0,
-    );
-  });
-}
-
-/** The rows in `first` before all others. */
-async function* firstOf(queued: AsyncIterable<Queued>, first: ReadonlySet<number>): AsyncGenerator<Queued> {
-  for (const row of first) yield { row };
-  for await (const one of queued) if (!first.has(one.row)) yield one;
 }
 
 // The lanes of a ladder, for rows that are sent again: such a row climbs on where its size class is, unless it was sent on a GPU

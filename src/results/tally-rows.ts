@@ -1,7 +1,7 @@
 // Adds rows with an outcome to the batch's tally.
 
 import type { RunCost } from '../batch/events.ts';
-import { isWrittenOff } from '../batch/accounting/reservations.ts';
+import { isWrittenOff } from '../batch/accounting/reserved-attempts.ts';
 import {
   NO_TALLY,
   tallyClimbing,

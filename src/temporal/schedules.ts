@@ -25,7 +25,7 @@ import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { shownAddress } from '../errors/redact.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';
 import { labelled, labelledMemo } from './encryption/labelled.ts';
-import { readFiring, type FiringInfo } from '../schedule/firings.ts';
+import { readFiring, type FiringInfo } from '../schedule/firing-info.ts';
 import type { TicketFolder } from '../schedule/tickets.ts';
 
 export type ScheduleInfo = {
@@ -36,7 +36,6 @@ export type ScheduleInfo = {
   /** Why it is paused. */
   readonly note?: string;
   readonly nextTimes: readonly Date[];
-  /** The clock changes of a year that meet the rule. */
   /** The last ten firings, oldest first. */
   readonly firings: readonly FiringInfo[];
   readonly counts: {

@@ -9,7 +9,7 @@ import {
   heldByEnded,
   NONE_HELD,
   type Held,
-} from '../../src/batch/accounting/reservations.ts';
+} from '../../src/batch/accounting/reserved-attempts.ts';
 import { acknowledge } from '../../src/batch/on-event/user-command.ts';
 import { attemptKey, type AttemptRun } from '../../src/batch/outcome.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canaryRows } from '../../src/create-batch/queue-pages.ts';
+import { canaryRows } from '../../src/create-batch/canary-rows.ts';
 
 const rowsFrom = (first: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => first + at);

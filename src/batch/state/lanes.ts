@@ -8,7 +8,7 @@
 // A lane without segments has sent all its places. With a ladder, rows that name no GPU are in a lane for each size class
 // (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
-import { NONE_HELD, type Held } from '../accounting/reservations.ts';
+import { NONE_HELD, type Held } from '../accounting/reserved-attempts.ts';
 import type { RunCosts } from '../accounting/run-costs.ts';
 import type { BatchParams, LaneSpec } from '../params.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';

@@ -13,7 +13,7 @@ import {
   endedRowBytes,
   type EndedRow,
 } from './row-state.ts';
-import { addHeld, heldBy, heldByEnded, isWrittenOff } from '../accounting/reservations.ts';
+import { addHeld, heldBy, heldByEnded, isWrittenOff } from '../accounting/reserved-attempts.ts';
 import { accountOn, laneWith, type Account, accountsOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
 import { clipped } from '../../options/clipped.ts';

@@ -3,10 +3,8 @@
 import type { UsefulConcurrency } from '../../batch/useful-concurrency.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Summary } from '../../results/summary.ts';
-import { count, money } from '../format.ts';
+import { count } from '../format.ts';
 import type { ShownProgress } from '../../library/handle/batch-status.ts';
-import { costSoFar } from '../../batch/accounting/tally.ts';
-import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
 
 type Shown = Pick<ShownProgress, 'useful' | 'concurrency'>;
 
@@ -49,23 +47,4 @@ function endText(one: Useful, isOneOfSeveral: boolean): string {
 function advice({ gpu, concurrency, is_default: isDefault }: Useful, isOneOfSeveral: boolean): string {
   if (!isOneOfSeveral) return `; next time give -c ${concurrency}`;
   return isDefault ? ' (default GPU)' : `; next time give --gpu-concurrency ${gpu}=${concurrency}`;
-}
-
-/** undefined if nothing has cost anything yet. */
-export function spentText(spent: Spent): string | undefined {
-  if (costSoFar(spent.tally) === 0 && spent.maxCostNano === undefined) return undefined;
-  const about = aboutCostUsd(spent);
-  const total = about === undefined ? '' : `, about ${money(about)} in total`;
-  // Nothing says what the runs of unknown rows cost.
-  const least = spent.tally.outcomes.unknown > 0 ? 'at least ' : '';
-  return `${least}${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
-}
-
-/** With --max-cost: the limit, and what counts against it. */
-function budgetText({ maxCostNano, budget }: Spent): string {
-  if (maxCostNano === undefined || budget === undefined) return '';
-  const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
-    money(nano / 1e9),
-  );
-  return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
 }

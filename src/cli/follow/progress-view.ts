@@ -14,7 +14,8 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded } from '../../results/summary.ts';
 import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
-import { allowedNow, foundText, spentText } from './found-concurrency.ts';
+import { spentText } from './cost-text.ts';
+import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, plural, span, type Paint } from '../format.ts';
 import cliTruncate from 'cli-truncate';
 

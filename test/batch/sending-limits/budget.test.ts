@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NONE_HELD } from '../../../src/batch/accounting/reservations.ts';
+import { NONE_HELD } from '../../../src/batch/accounting/reserved-attempts.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
 import { usdText } from '../../../src/options/kinds.ts';
 import { budgetLeft, reservedNano, spentNano } from '../../../src/batch/sending-limits/budget.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { heldByEnded } from '../../../src/batch/accounting/reservations.ts';
+import { heldByEnded } from '../../../src/batch/accounting/reserved-attempts.ts';
 
 describe('what a row holds while its part is written', () => {
   const attempts = [

@@ -1,0 +1,24 @@
+// What a batch has cost so far, and what counts against its limit, as text.
+
+import { costSoFar } from '../../batch/accounting/tally.ts';
+import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
+import { money } from '../format.ts';
+
+/** undefined if nothing has cost anything yet. */
+export function spentText(spent: Spent): string | undefined {
+  if (costSoFar(spent.tally) === 0 && spent.maxCostNano === undefined) return undefined;
+  const about = aboutCostUsd(spent);
+  const total = about === undefined ? '' : `, about ${money(about)} in total`;
+  // Nothing says what the runs of unknown rows cost.
+  const least = spent.tally.outcomes.unknown > 0 ? 'at least ' : '';
+  return `${least}${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
+}
+
+/** With --max-cost: the limit, and what counts against it. */
+function budgetText({ maxCostNano, budget }: Spent): string {
+  if (maxCostNano === undefined || budget === undefined) return '';
+  const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
+    money(nano / 1e9),
+  );
+  return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
+}
