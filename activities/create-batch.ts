@@ -71,10 +71,12 @@ export async function createFrom(
   }
 }
 
+/** A sheet that was being written may be whole at the next try, and a batch whose rows are sent again ends. */
+const PASSING: ReadonlySet<string> = new Set(['E107', 'E551']);
+
 /** An outage is retried; what only a user can correct fails the activity. */
 function failureOf(error: RunsheetError): ApplicationFailure {
-  // A sheet that was being written may be whole at the next try.
-  const isTemporary = error.exit === EXIT.unreachable || error.code === 'E107';
+  const isTemporary = error.exit === EXIT.unreachable || PASSING.has(error.code);
   const problems = problemsOf(error);
   return ApplicationFailure.create({
     message: withoutSecrets([textOf(error), ...problems.map(textOf)].join('\n')),

@@ -46,7 +46,11 @@ type Making = Pick<Deps, 'log' | 'maker'>;
 export async function awaitStage(deps: Making, { stage, ...ref }: StageRef): Promise<void> {
   // An earlier try may have failed.
   await (await pipelineAt(deps, ref)).store.remove(failureOf(stage));
-  const states = await showStages(deps, ref);
+  refuseWaiting(await showStages(deps, ref), stage);
+}
+
+/** Throws what Temporal retries. */
+function refuseWaiting(states: readonly StageState[], stage: string): void {
   const waiting = states.find((one) => one.stage.name === stage)?.waitsFor;
   if (waiting === undefined) return;
   throw ApplicationFailure.create({
@@ -66,6 +70,8 @@ export async function createStage(
   if (stage === undefined)
     throw finalFailure(problem('E504', { what: `pipeline ${ref.pipeline} has no stage ${name}` }));
   await opened.store.remove(failureOf(name));
+  // Since it was looked at, rows of its source may have been added or sent again.
+  if (findOnly !== true) refuseWaiting(await stageStates(dirname(ref.folder), opened), name);
   const { base, api } = stage.request.service;
   refuseElsewhere(deps.maker.config, ref.folder, base);
   const ofStage = base === LOCAL ? {} : { apiUrl: base, api };

@@ -33,5 +33,5 @@ export async function addResults(
     }),
   );
   await store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  if (isOver) await store.write(SUMMARY_FILE, summaryOfPass(1));
+  if (isOver) await store.write(SUMMARY_FILE, summaryOfPass(1, outcome === 'succeeded' ? rows.length : 0));
 }

@@ -5,10 +5,10 @@ import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
 
 const DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 
-export const summaryOfPass = (pass: number): string =>
+export const summaryOfPass = (pass: number, succeeded = 0): string =>
   JSON.stringify({
     pass,
-    outcomes: NO_OUTCOMES,
+    outcomes: { ...NO_OUTCOMES, succeeded },
     requests: NO_LEDGER,
     duplicates: DUPLICATES,
     cost_usd: 0,

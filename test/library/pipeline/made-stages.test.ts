@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { StageDefinition } from '../../../src/create-batch/pipeline/pipeline-file.ts';
 import { madeStages } from '../../../src/library/pipeline/started-pipeline.ts';
+import { createPass } from '../../../src/store/passes.ts';
+import { SUMMARY_FILE } from '../../../src/store/batch-file.ts';
+import { summaryOfPass } from '../../results/summary-of-pass.ts';
 import { openPoster } from './poster.ts';
 
 async function finalsOf() {
@@ -45,4 +48,13 @@ it('an earlier pipeline of this name makes nothing in its folder', async () => {
     message: expect.stringContaining('another pipeline of this name') as string,
   });
   await expect(found(stages({}))).resolves.toMatchObject({ made: { size: 1 } });
+});
+
+it('a stage whose source is sent again after it was looked at is made when that has ended', async () => {
+  const { drafts, stages, record, work } = await finalsOf();
+  await record(stages({}));
+  await createPass(drafts.store, 2, { at: new Date().toISOString(), kind: 'retry', segments: [] });
+  await expect(work()).rejects.toMatchObject({ type: 'StageWaits', nonRetryable: false });
+  await drafts.store.write(SUMMARY_FILE, summaryOfPass(2, 1));
+  await expect(work()).resolves.toMatchObject({ rows: 1 });
 });

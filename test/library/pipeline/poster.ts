@@ -18,7 +18,8 @@ export async function openPoster(photos = ['owl']) {
   const { place, make, around } = await openScene();
   place.write('drafts.csv', `photo\n${photos.map((one) => `https://a.example/${one}.png\n`).join('')}`);
   const madeFor = callOfStage('poster', 'drafts');
-  await addResults(await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } }));
+  const drafts = await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } });
+  await addResults(drafts);
   const folder = join(place.out, 'poster');
   /** Its stages, with these inputs and this deadline; `more` of the finals. */
   const stages = (
@@ -59,5 +60,5 @@ export async function openPoster(photos = ['owl']) {
         { pipeline: 'poster', mark: ofMark, folder, stage: 'finals' },
       ),
     );
-  return { place, config: around.config, stages, record, work };
+  return { place, config: around.config, drafts, stages, record, work };
 }
