@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
+import { count, plural } from '../options/number-text.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -13,11 +14,6 @@ export const paintFor =
   (stream: NodeJS.WriteStream): Paint =>
   (style, text) =>
     styleText(style, text, { stream });
-
-export const count = (number: number): string => number.toLocaleString('en-US');
-
-export const plural = (number: number, word: string, several = `${word}s`): string =>
-  `${count(number)} ${number === 1 ? word : several}`;
 
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 

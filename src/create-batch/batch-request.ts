@@ -16,6 +16,7 @@ import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from '.
 import type { SheetCopy } from './copy-sheet.ts';
 import type { CreateParams } from './create-batch.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
+import { count } from '../options/number-text.ts';
 
 export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
   Pick<CreateParams, 'name' | 'again' | 'madeFor' | 'stage' | 'answers'> & {
@@ -83,7 +84,7 @@ export function usableDeployment(
   const hasTimeout = seconds === undefined || (seconds > 0 && seconds <= TIMEOUT_MOST_S);
   if (!hasLimit && concurrency === undefined)
     throw invalidNumber(deployment, {
-      has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${LIMIT_MOST.toLocaleString('en-US')}`,
+      has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${count(LIMIT_MOST)}`,
       hint: 'correct the deployment, or set the maximum, for example: --concurrency 4',
       flag: ['--concurrency', '4'],
     });

@@ -28,6 +28,7 @@ import { formOf } from '../options/read.ts';
 import type { Config } from '../host/config.ts';
 import { prepareNotify } from '../notices/notify-targets.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
+import { count } from '../options/number-text.ts';
 
 export type ServiceSpec = {
   /** The API's base address, or `local`. */
@@ -237,7 +238,7 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
   const most = mostConcurrency(attempts, resubmits);
   if (concurrency === undefined || concurrency <= most) return;
   throw problem('E602', {
-    what: `${written.concurrency} ${concurrency.toLocaleString('en-US')} is too many for rows that may have ${attempts + 1} attempts`,
+    what: `${written.concurrency} ${count(concurrency)} is too many for rows that may have ${attempts + 1} attempts`,
     hint: `use at most ${written.concurrency} ${most}, or fewer ${written.retries}: a batch stores every attempt of its running rows`,
   });
 }

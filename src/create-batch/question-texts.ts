@@ -3,14 +3,13 @@
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { usdText } from '../options/kinds.ts';
+import { count, plural } from '../options/number-text.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import {
   answersOf,
   asOption,
-  count,
   isVersionSure,
-  plural,
   rowsLeft,
   sumOf,
   type ChangedDeployment,
@@ -109,7 +108,7 @@ function thereOf(
 function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
   const sum = sumOf(done);
   const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
-  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
+  return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
 
 const knownText = ({
@@ -139,7 +138,7 @@ export function earlierNotes(
   const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
   const flags =
     reused === undefined
-      ? `: --reuse runs ${plural(rowsLeft({ rows, done }))}, --again all ${count(rows)}`
+      ? `: --reuse runs ${plural(rowsLeft({ rows, done }), 'row')}, --again all ${count(rows)}`
       : '';
   return [
     ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
@@ -148,10 +147,10 @@ export function earlierNotes(
   ];
 }
 
-function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
+function rowsText(shared: readonly SharedRows[], verb: (rows: number) => string): string {
   const texts = shared.map(({ batch, rows, first }) => {
     const more = rows > first.length ? ', …' : '';
-    return `${plural(rows)} (${first.join(', ')}${more}) ${standing(rows)} ${batch}`;
+    return `${plural(rows, 'row')} (${first.join(', ')}${more}) ${verb(rows)} ${batch}`;
   });
   return list(texts, '; ');
 }
@@ -160,13 +159,13 @@ function rowsText(shared: readonly SharedRows[], standing: (rows: number) => str
 function elsewhereText({ rows, others }: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>) {
   const sum = sumOf(others);
   const places = others.map(({ batch, out }) => `${batch} in ${out}`);
-  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
+  return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
 }
 
 /** `300 rows of prompts.csv are in prompts-7f3a, with an earlier version of portrait (5.steps 20 → 30)`. */
 function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeployment): string {
   const what = changes.length === 0 ? '' : ` (${list(changes)})`;
-  return `${plural(rows)} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
+  return `${plural(rows, 'row')} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
 }
 
 function boughtText({
@@ -177,18 +176,18 @@ function boughtText({
 }: Question & { readonly id: 'boughtBefore' }): string {
   const where = batches === undefined ? '' : ` in ${list(batches)}`;
   const cost = expectedUsd ? `, about ${usdText(expectedUsd * 1e9)}` : '';
-  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
+  return `${plural(rows, 'row')}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
 }
 
 /** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */
 function outsideText({ sheet, files, bytes, first }: Question & { readonly id: 'outsideFiles' }): string {
   const all = [...first, ...(files > first.length ? ['…'] : [])];
-  const what = `${count(files)} ${files === 1 ? 'file' : 'files'}`;
+  const what = plural(files, 'file');
   return `${sheet} names ${what} outside of its folder, or hidden in it (${count(bytes)} bytes): ${all.join(', ')}`;
 }
 
 const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
-  `--grid, --repeat and --split make ${plural(rows)} of ${sheet}`;
+  `--grid, --repeat and --split make ${plural(rows, 'row')} of ${sheet}`;
 
 export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>
-  `${plural(rows)} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;
+  `${plural(rows, 'row')} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;

@@ -1,6 +1,7 @@
 // What has to be decided before money is spent or files leave this machine: every question that a proposal may have, and its answers. A
 // door answers as it can: a terminal asks, a command has flags, a program options.
 
+import { plural } from '../options/number-text.ts';
 import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -154,9 +155,6 @@ export const rowsLeft = ({
   readonly done: readonly SharedRows[];
 }): number => rows - sumOf(done);
 
-export const count = (number: number): string => number.toLocaleString('en-US');
-export const plural = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
-
 type Of<Id extends Question['id']> = Question & { readonly id: Id };
 
 /** The answer to a question whether all is right. */
@@ -196,15 +194,17 @@ const ANSWERS: {
   earlier: (question) => [
     {
       key: 'r',
-      text: `reuse their results and run ${plural(rowsLeft(question))}`,
+      text: `reuse their results and run ${plural(rowsLeft(question), 'row')}`,
       flags: [['--reuse']],
       option: "reuse: 'reuse'",
       with: { answers: { earlier: 'reuse' } },
     },
-    again(`run all ${plural(question.rows)} again`, { earlier: 'again' }),
+    again(`run all ${plural(question.rows, 'row')} again`, { earlier: 'again' }),
   ],
-  elsewhere: ({ rows }) => [again(`buy them again: run all ${plural(rows)} here`, { elsewhere: 'again' })],
-  changed: ({ rows }) => [again(`run all ${plural(rows)} with the new version`, { changed: 'new' })],
+  elsewhere: ({ rows }) => [
+    again(`buy them again: run all ${plural(rows, 'row')} here`, { elsewhere: 'again' }),
+  ],
+  changed: ({ rows }) => [again(`run all ${plural(rows, 'row')} with the new version`, { changed: 'new' })],
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
   outsideFiles: () => yes([['--accept-files']], 'acceptFiles: true', { outsideFiles: 'accept' }),
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),

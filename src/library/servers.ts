@@ -17,6 +17,7 @@ import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
 import { performance } from 'node:perf_hooks';
 import type { Uploading } from '../create-batch/files/local-files.ts';
+import { count } from '../options/number-text.ts';
 
 export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };
 
@@ -181,6 +182,6 @@ function uploadNotices(notice: (text: string) => void): (uploading: Uploading) =
     const isDue = done === files || performance.now() - saidAtMs >= EVERY_MS;
     if (!isDue) return;
     saidAtMs = performance.now();
-    notice(`uploading files: ${done.toLocaleString('en-US')} of ${files.toLocaleString('en-US')}`);
+    notice(`uploading files: ${count(done)} of ${count(files)}`);
   };
 }

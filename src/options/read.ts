@@ -4,6 +4,7 @@ import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './b
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
 import { isObject, type Wrong } from './kinds.ts';
+import { count } from './number-text.ts';
 import { readTarget } from './notify-target.ts';
 import { readMoment } from './moment.ts';
 import type { Kind } from './table.ts';
@@ -27,8 +28,7 @@ const wholeFrom = (given: unknown): number =>
 const kept = <T>(kind: { isKept(value: unknown): value is T & {} }, value: unknown): T | undefined =>
   kind.isKept(value) ? value : undefined;
 
-const wholeNumber = (least: number, most: number): string =>
-  `a whole number from ${least} to ${most.toLocaleString('en-US')}`;
+const wholeNumber = (least: number, most: number): string => `a whole number from ${least} to ${count(most)}`;
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -121,7 +121,7 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
   },
   money: {
     form: () => 'usd',
-    expected: ({ most }) => `an amount in US dollars above 0, up to ${(most / 1e9).toLocaleString('en-US')}`,
+    expected: ({ most }) => `an amount in US dollars above 0, up to ${count(most / 1e9)}`,
     examples: () => ['20', '7.50'],
     read: (kind, given) => kept(kind, nanoOf(given)),
   },
@@ -339,7 +339,7 @@ function axisFrom(name: string, given: unknown, most: number): readonly string[]
     }
     if (values.size > most)
       return {
-        wrong: `${name} has more than ${most.toLocaleString('en-US')} values`,
+        wrong: `${name} has more than ${count(most)} values`,
         hint: 'give them as the sheet, one a row',
       };
   }

@@ -5,6 +5,7 @@ import { problem, type RunsheetError } from '../errors/error.ts';
 import { Pieces, readAhead } from '../store/pieces.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
+import { count } from '../options/number-text.ts';
 
 export const PAGE_ROWS = 500;
 
@@ -125,7 +126,7 @@ export class PageSizes {
 
   get mostWords(): string {
     const mebibytes = this.#most / 1024 / 1024;
-    return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${this.#most.toLocaleString('en-US')} bytes`;
+    return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${count(this.#most)} bytes`;
   }
 
   /** The page's rows if this line is the first that exceeds its size. */

@@ -5,7 +5,7 @@ import { tallyOutcome } from '../accounting/tally.ts';
 import { type Event, note } from '../events.ts';
 import { tryCanaryAgain } from '../canary.ts';
 import { rejoined } from '../pool/messages.ts';
-import { plural } from '../shown/progress.ts';
+import { plural } from '../../options/number-text.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import { type State } from '../state/state.ts';
 import { unpause } from '../pausing/pauses.ts';

@@ -10,6 +10,7 @@ import { reservedNano, spentNano } from '../sending-limits/budget.ts';
 import { grantReason } from '../decisions/send.ts';
 import { startsPerMinute } from '../sending-limits/rate-limit.ts';
 import { optionalLimits } from '../../options/limits.ts';
+import { plural } from '../../options/number-text.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import {
@@ -235,5 +236,3 @@ function idleReason(state: State): string | undefined {
   if (state.cancels.size > 0) return `waiting for the service to cancel ${plural(state.cancels.size, 'run')}`;
   return state.loggingNow + state.keeping > 0 ? 'waiting for its folder to be written' : undefined;
 }
-
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

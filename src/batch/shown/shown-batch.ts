@@ -1,11 +1,12 @@
 // What Temporal's UI shows of a batch from its start on, and what the batch is found by.
 
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
+import { count, plural } from '../../options/number-text.ts';
 import { rowsDone } from '../accounting/tally.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
-import { plural, type Progress } from './progress.ts';
+import type { Progress } from './progress.ts';
 
 /** A line, and Markdown, both encrypted like all payloads; and what is never encrypted. */
 export type ShownBatch = {
@@ -32,12 +33,10 @@ type Described = {
   readonly createdAt: string;
 };
 
-const count = (number: number): string => number.toLocaleString('en-US');
-
 export function shownBatch({ batch, content, sheet, deployment, service, createdAt }: Described): ShownBatch {
   const name = deployment.name ?? deployment.id;
   return {
-    summary: clippedAtWord(`${count(sheet.rows)} rows · ${name} · ${sheet.name}`, SUMMARY_BYTES),
+    summary: clippedAtWord(`${plural(sheet.rows, 'row')} · ${name} · ${sheet.name}`, SUMMARY_BYTES),
     details: [
       '| | |',
       '|---|---|',

@@ -30,7 +30,8 @@ import { costText } from '../follow/batch-end.ts';
 import { spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { askLiving, type Session } from '../session.ts';
-import { count, fromText, money, span } from '../format.ts';
+import { fromText, money, span } from '../format.ts';
+import { count } from '../../options/number-text.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {

@@ -10,7 +10,8 @@ import type { CanaryReport } from '../../library/start/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';
-import { count, ifPaid, money, plural, span, type Paint } from '../format.ts';
+import { ifPaid, money, span, type Paint } from '../format.ts';
+import { count, plural } from '../../options/number-text.ts';
 
 export type EndParams = {
   readonly printer: Printer;

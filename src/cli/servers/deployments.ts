@@ -13,6 +13,7 @@ import { aligned, span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';
+import { plural } from '../../options/number-text.ts';
 
 type Flags = FlagsOf<typeof deploymentsFlags>;
 
@@ -89,7 +90,7 @@ function described(deployment: Deployment): readonly string[] {
     terminalLine(
       `  gpu         ${gpu === undefined ? 'as the rows ask' : `${gpu}; the service may ignore the GPU that a row asks for`}`,
     ),
-    `  at a time   ${concurrencyLimit === undefined ? 'unknown' : `${concurrencyLimit} ${concurrencyLimit === 1 ? 'run' : 'runs'}`}`,
+    `  at a time   ${concurrencyLimit === undefined ? 'unknown' : plural(concurrencyLimit, 'run')}`,
     `  time limit  ${limitText(deployment)}`,
     '',
     ...(inputTypes === undefined

@@ -20,6 +20,7 @@ import {
   wholeFlag,
   workflowFlag,
 } from '../flags/flags.ts';
+import { count } from '../../options/number-text.ts';
 
 const number = wholeFlag(0);
 /** At a higher speed a second takes less time than the clock can measure. */
@@ -29,7 +30,7 @@ const factorNumber = parsed((input): number => {
   const value = Number(input);
   return value > 0 && value <= SPEED_MOST
     ? value
-    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
+    : fail(`is not a number above 0, up to ${count(SPEED_MOST)}`);
 });
 
 const publicAddress = parsed((input): string =>

@@ -175,15 +175,15 @@ function unlessAbsent(error: unknown): undefined {
 }
 
 /** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */
-type Standing = 'done' | 'open' | 'unknown';
+type RowStatus = 'done' | 'open' | 'unknown';
 
-type Shared = Omit<Source, 'standing'> & { readonly row: number };
+type Shared = Omit<Source, 'status'> & { readonly row: number };
 
 type Source = {
   readonly batch: string;
   readonly store: Store;
   readonly isVersionSure: boolean;
-  readonly standing: Standing;
+  readonly status: RowStatus;
 };
 
 const TABLES = `
@@ -245,8 +245,8 @@ export class Overlap implements Disposable {
     if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
   }
 
-  addUnsettled(request: string, shared: Shared, standing: 'open' | 'unknown'): void {
-    this.#unsettled.run(request, this.#sourceOf(shared, standing));
+  addUnsettled(request: string, shared: Shared, status: 'open' | 'unknown'): void {
+    this.#unsettled.run(request, this.#sourceOf(shared, status));
   }
 
   /** An unsettled row counts only if no other batch has the same row done. */
@@ -286,17 +286,17 @@ export class Overlap implements Disposable {
     this.#left -= 1;
   }
 
-  #sourceOf({ batch, store, isVersionSure }: Shared, standing: Standing): number {
-    const at = this.#sources.findIndex((one) => one.batch === batch && one.standing === standing);
-    return at >= 0 ? at : this.#sources.push({ batch, store, isVersionSure, standing }) - 1;
+  #sourceOf({ batch, store, isVersionSure }: Shared, status: RowStatus): number {
+    const at = this.#sources.findIndex((one) => one.batch === batch && one.status === status);
+    return at >= 0 ? at : this.#sources.push({ batch, store, isVersionSure, status }) - 1;
   }
 
-  #sharedRows(standing: Standing): readonly SharedRows[] {
+  #sharedRows(status: RowStatus): readonly SharedRows[] {
     const count = this.#database.prepare('SELECT count(*) AS rows FROM wanted WHERE source = ?');
     const first = this.#database.prepare('SELECT row FROM wanted WHERE source = ? ORDER BY row LIMIT 10');
     return this.#sources.flatMap(({ batch, isVersionSure, ...source }, at) => {
       const rows = Number(count.get(at)?.['rows']);
-      if (source.standing !== standing || rows === 0) return [];
+      if (source.status !== status || rows === 0) return [];
       return { batch, rows, first: first.all(at).map(({ row }) => Number(row)), isVersionSure };
     });
   }

@@ -4,6 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { resultAttempt } from '../row-record.ts';
 import type { ShownRow } from '../batch-rows.ts';
 import { cellOf } from '../page/report-row.ts';
+import { plural } from '../../options/number-text.ts';
 
 export type Side = 'a' | 'b';
 
@@ -156,7 +157,7 @@ export function unmeasuredText({ succeeded, measured, reused }: ComparisonSums):
   const why = shown.map(([side, rows]) => `${rows} reused in ${side}`).join(', ');
   const times =
     why === '' ? `${succeeded - measured} without times` : `${why}, without a time of their own there`;
-  return `${succeeded} ${succeeded === 1 ? 'row' : 'rows'} succeeded in both batches: ${times}`;
+  return `${plural(succeeded, 'row')} succeeded in both batches: ${times}`;
 }
 
 function compared(value: number, more: string, less: string, same: string): string {

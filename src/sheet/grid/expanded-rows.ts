@@ -17,6 +17,7 @@ import {
 import { UnclearCell } from '../where/compared-cell.ts';
 import { parseWhere } from '../where/where.ts';
 import { readJson } from '../json/json-text.ts';
+import { count } from '../../options/number-text.ts';
 
 export const isExpanded = ({ where, split, grid, repeat }: SheetOptions): boolean =>
   [where, split, grid, repeat].some((one) => one !== undefined);
@@ -136,7 +137,7 @@ const splitStep = (index: number, name: string): Step =>
   function* split(record) {
     const values = valuesIn(record.cells[index], record.members !== undefined);
     if (values.length > CELL_VALUES_MAX) {
-      const what = `a cell of column "${name}" has more than ${CELL_VALUES_MAX.toLocaleString('en-US')} values`;
+      const what = `a cell of column "${name}" has more than ${count(CELL_VALUES_MAX)} values`;
       return yield faulty(record, index, name, what, 'give them as rows of their own');
     }
     const seen = new Set<string>();
@@ -236,7 +237,7 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
     const times = typeof by === 'number' ? by : timesIn(record.cells[column]);
     if (times === undefined) {
       const what = `${JSON.stringify(shortened(cellText(record.cells[column])))} in column "${by}" is not a number of runs`;
-      const hint = `a whole number from 1 to ${REPEAT_MAX.toLocaleString('en-US')}; to leave out rows with 0: --where "${by} > 0"`;
+      const hint = `a whole number from 1 to ${count(REPEAT_MAX)}; to leave out rows with 0: --where "${by} > 0"`;
       return yield faulty(record, column, String(by), what, hint);
     }
     const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
