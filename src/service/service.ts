@@ -8,7 +8,7 @@ import { openDatabase, type Database, type DeliveryRow, type RunRow } from './da
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
-import type { Timing } from './executors/remote/desk.ts';
+import type { Timing } from './executors/remote/server-deps.ts';
 import { createRuns, eventsFor, type Runs } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish, type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';

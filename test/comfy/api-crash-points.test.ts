@@ -20,7 +20,7 @@ type Point = {
   readonly name: string;
   readonly loses?: Loss;
   readonly crash?: (scene: Scene, id: string) => Promise<void>;
-  /** How often it is executed by a service with lists, and by one without, where the run may be doubtful. */
+  /** How often it is executed by a service with lists, and by one without, where the end of the run may be unknown. */
   readonly lists: Outcome;
   readonly none: Outcome;
 };

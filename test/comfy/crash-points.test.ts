@@ -213,7 +213,7 @@ describe('a run that cannot be', () => {
     expect(await own.log(id)).toMatch(/^torch\.OutOfMemoryError: Allocation on device \(node 5, Fail\)$/m);
   });
 
-  it('is doubtful if a paid service may have executed it, whatever cancels it then', async () => {
+  it('has an unknown end if a paid service may have executed it, whatever cancels it then', async () => {
     const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const id = await own.queue({});
     await own.until(id, isRunning);

@@ -120,7 +120,7 @@ it('fails with the reason if its files can never be copied, and is asked for the
 });
 
 describe('a paid run', () => {
-  it('is doubtful if it was sent, and its server was restarted while the service was closed', async () => {
+  it('has an unknown end if it was sent, and its server was restarted while the service was closed', async () => {
     const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const first = await own.queue({ prompt: 'one' });
     await own.until(first, isRunning);

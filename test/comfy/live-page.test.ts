@@ -21,15 +21,15 @@ async function serverOf(own: OwnService, isDone: (server: Server) => boolean): P
 describe('the live page', () => {
   it('shows what is at work, not a run that may have ended', async () => {
     const { gpu, own } = await openOwn(portrait({ draw: 'PaidDraw', seconds: 3600 }));
-    const doubtful = await own.queue({});
-    await own.until(doubtful, ({ status }) => status === 'running');
+    const unknown = await own.queue({});
+    await own.until(unknown, ({ status }) => status === 'running');
     await gpu.kill();
     await gpu.start();
-    await own.until(doubtful, ({ status }) => status === 'timeout');
+    await own.until(unknown, ({ status }) => status === 'timeout');
     const id = await own.queue({});
     await own.until(id, ({ status }) => status === 'running');
     const { atWork, ended } = await dashboardOf(own);
-    expect([atWork, ended].map((runs) => runs.map((run) => run.id))).toEqual([[id], [doubtful]]);
+    expect([atWork, ended].map((runs) => runs.map((run) => run.id))).toEqual([[id], [unknown]]);
   });
 
   it('shows what a ComfyUI executes and how far it is, the picture afterwards, and when it is away', async () => {

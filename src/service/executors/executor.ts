@@ -70,7 +70,7 @@ export type ExecutorEvents = {
   /** `startedMs`: when it began to execute, if only its end tells. */
   ended(run: LiveRun, change: Reached, startedMs?: number): void;
   /** Its end is unknown for good; it never changes again. */
-  doubtful(run: LiveRun): void;
+  endUnknown(run: LiveRun): void;
   /** The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again. */
   lost(run: LiveRun, ranMs: number, waits: boolean): void;
 };

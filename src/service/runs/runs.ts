@@ -56,7 +56,7 @@ export function createRuns(world: World): Runs {
     cancel(id) {
       const row = database.find(id);
       if (row === undefined) return false;
-      // The end of a doubtful run is unknown, and a cancel does not change that.
+      // A cancel does not change that the end of a run is unknown.
       if (row.endedMs === null && row.status !== 'timeout') commit(() => cancel(world, row));
       return true;
     },
@@ -88,7 +88,7 @@ export const eventsFor = ({
     database.ended(run.number, change.status, change.atMs, clock.now());
     publish(run, { kind: 'status', ...change });
   },
-  doubtful(run) {
+  endUnknown(run) {
     const atMs = clock.now();
     database.reached(run.number, 'timeout', atMs, null);
     publish(run, { kind: 'status', status: 'timeout', atMs, work: NO_WORK });

@@ -145,7 +145,7 @@ function Bars({ table, course, gpu, name, open }) {
     event.preventDefault();
   };
   const bar = bars[chosen];
-  const keys = ['queued', 'cold', ...new Set(bars.map(({ fate }) => fate))];
+  const keys = ['queued', 'cold', ...new Set(bars.map(({ outcome }) => outcome))];
   const key = (one) => html`<span><i style=${toneOf(one)}></i>${one}</span>`;
   return html`<figure class="bars">
     <figcaption class="wrap">
@@ -160,13 +160,13 @@ function Bars({ table, course, gpu, name, open }) {
 }
 
 /** @type {(table: Table, bar: Bar) => string} */
-const saidOf = (table, { attempt: { row, nth, created, ended }, fate }) =>
-  `${table.title(row)}, attempt ${nth}: ${fate}, ${span((ended - created) / 1_000)}`;
+const saidOf = (table, { attempt: { row, nth, created, ended }, outcome }) =>
+  `${table.title(row)}, attempt ${nth}: ${outcome}, ${span((ended - created) / 1_000)}`;
 
 /** @param {Bar} bar */
-function coloursOf({ attempt: { created, ended, queue, cold }, fate }) {
+function coloursOf({ attempt: { created, ended, queue, cold }, outcome }) {
   const shareOf = (seconds) => `${Math.min(100, (100_000 * seconds) / (ended - created))}%`;
   const started = shareOf(Math.max(0, queue));
   const warm = shareOf(Math.max(0, queue) + Math.max(0, cold));
-  return `linear-gradient(90deg, var(--queued) ${started}, var(--cold) ${started} ${warm}, var(--${fate}) ${warm})`;
+  return `linear-gradient(90deg, var(--queued) ${started}, var(--cold) ${started} ${warm}, var(--${outcome}) ${warm})`;
 }

@@ -1,7 +1,7 @@
 // What the batch cost: by GPU, and by why a run was needed.
 
 import { html, Lines, Section, useMemo } from './parts.js';
-import { fateOf } from './course.js';
+import { outcomeOf } from './course.js';
 import { count, money, span } from './text.js';
 
 /** @import { Table } from './table.js' */
@@ -55,8 +55,8 @@ function reasonOf(table, attempt) {
   if (kind >= 128) return 'Climbed to a larger GPU';
   const name = table.facts.failureKinds[kind - 1] ?? 'unknown';
   if (name !== 'unknown') return `Sent again after ${name.replaceAll('-', ' ')}`;
-  const fate = fateOf(table, attempt);
-  return `Sent again after ${{ 'timed-out': 'a time-out', succeeded: 'success' }[fate] ?? `another end (${fate})`}`;
+  const outcome = outcomeOf(table, attempt);
+  return `Sent again after ${{ 'timed-out': 'a time-out', succeeded: 'success' }[outcome] ?? `another end (${outcome})`}`;
 }
 
 /** @param {{ title: string, what: string, uses: Uses, isPaid: boolean }} props */

@@ -9,7 +9,7 @@ export const BUCKETS = 240;
 const zeros = () => new Float64Array(BUCKETS);
 
 /** How an attempt ended. @type {(table: Table, attempt: Attempt) => string} */
-export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
+export const outcomeOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
 
 /** @param {Attempt} attempt */
 const isTimed = ({ created, ended }) => created > 0 && ended > 0;
@@ -36,7 +36,7 @@ export function courseOf(table) {
     spread(queued, times, created, start);
     spread(busy, times, start, end);
     spread(of(gpus, gpu), times, start, end);
-    add(of(ended, fateOf(table, attempt)), bucketOf(times, end), 1);
+    add(of(ended, outcomeOf(table, attempt)), bucketOf(times, end), 1);
     add(cost, bucketOf(times, end), usd);
     add(waits, bucketOf(times, created), wait);
     add(starts, bucketOf(times, created), 1);
@@ -83,7 +83,7 @@ export const smooth = (values, near = 4) =>
     return part.reduce((sum, one) => sum + one, 0) / part.length;
   });
 
-/** @typedef {{ attempt: Attempt, lane: number, fate: string }} Bar */
+/** @typedef {{ attempt: Attempt, lane: number, outcome: string }} Bar */
 
 /** Puts the attempts on a GPU that overlap into lanes. @type {(table: Table, gpu: number) => { bars: Bar[], lanes: number }} */
 export function lanesOf(table, gpu) {
@@ -96,7 +96,7 @@ export function lanesOf(table, gpu) {
       const known = free.findIndex((until) => until <= attempt.created);
       const lane = known < 0 ? free.length : known;
       free[lane] = attempt.ended;
-      return { attempt, lane, fate: fateOf(table, attempt) };
+      return { attempt, lane, outcome: outcomeOf(table, attempt) };
     });
   return { bars, lanes: Math.max(1, free.length) };
 }

@@ -188,7 +188,7 @@ function draftPlan(world: World, run: LiveRun, cold: boolean): RunPlan {
     gpu: run.gpu,
     neededGb: neededGb(spec, () => world.inputsOf(run.id)),
     cold,
-    plannedResult: fateOf(world.faults, run),
+    plannedResult: plannedResultOf(world.faults, run),
     draw: chance(world.seed, 'run time', run.number),
     atMs: world.clock.now(),
     outputs: world.faults.shouldInject('no-output', run) ? 0 : spec.outputs,
@@ -197,7 +197,7 @@ function draftPlan(world: World, run: LiveRun, cold: boolean): RunPlan {
 
 const PLANNED_RESULTS = ['fail', 'oom', 'stuck', 'hang'] as const;
 
-function fateOf(faults: Faults, run: LiveRun): PlannedResult {
+function plannedResultOf(faults: Faults, run: LiveRun): PlannedResult {
   // At most once: a run that is always preempted would never end.
   if (run.lostMs === 0 && faults.shouldInject('preempt', run)) return 'preempt';
   return PLANNED_RESULTS.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';

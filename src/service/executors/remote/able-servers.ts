@@ -4,7 +4,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK, type Work } from '../executor.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
-import type { MetServer } from './desk.ts';
+import type { MetServer } from './server-deps.ts';
 import { choicesOf, misfitOf, NO_CHOICES, offeredInputs, type Choices } from './filled-workflow.ts';
 import type { GpuServer } from './gpu-server.ts';
 import { classesOf, inputRefusals, type InputType, type Workflow } from './workflow.ts';

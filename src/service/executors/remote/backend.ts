@@ -123,7 +123,7 @@ export type Backend = {
   /** It sends no events, so it has to be polled. */
   readonly isPolled?: true;
   /** It sells runs and cannot list them: what may have been bought there is never sent again, here or elsewhere. */
-  readonly isShop?: boolean;
+  readonly cannotListRuns?: boolean;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** undefined for a class that it does not have; absent if it does not tell its classes. */

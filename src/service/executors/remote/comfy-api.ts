@@ -42,7 +42,7 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
   };
   return {
     isPolled: true,
-    get isShop() {
+    get cannotListRuns() {
       return canList !== true;
     },
     async describe() {

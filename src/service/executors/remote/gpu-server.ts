@@ -25,8 +25,8 @@ import {
   type Seen,
 } from './backend.ts';
 import type { Stock } from './filled-workflow.ts';
-import { fateOf } from './missing-run.ts';
-import type { Desk, MetServer, Timing } from './desk.ts';
+import { classifyMissing } from './missing-run.ts';
+import type { ServerDeps, MetServer, Timing } from './server-deps.ts';
 import { Outbox, type Sender } from './outbox.ts';
 import { storedOutputs } from './kept-files.ts';
 import { Rounds } from './rounds.ts';
@@ -53,7 +53,7 @@ export class GpuServer implements MetServer {
   readonly usual = new UsualTimes();
   readonly socket: Pick<Listening, 'isAlive'> & Sender['socket'];
   readonly outbox: Outbox;
-  readonly #desk: Desk;
+  readonly #deps: ServerDeps;
   readonly #timing: Timing;
   readonly #rounds = new Rounds();
   #failures = 0;
@@ -62,12 +62,12 @@ export class GpuServer implements MetServer {
   #socket = { connection: 0, isOpen: false };
   #listening: Listening | undefined;
 
-  constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, desk: Desk, timing: Timing) {
+  constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
     [this.name, this.backend, this.gpu] = [given.name, given.backend, given.gpu];
-    [this.#desk, this.#timing] = [desk, timing];
+    [this.#deps, this.#timing] = [deps, timing];
     const connection = (): number | undefined => (this.#socket.isOpen ? this.#socket.connection : undefined);
     this.socket = { connection, isAlive: async () => (await this.#listening?.isAlive()) === true };
-    this.outbox = new Outbox(this, desk, timing);
+    this.outbox = new Outbox(this, deps, timing);
   }
 
   start(): void {
@@ -102,7 +102,7 @@ export class GpuServer implements MetServer {
     const started = [...this.runs.values()]
       .map(({ state }) => state.startedMs)
       .find((ms) => ms !== undefined);
-    return (started ?? this.#desk.now()) + this.usual.runMs;
+    return (started ?? this.#deps.now()) + this.usual.runMs;
   }
 
   /** It may have changed, or is asked about another workflow. */
@@ -120,7 +120,7 @@ export class GpuServer implements MetServer {
     const { run } = one;
     this.runs.set(run.id, one);
     if (this.serves?.deploymentId !== run.deploymentId)
-      this.serves = { deploymentId: run.deploymentId, sinceMs: this.#desk.now() };
+      this.serves = { deploymentId: run.deploymentId, sinceMs: this.#deps.now() };
     if (one.phase === 'storing') this.#startStoring(one);
     // After the transaction in which it got its place.
     setImmediate(() => this.wake());
@@ -151,13 +151,13 @@ export class GpuServer implements MetServer {
       if (this.outbox.trouble !== undefined) throw this.outbox.trouble;
       this.#failures = 0;
       this.away = undefined;
-      this.#desk.free();
+      this.#deps.free();
     } catch (error) {
       if (this.isClosed()) return;
       // Nothing is known of a server that did not answer, and a fault of ours must not stop the others.
       this.#failures += 1;
       const reason = errorMessage(error);
-      if (!(error instanceof Unreachable)) this.#desk.say('server-fault', { server: this.name, reason });
+      if (!(error instanceof Unreachable)) this.#deps.say('server-fault', { server: this.name, reason });
       if (this.#failures >= FAILURES_MOST) this.#isAway(reason, isSeen);
     }
   }
@@ -166,21 +166,21 @@ export class GpuServer implements MetServer {
   async #meet(): Promise<void> {
     const meeting = this.#meeting;
     if (this.isMet && this.#isKnown) return;
-    this.#isKnown = await this.#desk.met(this);
+    this.#isKnown = await this.#deps.met(this);
     this.isMet = meeting === this.#meeting;
     if (!this.isMet) this.wake();
   }
 
   /** `isSeen`: it only takes no runs, and what it has is looked at. */
   #isAway(reason: string, isSeen: boolean): void {
-    this.away ??= { sinceMs: this.#desk.now(), began: performance.now(), reason };
+    this.away ??= { sinceMs: this.#deps.now(), began: performance.now(), reason };
     this.isMet = false;
     const { sinceMs, began } = this.away;
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
     for (const [id, one] of this.runs) {
-      const isBought = this.backend.isShop === true && (one.state.isSent || one.mustLook);
-      if (isBought || (isSeen && one.phase !== 'placed') || !this.#desk.move(one, why)) continue;
+      const isBought = this.backend.cannotListRuns === true && (one.state.isSent || one.mustLook);
+      if (isBought || (isSeen && one.phase !== 'placed') || !this.#deps.move(one, why)) continue;
       this.runs.delete(id);
       // When the server is back, it is deleted or interrupted there, unless it has ended.
       this.leaving.add(id);
@@ -192,7 +192,7 @@ export class GpuServer implements MetServer {
     // Cancelled while it was sent: it is in `leaving`.
     if (this.runs.get(one.run.id) !== one) return;
     if (!one.mustLook || one.unclear === 0)
-      this.usual.delivered(this.#desk.now() - (one.state.placedMs ?? 0));
+      this.usual.delivered(this.#deps.now() - (one.state.placedMs ?? 0));
     one.phase = 'sent';
     one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
     [one.mustLook, one.connection] = [false, connection];
@@ -202,14 +202,14 @@ export class GpuServer implements MetServer {
 
   keep(one: AssignedRun, state: RunState): void {
     one.state = state;
-    this.#desk.commitSoon(() => {
-      if (this.runs.get(one.run.id) === one) this.#desk.keep(one);
+    this.#deps.commitSoon(() => {
+      if (this.runs.get(one.run.id) === one) this.#deps.keep(one);
     });
   }
 
   /** For how long nothing has been known of it, also before the service was restarted. */
   unknownForMs(one: AssignedRun): number {
-    const now = this.#desk.now();
+    const now = this.#deps.now();
     const { unknownSinceMs = now } = one.state;
     if (one.state.unknownSinceMs === undefined) this.keep(one, { ...one.state, unknownSinceMs });
     return now - unknownSinceMs;
@@ -233,7 +233,7 @@ export class GpuServer implements MetServer {
 
   /** Removes runs that are over for the service, also if the service that sent it was another process. */
   async #clear(id: string, seen: Seen): Promise<void> {
-    if (this.runs.has(id) || !(this.leaving.has(id) || this.#desk.isOver(id))) return;
+    if (this.runs.has(id) || !(this.leaving.has(id) || this.#deps.isOver(id))) return;
     if (seen.at === 'waiting' || seen.at === 'running') {
       this.leaving.add(id);
       return this.backend.cancel(id, seen.at);
@@ -245,32 +245,32 @@ export class GpuServer implements MetServer {
   }
 
   #isFree(): void {
-    if (this.load === 0) this.idleSinceMs = this.#desk.now();
-    this.#desk.free();
+    if (this.load === 0) this.idleSinceMs = this.#deps.now();
+    this.#deps.free();
   }
 
   #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
     if (seen.at !== 'unread' && one.state.unknownSinceMs !== undefined) this.keep(one, known(one.state));
     if (seen.at === 'running') return this.#runs(one);
     if (seen.at === 'ended') return this.#endedThere(one, seen.end);
-    const { startedMs = this.#desk.now() } = one.state;
+    const { startedMs = this.#deps.now() } = one.state;
     const { made, hasSucceeded } = one.reported;
-    if (seen.at !== 'waiting' && hasSucceeded) return this.#made(one, made, this.#desk.now() - startedMs);
+    if (seen.at !== 'waiting' && hasSucceeded) return this.#made(one, made, this.#deps.now() - startedMs);
     if (seen.at === 'absent') return this.#isLost(one);
     if (seen.at === 'unread') return this.#isUnread(one, seen.reason);
   }
 
   #runs(one: AssignedRun): void {
-    const now = this.#desk.now();
+    const now = this.#deps.now();
     const { startedMs = now } = one.state;
     one.runningSince ??= performance.now() - Math.max(0, now - startedMs);
     if (one.state.startedMs === undefined) {
-      this.#desk.commitSoon(() => {
+      this.#deps.commitSoon(() => {
         if (this.runs.get(one.run.id) !== one || one.state.startedMs !== undefined) return;
         one.state = { ...one.state, startedMs: now };
-        this.#desk.keep(one);
-        this.#desk.reached(one, { status: 'started', atMs: now, work: NO_WORK });
-        this.#desk.reached(one, { status: 'running', atMs: now, work: one.work });
+        this.#deps.keep(one);
+        this.#deps.reached(one, { status: 'started', atMs: now, work: NO_WORK });
+        this.#deps.reached(one, { status: 'running', atMs: now, work: one.work });
       });
     } else if (performance.now() - one.runningSince > one.workflow.runTimeoutSeconds * 1000) {
       this.leaving.add(one.run.id);
@@ -286,7 +286,7 @@ export class GpuServer implements MetServer {
 
   #made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
     one.phase = 'storing';
-    const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#desk.now() };
+    const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#deps.now() };
     this.keep(one, { ...one.state, made });
     this.#startStoring(one);
     this.#isFree();
@@ -300,12 +300,12 @@ export class GpuServer implements MetServer {
     const { made } = one.state;
     if (made === undefined) return;
     const goesOn = (): boolean => !this.isClosed() && this.runs.get(one.run.id) === one;
-    const stored = await storedOutputs(one, this, this.#desk, { goesOn, everyMs: this.#timing.lookMs });
+    const stored = await storedOutputs(one, this, this.#deps, { goesOn, everyMs: this.#timing.lookMs });
     if (stored === undefined) return;
     if (stored instanceof Error) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
     const { made: _, ...state } = one.state;
     one.state = { ...state, outputs: stored };
-    this.#desk.commitSoon(() => this.#finish(one, 'success', undefined, made.ranMs, made.atMs));
+    this.#deps.commitSoon(() => this.#finish(one, 'success', undefined, made.ranMs, made.atMs));
   }
 
   async #isLost(one: AssignedRun): Promise<void> {
@@ -314,12 +314,16 @@ export class GpuServer implements MetServer {
     // If it is not alive, it is over now, and the next look decides.
     if (neverStopped && (await this.#listening?.isAlive()) !== true) return;
     if (this.runs.get(one.run.id) !== one) return;
-    const fate = fateOf(one, { name: this.name, isShop: this.backend.isShop === true, neverStopped });
-    if (fate.kind === 'removed')
+    const missing = classifyMissing(one, {
+      name: this.name,
+      cannotListRuns: this.backend.cannotListRuns === true,
+      neverStopped,
+    });
+    if (missing.kind === 'removed')
       this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
-    if (fate.kind === 'doubtful') this.doubtful(one, fate.reason);
-    if (fate.kind === 'failed') this.refused(one, fate.reason);
-    if (fate.kind === 'again') this.#sendAgain(one, fate.reason, fate.deaths);
+    if (missing.kind === 'end-unknown') this.endUnknown(one, missing.reason);
+    if (missing.kind === 'failed') this.refused(one, missing.reason);
+    if (missing.kind === 'again') this.#sendAgain(one, missing.reason, missing.deaths);
   }
 
   /** The server answers otherwise, and goes on with other runs. */
@@ -327,24 +331,24 @@ export class GpuServer implements MetServer {
     const reason = `does not tell how this run is: ${why}`;
     one.work = { ...one.work, liveStatus: `${this.name} ${reason}` };
     if (this.unknownForMs(one) < this.#timing.moveAfterMs) return;
-    if (this.backend.isShop === true || one.workflow.isPaid) return this.doubtful(one, reason);
+    if (this.backend.cannotListRuns === true || one.workflow.isPaid) return this.endUnknown(one, reason);
     this.refused(one, `${this.name} ${reason}`);
   }
 
   #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
     [one.phase, one.work, one.reported, one.runningSince] = ['placed', NO_WORK, nothingReported(), undefined];
     const state = { ...anotherTry(one.state), deaths };
-    one.state = withLine(state, 'info', `${this.name} ${reason}`, this.#desk.now());
-    this.#desk.commit(() => this.#desk.keep(one));
+    one.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());
+    this.#deps.commit(() => this.#deps.keep(one));
     this.wake();
   }
 
   /** A paid service may have executed it, and no request can tell. */
-  doubtful(one: AssignedRun, reason: string): void {
+  endUnknown(one: AssignedRun, reason: string): void {
     const text = `${this.name} ${reason}: it is not sent again`;
-    one.state = withLine(one.state, 'error', text, this.#desk.now());
+    one.state = withLine(one.state, 'error', text, this.#deps.now());
     this.runs.delete(one.run.id);
-    this.#desk.commit(() => this.#desk.doubtful(one));
+    this.#deps.commit(() => this.#deps.endUnknown(one));
     this.#isFree();
   }
 
@@ -357,7 +361,7 @@ export class GpuServer implements MetServer {
     status: 'success' | 'failed' | 'cancelled' | 'timeout',
     reason: string | undefined,
     ranMs?: number,
-    atMs = this.#desk.now(),
+    atMs = this.#deps.now(),
   ): void {
     // Cancelled meanwhile.
     if (this.runs.get(one.run.id) !== one) return;
@@ -369,9 +373,9 @@ export class GpuServer implements MetServer {
     const began = Math.min(atMs, ranMs === undefined ? startedMs : Math.max(placedMs, atMs - ranMs));
     if (status === 'success' && ranMs !== undefined) this.usual.ran(atMs - began);
     const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : one.work;
-    this.#desk.commit(() => {
-      this.#desk.keep(one);
-      this.#desk.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
+    this.#deps.commit(() => {
+      this.#deps.keep(one);
+      this.#deps.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
       // In the same transaction: the next run gets its place.
       this.#isFree();
     });
@@ -387,8 +391,8 @@ export class GpuServer implements MetServer {
       return this.wake();
     const one = this.runs.get(event.id);
     if (one === undefined) return;
-    const isNews = noteSocketEvent(one, event, this.#desk.now());
+    const isNews = noteSocketEvent(one, event, this.#deps.now());
     if (one.state.startedMs === undefined) this.wake();
-    else if (isNews && one.run.intermediate) this.#desk.commit(() => this.#desk.progress(one));
+    else if (isNews && one.run.intermediate) this.#deps.commit(() => this.#deps.progress(one));
   }
 }

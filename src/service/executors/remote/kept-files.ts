@@ -20,7 +20,7 @@ import { pipeline } from 'node:stream/promises';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
 import type { Backend, FileRef, Made } from './backend.ts';
-import { FileGone, type Desk } from './desk.ts';
+import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/media-types.ts';
@@ -168,14 +168,14 @@ type Server = { readonly name: string; readonly backend: Backend; readonly away:
 export async function storedOutputs(
   one: AssignedRun,
   server: Server,
-  desk: Pick<Desk, 'store'>,
+  deps: Pick<ServerDeps, 'store'>,
   { goesOn, everyMs }: { readonly goesOn: () => boolean; readonly everyMs: number },
 ): Promise<readonly StoredOutput[] | Error | undefined> {
   const made = one.state.made?.outputs ?? [];
   one.work = { ...one.work, liveStatus: `its files are copied from ${server.name}` };
   for (let failures = 0; goesOn();) {
     try {
-      const stored = await desk.store(one, made, server.backend);
+      const stored = await deps.store(one, made, server.backend);
       return goesOn() ? stored : undefined;
     } catch (error) {
       if (error instanceof FileGone) return error;

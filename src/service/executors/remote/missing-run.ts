@@ -2,20 +2,20 @@
 
 import type { AssignedRun } from './assigned-run.ts';
 
-export type Fate =
+export type MissingRun =
   | { readonly kind: 'removed' }
   /** A paid service may have executed it, and no request can tell. */
-  | { readonly kind: 'doubtful'; readonly reason: string }
+  | { readonly kind: 'end-unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'again'; readonly reason: string; readonly deaths: number };
 
 const DEATHS_MOST = 2;
 
-/** `isShop`: it sells runs and cannot list them. `neverStopped`: its process is the one that had the run. */
-export function fateOf(
+/** `cannotListRuns`: it sells runs and cannot list them. `neverStopped`: its process is the one that had the run. */
+export function classifyMissing(
   { state, workflow, isWithdrawn }: AssignedRun,
-  { name, isShop, neverStopped }: { name: string; isShop: boolean; neverStopped: boolean },
-): Fate {
+  { name, cannotListRuns, neverStopped }: { name: string; cannotListRuns: boolean; neverStopped: boolean },
+): MissingRun {
   const { startedMs, deaths } = state;
   // The request may have removed it although its answer was lost.
   if (neverStopped && isWithdrawn && startedMs === undefined)
@@ -23,8 +23,8 @@ export function fateOf(
   if (neverStopped) return { kind: 'removed' };
   // Whether it had begun is not always known.
   if (workflow.isPaid)
-    return { kind: 'doubtful', reason: 'stopped when it had this run, which calls a paid service' };
-  if (isShop) return { kind: 'doubtful', reason: 'does not know any more how this run has ended' };
+    return { kind: 'end-unknown', reason: 'stopped when it had this run, which calls a paid service' };
+  if (cannotListRuns) return { kind: 'end-unknown', reason: 'does not know any more how this run has ended' };
   if (startedMs === undefined)
     return {
       kind: 'again',

@@ -5,7 +5,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import { sentOf, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
-import type { Desk, Timing } from './desk.ts';
+import type { ServerDeps, Timing } from './server-deps.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
 
 export type Sender = {
@@ -19,7 +19,7 @@ export type Sender = {
   };
   accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void;
   refused(one: AssignedRun, reason: string): void;
-  doubtful(one: AssignedRun, reason: string): void;
+  endUnknown(one: AssignedRun, reason: string): void;
   keep(one: AssignedRun, state: RunState): void;
   unknownForMs(one: AssignedRun): number;
 };
@@ -37,7 +37,7 @@ export class Outbox {
   /** Why the last request failed; undefined if it did not. */
   trouble: Error | undefined;
   readonly #sender: Sender;
-  readonly #desk: Desk;
+  readonly #deps: ServerDeps;
   readonly #timing: Timing;
   #sending: Promise<void> | undefined;
   #isDue = false;
@@ -45,8 +45,8 @@ export class Outbox {
   #unpaidUntil = 0;
   readonly #putting = new Map<AssignedRun, Promise<void>>();
 
-  constructor(sender: Sender, desk: Desk, timing: Timing) {
-    [this.#sender, this.#desk, this.#timing] = [sender, desk, timing];
+  constructor(sender: Sender, deps: ServerDeps, timing: Timing) {
+    [this.#sender, this.#deps, this.#timing] = [sender, deps, timing];
   }
 
   /** Whether it takes no runs because its account has no credits. */
@@ -108,7 +108,7 @@ export class Outbox {
         work();
         this.start();
       };
-      const put = this.#desk.put(one, this.#sender.backend).then(
+      const put = this.#deps.put(one, this.#sender.backend).then(
         (found) => ended(() => (one.files = found)),
         (error: unknown) => ended(() => this.#notPut(one, error)),
       );
@@ -134,7 +134,7 @@ export class Outbox {
     this.#sender.keep(one, { ...one.state, notPutAt });
     one.work = { ...NO_WORK, liveStatus: why };
     one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.lookMs);
-    if (!one.mustLook && this.#desk.handBack(one, why)) runs.delete(one.run.id);
+    if (!one.mustLook && this.#deps.handBack(one, why)) runs.delete(one.run.id);
   }
 
   /** Or may still arrive. */
@@ -150,7 +150,7 @@ export class Outbox {
 
   async #sendOne(one: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
     const { backend, name, socket } = this.#sender;
-    const graph = this.#desk.graphOf(one, files);
+    const graph = this.#deps.graphOf(one, files);
     const before = socket.connection();
     const sent = sentOf(one.run.id, one);
     // Not at its answer: the server may say before that it has begun.
@@ -165,7 +165,7 @@ export class Outbox {
       case 'accepted':
         this.#unpaidUntil = 0;
         if (sent.isRepeated)
-          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#desk.now());
+          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#deps.now());
         return this.#sender.accepted(one, before, submitted.ref);
       case 'refused':
         return this.#sender.refused(one, `failed validation: ${submitted.reason}`);
@@ -178,14 +178,14 @@ export class Outbox {
       case 'spent':
         one.work = { ...NO_WORK, liveStatus: `${name} ${submitted.reason}` };
         if (this.#sender.unknownForMs(one) >= this.#timing.spentMs)
-          this.#sender.doubtful(one, submitted.reason);
+          this.#sender.endUnknown(one, submitted.reason);
         return undefined;
       case 'unclear':
         one.unclear += 1;
         // It was looked for each time, and was never there, if that can be seen.
         if (one.unclear >= UNCLEAR_MOST)
-          return backend.isShop === true
-            ? this.#sender.doubtful(one, `does not say whether it took this run: ${submitted.reason}`)
+          return backend.cannotListRuns === true
+            ? this.#sender.endUnknown(one, `does not say whether it took this run: ${submitted.reason}`)
             : this.#sender.refused(one, `${name} never took it: ${submitted.reason}`);
         throw new Unreachable(submitted.reason);
     }

@@ -29,7 +29,7 @@ import {
   type RunState,
 } from './assigned-run.ts';
 import type { Backend, PutFile } from './backend.ts';
-import type { Desk, Timing } from './desk.ts';
+import type { ServerDeps, Timing } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
@@ -74,16 +74,16 @@ export class Remote implements Executor {
   readonly #world: RemoteWorld;
   readonly #servers = new Map<string, GpuServer>();
   readonly #workflows = new Map<string, Workflow>();
-  readonly #lines = new Map<string, WaitingRuns>();
+  readonly #queues = new Map<string, WaitingRuns>();
   /** What was said of runs before they were moved. */
   readonly #moved = new Map<number, RunState>();
-  readonly #desk: Desk;
+  readonly #deps: ServerDeps;
   #isServing = false;
   #isEvening = false;
 
   constructor(world: RemoteWorld) {
     this.#world = world;
-    this.#desk = this.#deskFor(world);
+    this.#deps = this.#depsFor(world);
   }
 
   get servers(): readonly GpuServer[] {
@@ -91,7 +91,7 @@ export class Remote implements Executor {
   }
 
   addServer(name: string, gpu: string | undefined, backend: Backend): void {
-    const server = new GpuServer({ name, gpu: gpu ?? '', backend }, this.#desk, this.#world.timing);
+    const server = new GpuServer({ name, gpu: gpu ?? '', backend }, this.#deps, this.#world.timing);
     this.#servers.set(name, server);
     server.start();
   }
@@ -122,7 +122,7 @@ export class Remote implements Executor {
   }
 
   accept(run: LiveRun): void {
-    this.#lineOf(run.deploymentId).join(run);
+    this.#queueOf(run.deploymentId).join(run);
     this.#serve();
   }
 
@@ -136,7 +136,7 @@ export class Remote implements Executor {
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || one === undefined || state.server === NOWHERE)
-        this.#lineOf(run.deploymentId).join(run);
+        this.#queueOf(run.deploymentId).join(run);
       else this.#continue(one);
     }
     this.#serve();
@@ -149,11 +149,11 @@ export class Remote implements Executor {
     const why = `${name} is no server any more`;
     if (mayMove(one)) return this.#takeBack(one, why);
     one.state = withLine(one.state, 'error', `${why}, and this run calls a paid service`, this.#world.now());
-    this.#desk.commit(() => this.#desk.doubtful(one));
+    this.#deps.commit(() => this.#deps.endUnknown(one));
   }
 
   cancel(run: LiveRun): void {
-    if (this.#lineOf(run.deploymentId).leave(run.number)) return void this.#moved.delete(run.number);
+    if (this.#queueOf(run.deploymentId).leave(run.number)) return void this.#moved.delete(run.number);
     this.servers.find(({ runs }) => runs.has(run.id))?.cancel(run.id);
   }
 
@@ -180,7 +180,7 @@ export class Remote implements Executor {
     const running = runningAt(this.servers);
     const of = (id: string): Census => {
       const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
-      return { waiting: this.#lineOf(id).size, busy: running.get(id) ?? 0, idle };
+      return { waiting: this.#queueOf(id).size, busy: running.get(id) ?? 0, idle };
     };
     return new Map([...this.#workflows.keys()].map((id) => [id, of(id)]));
   }
@@ -189,10 +189,10 @@ export class Remote implements Executor {
     await Promise.all(this.servers.map((server) => server.close()));
   }
 
-  #lineOf(deploymentId: string): WaitingRuns {
-    const line = this.#lines.get(deploymentId) ?? new WaitingRuns((run) => this.#choicesOf(run));
-    this.#lines.set(deploymentId, line);
-    return line;
+  #queueOf(deploymentId: string): WaitingRuns {
+    const queue = this.#queues.get(deploymentId) ?? new WaitingRuns((run) => this.#choicesOf(run));
+    this.#queues.set(deploymentId, queue);
+    return queue;
   }
 
   /** Fewest running first, so that no deployment starves another. */
@@ -203,9 +203,9 @@ export class Remote implements Executor {
     try {
       for (let isPlaced = true; isPlaced;) {
         const running = runningAt(this.servers);
-        const waiting = [...this.#lines].filter(([, line]) => line.size > 0);
+        const waiting = [...this.#queues].filter(([, queue]) => queue.size > 0);
         const fair = waiting.toSorted(([a], [b]) => (running.get(a) ?? 0) - (running.get(b) ?? 0));
-        isPlaced = fair.some(([deploymentId, line]) => this.#place(deploymentId, line));
+        isPlaced = fair.some(([deploymentId, queue]) => this.#place(deploymentId, queue));
       }
       this.#endHopeless();
       this.#evenOut().catch((error: unknown) =>
@@ -216,11 +216,11 @@ export class Remote implements Executor {
     }
   }
 
-  #place(deploymentId: string, line: WaitingRuns): boolean {
+  #place(deploymentId: string, queue: WaitingRuns): boolean {
     const workflow = this.#workflows.get(deploymentId);
     const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.places);
     if (workflow === undefined || !hasRoom) return false;
-    const next = line.next((choices, run) => this.#serverFor(run, choices));
+    const next = queue.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
     const { run, server } = next;
     const moved = this.#moved.get(run.number) ?? newState(server.name);
@@ -264,10 +264,10 @@ export class Remote implements Executor {
   /** Runs that no server can execute any more end, instead of waiting for what may never come. */
   #endHopeless(): void {
     if (!this.servers.every(isThere)) return;
-    for (const [deploymentId, line] of this.#lines) {
+    for (const [deploymentId, queue] of this.#queues) {
       const workflow = this.#workflows.get(deploymentId);
-      if (workflow === undefined || line.size === 0) continue;
-      for (const { run, reason } of line.removed((choices) => misfitsAt(this.servers, workflow, choices)))
+      if (workflow === undefined || queue.size === 0) continue;
+      for (const { run, reason } of queue.removed((choices) => misfitsAt(this.servers, workflow, choices)))
         this.#endUnplaced(run, `failed validation: ${reason}`);
     }
   }
@@ -307,7 +307,7 @@ export class Remote implements Executor {
   /** It has the models of another workflow, whose runs wait, and has not served it for long. */
   #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
     if (serves === undefined || serves.deploymentId === deploymentId) return false;
-    return this.#lineOf(serves.deploymentId).size > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
+    return this.#queueOf(serves.deploymentId).size > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
   }
 
   /** Returns whether another server than these may take the run, for which it waits then. */
@@ -334,10 +334,10 @@ export class Remote implements Executor {
       events.lost(run, 0, true);
       events.keep(run, JSON.stringify(state));
     });
-    this.#lineOf(run.deploymentId).join(run);
+    this.#queueOf(run.deploymentId).join(run);
   }
 
-  #deskFor({ now, commit, commitSoon, events, files, say, isOver, putFiles }: RemoteWorld): Desk {
+  #depsFor({ now, commit, commitSoon, events, files, say, isOver, putFiles }: RemoteWorld): ServerDeps {
     return {
       now,
       commit,
@@ -354,9 +354,9 @@ export class Remote implements Executor {
             events.reached(run, { status, atMs: startedMs, work: NO_WORK });
         events.ended(run, change, startedMs);
       },
-      doubtful: (one) => {
+      endUnknown: (one) => {
         events.keep(one.run, JSON.stringify(one.state));
-        events.doubtful(one.run);
+        events.endUnknown(one.run);
       },
       put: ({ run, workflow }, backend) => putFiles(workflow, this.#inputsOf(run.id), backend),
       graphOf: ({ run: { id }, workflow }, put) =>

@@ -30,7 +30,7 @@ export type Timing = {
   readonly moveAfterMs: number;
 };
 
-export type Desk = {
+export type ServerDeps = {
   readonly now: () => number;
   /** Runs `work` in one transaction; each event belongs to one. */
   readonly commit: (work: () => void) => void;
@@ -40,7 +40,7 @@ export type Desk = {
   readonly reached: (one: AssignedRun, change: Reached) => void;
   readonly progress: (one: AssignedRun) => void;
   readonly ended: (one: AssignedRun, change: Reached, startedMs?: number) => void;
-  readonly doubtful: (one: AssignedRun) => void;
+  readonly endUnknown: (one: AssignedRun) => void;
   /** Throws an error of the row if its files cannot be put there. */
   readonly put: (one: AssignedRun, backend: Backend) => Promise<ReadonlyMap<string, PutFile>>;
   readonly graphOf: (one: AssignedRun, files: ReadonlyMap<string, PutFile>) => Graph;
