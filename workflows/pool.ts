@@ -40,9 +40,9 @@ type PoolInput = {
 export async function runsheetPool({
   pool,
   state = newPool(pool, Date.now()),
-  untold,
+  untold: undelivered,
 }: PoolInput): Promise<never> {
-  const events: PoolEvent[] = [{ type: 'started', ...(untold && { untold }) }];
+  const events: PoolEvent[] = [{ type: 'started', ...(undelivered && { undelivered }) }];
   const delivery = createDelivery(async (one) => {
     const event = await delivered(one);
     if (event !== undefined) events.push(event);
@@ -57,7 +57,7 @@ export async function runsheetPool({
     const due = events.splice(0);
     delivery.send(poolStep(state, due, Date.now()));
     const publishAt = publish(due.some(({ type }) => type === 'resize' || type === 'release'));
-    if (isLong()) return continueAsNew(state, delivery.untold());
+    if (isLong()) return continueAsNew(state, delivery.undelivered());
     const afterMs = Math.min(CLOCK_IDLE_MS, Math.min(publishAt, poolDueAt(state)) - Date.now());
     void wake(Math.max(1, afterMs)).then((event) => event && events.push({ type: 'woke' }));
     await condition(() => events.length > 0);
@@ -68,9 +68,13 @@ export async function runsheetPool({
 const isLong = (): boolean =>
   workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
 
-function continueAsNew(state: PoolState, untold: readonly string[]): Promise<never> {
+function continueAsNew(state: PoolState, undelivered: readonly string[]): Promise<never> {
   const memo = { ...workflowInfo().memo, pool: shownPool(state) };
-  return makeContinueAsNewFunc<typeof runsheetPool>({ memo })({ pool: state.name, state, untold });
+  return makeContinueAsNewFunc<typeof runsheetPool>({ memo })({
+    pool: state.name,
+    state,
+    untold: undelivered,
+  });
 }
 
 async function delivered({ member, number, grant }: MemberGrant): Promise<PoolEvent | undefined> {
@@ -128,6 +132,6 @@ export function createDelivery(deliver: (grant: MemberGrant) => Promise<void>) {
       next();
     },
     /** The members that may not have their newest grant. */
-    untold: (): readonly string[] => [...new Set([...inFlight, ...waiting.keys()])],
+    undelivered: (): readonly string[] => [...new Set([...inFlight, ...waiting.keys()])],
   };
 }

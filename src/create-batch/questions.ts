@@ -130,6 +130,9 @@ export type Answer = {
   readonly with: Patch;
 };
 
+/** The first one is assumed in commands that also answer another question. */
+export type PossibleAnswers = readonly [Answer, ...Answer[]];
+
 /** How a door writes an answer down. `assumed`: the flags that answer what else is open, as is assumed. */
 export type Words = (answer: Answer, assumed: readonly (readonly string[])[]) => string;
 
@@ -172,7 +175,7 @@ const again = (text: string, answers: Answers, ...mapping: Answer['flags']): Ans
 });
 
 const ANSWERS: {
-  readonly [Id in Question['id']]: (question: Of<Id>) => readonly [Answer, ...Answer[]];
+  readonly [Id in Question['id']]: (question: Of<Id>) => PossibleAnswers;
 } = {
   guesses: ({ guesses }) =>
     yes(
@@ -211,9 +214,8 @@ const ANSWERS: {
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
 
-/** The first one is assumed in commands that also answer another question. */
-export const answersOf = (question: Question): readonly [Answer, ...Answer[]] =>
-  (ANSWERS[question.id] as (question: Question) => readonly [Answer, ...Answer[]])(question);
+export const answersOf = (question: Question): PossibleAnswers =>
+  (ANSWERS[question.id] as (question: Question) => PossibleAnswers)(question);
 
 /** How the batch was mapped, as flags: its results have the columns of its sheet. */
 function mappingOf({ sheet }: BatchFile): readonly (readonly string[])[] {

@@ -8,6 +8,7 @@ import {
   isAsked,
   QuestionsOpen,
   type Answer,
+  type PossibleAnswers,
   type Patch,
   type Question,
   type Words,
@@ -27,7 +28,7 @@ export type Policy = {
   /** How it writes an answer down. */
   readonly words: Words;
   /** Asks its user, who may decline; without it, every question is refused. */
-  readonly ask?: (question: Question, text: string, answers: Answers) => Promise<Answer | undefined>;
+  readonly ask?: (question: Question, text: string, answers: PossibleAnswers) => Promise<Answer | undefined>;
   /** Shows what is proposed: before its user is asked, else before it is carried out. */
   readonly show?: () => Promise<void>;
   /** Called when all is answered, before the batch is made. */
@@ -35,8 +36,6 @@ export type Policy = {
   /** The error of a door of its own. */
   readonly refused?: (composed: RunsheetError, questions: readonly Question[]) => Error;
 };
-
-type Answers = readonly [Answer, ...Answer[]];
 
 /** Carries the proposal out when all is answered. Throws the error of the first question without an answer. */
 export async function settle<T>(

@@ -24,7 +24,7 @@ const ANSWER_WITHIN = '20s';
 
 export type { MemberAnswer };
 
-export type Members = Answers & {
+export type Members = ReadAnswers & {
   /** The identities of those that poll and gave no answer. */
   readonly silent: readonly string[];
   /** The identities of workers that take no question: of applications, or of an older release. */
@@ -125,7 +125,7 @@ async function ask(
   queue: string,
   members: number,
   { file, encrypted }: { readonly file: string; readonly encrypted: boolean },
-): Promise<Answers & Pick<Members, 'fault'>> {
+): Promise<ReadAnswers & Pick<Members, 'fault'>> {
   try {
     const all = await client.workflow.execute<typeof runsheetMembers>('runsheetMembers', {
       workflowId: `runsheet-members:${randomUUID()}`,
@@ -169,13 +169,13 @@ export type Malformed = {
   readonly reason: string;
 };
 
-type Answers = {
+type ReadAnswers = {
   readonly answers: readonly MemberAnswer[];
   readonly malformed: readonly Malformed[];
 };
 
 /** The last answer of each member; those that differ in more than their clock are of two members with one name. */
-export function readAnswers(all: readonly unknown[]): Answers {
+export function readAnswers(all: readonly unknown[]): ReadAnswers {
   const answers = new Map<string, MemberAnswer>();
   const malformed: Malformed[] = [];
   for (const one of all) {

@@ -30,10 +30,10 @@ describe('the delivery of grants', () => {
     expect(sent()).toEqual(['a 1', 'b 1']);
     await arrive();
     expect(sent()).toEqual(['b 1', 'a 3']);
-    expect(delivery.untold()).toEqual(['b', 'a']);
+    expect(delivery.undelivered()).toEqual(['b', 'a']);
     await arrive();
     await arrive();
-    expect([sent(), delivery.untold()]).toEqual([[], []]);
+    expect([sent(), delivery.undelivered()]).toEqual([[], []]);
   });
 
   it('has only some on their way, and names all that have not arrived', async () => {
@@ -41,9 +41,9 @@ describe('the delivery of grants', () => {
     const members = Array.from({ length: 2 * POOL_GRANTS_IN_FLIGHT }, (_, at) => `m${at}`);
     delivery.send(members.map((one) => grantTo(one)));
     expect(sent()).toHaveLength(POOL_GRANTS_IN_FLIGHT);
-    expect(delivery.untold()).toEqual(members);
+    expect(delivery.undelivered()).toEqual(members);
     await arrive();
     expect(sent()).toHaveLength(POOL_GRANTS_IN_FLIGHT);
-    expect(delivery.untold()).toEqual(members.slice(1));
+    expect(delivery.undelivered()).toEqual(members.slice(1));
   });
 });

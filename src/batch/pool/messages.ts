@@ -72,7 +72,7 @@ export const rejoined = ({ life }: Membership, joining: Joining & { readonly wal
   newMembership(Math.max(joining.wallAt, life + 1), joining);
 
 /** Nothing is known about the reports that an earlier workflow run sent, so the next one comes immediately. */
-export const untold = ({ life, joinedAt, number, epoch, limit, size }: Membership): Membership => ({
+export const unreported = ({ life, joinedAt, number, epoch, limit, size }: Membership): Membership => ({
   life,
   ...(joinedAt === undefined ? {} : { joinedAt }),
   number,

@@ -19,7 +19,7 @@ export const POOL_DEPARTED_MAX = 1_000;
 
 export type PoolEvent =
   /** A workflow run of the pool begins: what the one before it sent to these members may be lost; absent: to any. */
-  | { readonly type: 'started'; readonly untold?: readonly string[] }
+  | { readonly type: 'started'; readonly undelivered?: readonly string[] }
   | { readonly type: 'usage'; readonly usage: MemberUsage }
   | { readonly type: 'resize'; readonly commandId: string; readonly size: number }
   /** A user says that a member whose workflow no longer runs has no more runs. */
@@ -37,13 +37,13 @@ export function poolStep(
   events: readonly PoolEvent[],
   now: number,
 ): readonly MemberGrant[] {
-  const untold = new Set(events.flatMap((event) => apply(state, event, now)));
+  const undelivered = new Set(events.flatMap((event) => apply(state, event, now)));
   for (const one of state.members) if (hasEnded(one, now)) depart(state, one);
   const changed = rebalance(state);
   const isSilent = ({ heardAt, toldAt, goneAt }: Member): boolean =>
     goneAt === undefined && now - Math.max(heardAt, toldAt) >= POOL_SILENT_MS;
   const silent = state.members.filter(isSilent).map(({ member }) => member);
-  return tell(state, new Set([...untold, ...changed, ...silent]), now);
+  return tell(state, new Set([...undelivered, ...changed, ...silent]), now);
 }
 
 /** When something happens without another event; infinite if nothing does. */
@@ -57,7 +57,7 @@ export const poolDueAt = ({ members }: PoolState): number =>
 function apply(state: PoolState, event: PoolEvent, now: number): readonly string[] {
   switch (event.type) {
     case 'started':
-      return membersToTell(state, event.untold);
+      return membersToTell(state, event.undelivered);
     case 'usage':
       onUsage(state, event.usage, now);
       return [];
@@ -76,9 +76,9 @@ function apply(state: PoolState, event: PoolEvent, now: number): readonly string
 }
 
 /** Telling everyone would fill a large part of the history of the workflow run that has just begun. */
-const membersToTell = ({ members }: PoolState, untold?: readonly string[]): readonly string[] =>
+const membersToTell = ({ members }: PoolState, undelivered?: readonly string[]): readonly string[] =>
   members
-    .filter(({ member, goneAt }) => goneAt === undefined && (untold?.includes(member) ?? true))
+    .filter(({ member, goneAt }) => goneAt === undefined && (undelivered?.includes(member) ?? true))
     .map(({ member }) => member);
 
 /** A batch without slots must know whether there are any, because it pauses if there are none. */

@@ -7,7 +7,7 @@ import { p99Cost, type RunCosts } from '../accounting/run-costs.ts';
 import { acknowledge, cancelAllRunning } from '../on-event/user-command.ts';
 import { OUTCOMES, type PastAttempt, type AttemptRun } from '../outcome.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
-import { rejoined, untold } from '../pool/messages.ts';
+import { rejoined, unreported } from '../pool/messages.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
 import { readableVersion, WRITES } from '../params.ts';
 import { begin } from './begin.ts';
@@ -165,7 +165,7 @@ export function restore(packed: Snapshot): State {
     ...begin(plain.params, version, plain.wallAt),
     ...plain,
     wakeAt: plain.now,
-    ...(plain.membership === undefined ? {} : { membership: untold(plain.membership) }),
+    ...(plain.membership === undefined ? {} : { membership: unreported(plain.membership) }),
     lanes: packed.lanes.map((lane) => readLane(lane, plain.params.ladder)),
     // Every part is collected again.
     unstored: new Set(parts.keys()),

@@ -62,8 +62,8 @@ export class SavedSheet {
   /** The inputs of the deployment as they were at the first save. */
   #declared: FurtherAsked['declared'];
   readonly #differences = new Differences();
-  /** A pass that exists and that the batch has not been told of. */
-  #untold: number | undefined;
+  /** A pass that exists and that was not signalled to the batch. */
+  #unsignalled: number | undefined;
 
   /** Throws E602 for a batch that leaves out rows by their numbers. */
   constructor(params: SavedSheetParams) {
@@ -74,8 +74,8 @@ export class SavedSheet {
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
   async take(session: Session): Promise<Save> {
     const save = await this.#send();
-    if (this.#untold !== undefined) await signalPass(session, this.#params.found, this.#untold);
-    this.#untold = undefined;
+    if (this.#unsignalled !== undefined) await signalPass(session, this.#params.found, this.#unsignalled);
+    this.#unsignalled = undefined;
     return save;
   }
 
@@ -91,7 +91,7 @@ export class SavedSheet {
     const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
     await writeWatched(found.store, { sheet: path, deployment, rows: wishes, places: compared.places });
     const added = (await settle(rows, { words })) as Appended | undefined;
-    if (added !== undefined) this.#untold = added.pass;
+    if (added !== undefined) this.#unsignalled = added.pass;
     const sent = added === undefined ? 0 : added.appended + added.changed;
     const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
     const difference = this.#differences.next(compared);

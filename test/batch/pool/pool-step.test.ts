@@ -212,8 +212,8 @@ describe('a pool', () => {
     const scene = new Scene(2);
     scene.report('a', { wanted: 1 });
     scene.report('b', { wanted: 1 });
-    expect(grantsIn(scene.take({ type: 'started', untold: ['b', 'left'] }))).toEqual({ b: 1 });
-    expect(grantsIn(scene.take({ type: 'started', untold: [] }))).toEqual({});
+    expect(grantsIn(scene.take({ type: 'started', undelivered: ['b', 'left'] }))).toEqual({ b: 1 });
+    expect(grantsIn(scene.take({ type: 'started', undelivered: [] }))).toEqual({});
     expect(grantsIn(scene.take({ type: 'started' }))).toEqual({ a: 1, b: 1 });
   });
 });
