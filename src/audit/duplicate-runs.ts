@@ -68,7 +68,7 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
   const add = async (one: DuplicateRun): Promise<void> => {
     runs += 1;
     gpuSeconds += one.gpu_seconds;
-    costUsd += one.cost_usd;
+    costUsd += one.cost_usd ?? 0;
     if (first.length < FIRST_MOST) first.push(one);
     await params.onDuplicate(one);
   };
@@ -116,6 +116,7 @@ function duplicateOf(
   { service: { prices } }: BatchFile,
 ): DuplicateRun {
   const { gpu, coldStartSeconds: coldStart, runSeconds: ran } = run ?? {};
+  const cost = costOf(prices, gpu, { coldStart, run: ran });
   return {
     row,
     attempt,
@@ -123,6 +124,6 @@ function duplicateOf(
     status: run?.status ?? 'unknown',
     ...(gpu === undefined ? {} : { gpu }),
     gpu_seconds: Math.max(0, coldStart ?? 0) + Math.max(0, ran ?? 0),
-    cost_usd: costOf(prices, gpu, { coldStart, run: ran }),
+    ...(cost === undefined ? {} : { cost_usd: cost }),
   };
 }

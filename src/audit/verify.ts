@@ -77,7 +77,7 @@ export async function recount(
 
 async function recountDuplicates(store: Store) {
   let [duplicates, duplicatesUsd] = [0, 0];
-  for await (const { cost_usd } of readDuplicates(store)) {
+  for await (const { cost_usd = 0 } of readDuplicates(store)) {
     duplicates += 1;
     duplicatesUsd += cost_usd;
   }
@@ -143,8 +143,8 @@ export function findings(
       ? []
       : [equal('runs below the rung that worked', summary.climbing.runs, counted.climbing)]),
     near('GPU seconds', claimedSeconds, counted.gpuSeconds),
-    sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
-    sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),
+    ...sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
+    ...sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),
     {
       claim: `${counted.files} files as delivered`,
       holds: counted.badFiles.length === 0,
@@ -186,10 +186,12 @@ function near(claim: string, expected: number, found: number): Finding {
   };
 }
 
-function sameCost(claim: string, expected: number, found: number): Finding {
+/** Runs without prices have no cost to compare. */
+function sameCost(claim: string, expected: number | undefined, found: number): readonly Finding[] {
+  if (expected === undefined) return [];
   const holds = isSameCost(expected, found);
   const [wanted, shown] = [`$${expected.toFixed(6)}`, `$${found.toFixed(6)}`];
-  return { claim, holds, message: holds ? shown : `${wanted} expected, ${shown} found` };
+  return [{ claim, holds, message: holds ? shown : `${wanted} expected, ${shown} found` }];
 }
 
 /** Sums of the same numbers in another order, from parts that are rounded to millionths of a dollar. */

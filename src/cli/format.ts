@@ -18,8 +18,8 @@ export const paintFor =
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
 /** GPUs of one's own have no price: a cost of nothing is not mentioned. */
-export const ifPaid = (usd: number, text: (amount: string) => string): string =>
-  usd === 0 ? '' : text(money(usd));
+export const ifPaid = (usd: number | undefined, text: (amount: string) => string): string =>
+  usd ? text(money(usd)) : '';
 
 /** `940 bytes`, `12 kB`, `3.4 MB`. */
 export function bytesText(bytes: number): string {

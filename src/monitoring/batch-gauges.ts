@@ -88,9 +88,9 @@ export function figuresAtEnd(summary: Summary): BatchFigures {
     pauses: [],
     ledger: requests,
     duplicates: summary.bought_twice,
-    costUsd: summary.cost_usd,
+    costUsd: summary.cost_usd ?? 0,
     gpus: Object.fromEntries(
-      Object.entries(gpus).map(([gpu, { cost_usd: costUsd, ...use }]) => [gpu, { ...use, costUsd }]),
+      Object.entries(gpus).map(([gpu, { cost_usd: costUsd = 0, ...use }]) => [gpu, { ...use, costUsd }]),
     ),
     budget: undefined,
   };

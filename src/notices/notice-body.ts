@@ -1,5 +1,6 @@
 // The body of a notification, as receivers get it; docs/notifications.md describes it.
 
+import { havePrices } from '../options/gpu.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
@@ -39,7 +40,10 @@ export const noticeSchema = z.object({
       open: count.describe('rows without an outcome'),
     })
     .describe('the rows when the notification was sent'),
-  costUsd: z.number().describe('estimated cost so far, in US dollars'),
+  costUsd: z
+    .number()
+    .exactOptional()
+    .describe('estimated cost so far, in US dollars; not on GPUs without a price'),
   maxCostUsd: z.number().exactOptional().describe('the limit of --max-cost, if there is one'),
   pause: z
     .object({
@@ -52,10 +56,10 @@ export const noticeSchema = z.object({
 });
 export type NoticeBody = z.infer<typeof noticeSchema>;
 
-type About = Pick<BatchFile, 'batch' | 'mark' | 'sheet' | 'deployment'>;
+type About = Pick<BatchFile, 'batch' | 'mark' | 'sheet' | 'deployment' | 'service'>;
 
 export function noticeBody(file: About, notice: Notice, progress: Progress): NoticeBody {
-  const { batch, mark, sheet, deployment } = file;
+  const { batch, mark, sheet, deployment, service } = file;
   const { tally, running, rows: total, costUsd, maxCostNano } = progress;
   const { succeeded } = tally.outcomes;
   const done = rowsDone(tally) - (progress.again ?? 0);
@@ -71,7 +75,7 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
     deployment: deployment.name ?? deployment.id,
     pass: notice.pass,
     rows,
-    costUsd,
+    costUsd: havePrices(service.prices) ? costUsd : undefined,
     maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
     pause: pause && { ...pause, help: pauseHint(batch, pause.kind, false, maxCostNano) },
   });
@@ -92,7 +96,7 @@ const TEXTS: Readonly<Record<NoticeBody['event'], (facts: Facts) => string>> = {
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
 
 const textOf = (facts: Facts): string =>
-  `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd === 0 ? '' : ` (${usd(facts.costUsd)} so far)`}`;
+  `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd ? ` (${usd(facts.costUsd)} so far)` : ''}`;
 
 const positive = z.number().int().positive();
 const time = z.iso.datetime();

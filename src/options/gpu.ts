@@ -22,6 +22,20 @@ export const DEFAULT_PRICES: Readonly<Record<string, number>> = {
   B200: 0.002604,
 };
 
+/** GPUs of one's own have the price 0 in the list, which is none: what has no cost does not show 0. */
+export function havePrices(prices: Readonly<Record<string, number>>): boolean {
+  const all = Object.values(prices);
+  return all.length === 0 || all.some((price) => price > 0);
+}
+
+/** `value` without its costs if there are none. */
+export const withCosts = <T>(prices: Readonly<Record<string, number>>, value: T): T =>
+  havePrices(prices)
+    ? value
+    : (JSON.parse(
+        JSON.stringify(value, (name, one: unknown) => (/cost_?usd$/i.test(name) ? undefined : one)),
+      ) as T);
+
 /**
  * The estimated cost of a run in US dollars. The service bills the container's lifetime, which is longer than these
  * seconds.
@@ -30,7 +44,8 @@ export function costOf(
   prices: Readonly<Record<string, number>>,
   gpu: string | undefined,
   seconds: { readonly coldStart?: number | undefined; readonly run?: number | undefined },
-): number {
+): number | undefined {
+  if (!havePrices(prices)) return undefined;
   const price = gpu === undefined ? 0 : (prices[gpu] ?? DEFAULT_PRICES[gpu] ?? 0);
   return price * (Math.max(0, seconds.coldStart ?? 0) + Math.max(0, seconds.run ?? 0));
 }

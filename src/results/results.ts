@@ -1,6 +1,7 @@
 // Writes the result files of an ended batch in one pass over its rows. summary.json is written last: if it exists, all others
 // exist.
 
+import { withCosts } from '../options/gpu.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Progress } from '../batch/shown/progress.ts';
 import { readCells } from '../sheet/read-records.ts';
@@ -79,7 +80,7 @@ export async function writeResults({
   const ended = { ...times, workers, reading: await reading };
   const seconds = (times.endedAt - startedAt - idleBefore(idle, times.endedAt)) / 1000;
   const facts = { ...costs.facts(), seconds, idle: shownIdle(idle), reused };
-  const summary = { ...summaryOf(file, progress, ended), ...facts };
+  const summary = withCosts(file.service.prices, { ...summaryOf(file, progress, ended), ...facts });
   await report.write(summary);
   await writeSummary(store, summary, confirm);
 }

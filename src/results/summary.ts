@@ -35,19 +35,19 @@ export type Summary = {
   readonly seconds: number;
   /** When it had ended and was not continued yet. */
   readonly idle: readonly { readonly from: string; readonly to: string }[];
-  /** An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
-  readonly cost_usd: number;
+  /** Absent without prices, like all costs. An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
+  readonly cost_usd?: number;
   /** The same with the duplicate runs. */
-  readonly total_cost_usd: number;
+  readonly total_cost_usd?: number;
   /** Rows whose runs were paid for although their files were not delivered. */
-  readonly undelivered: { readonly rows: number; readonly cost_usd: number };
+  readonly undelivered: { readonly rows: number; readonly cost_usd?: number };
   /** Attempts that may have cost more than `cost_usd` says, or something at all. */
   readonly unpriced: number;
   readonly gpus: Readonly<
-    Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
+    Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd?: number }>
   >;
   /** With a ladder: what the runs below the last rung of their rows used; part of `gpus`. */
-  readonly climbing?: { readonly runs: number; readonly seconds: number; readonly cost_usd: number };
+  readonly climbing?: { readonly runs: number; readonly seconds: number; readonly cost_usd?: number };
   /** With -c auto: the useful concurrency by GPU; null is a GPU that the service does not name. */
   readonly useful_concurrency?: readonly {
     readonly gpu: string | null;
@@ -75,7 +75,7 @@ export type LastReading = {
   readonly duplicates: {
     readonly runs: number;
     readonly gpu_seconds: number;
-    readonly cost_usd: number;
+    readonly cost_usd?: number;
     /** The first of them; duplicates.jsonl has all. */
     readonly first: readonly DuplicateRun[];
   };
@@ -88,7 +88,7 @@ export type DuplicateRun = {
   readonly status: string;
   readonly gpu?: string;
   readonly gpu_seconds: number;
-  readonly cost_usd: number;
+  readonly cost_usd?: number;
 };
 
 /** How the batch ended; times in milliseconds since 1970 by Temporal's clock. */
@@ -143,7 +143,7 @@ export function summaryOf(
     reused: file.sheet.reused ?? 0,
     runs: knownRuns(ledger),
     bought_twice: reading.duplicates.runs,
-    total_cost_usd: usd(cost + reading.duplicates.cost_usd),
+    total_cost_usd: usd(cost + (reading.duplicates.cost_usd ?? 0)),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),

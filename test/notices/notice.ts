@@ -36,6 +36,7 @@ const FILE = {
   mark: MARK,
   sheet: { name: 'portraits.csv', rows: 3 },
   deployment: { id: 'd', name: 'portrait-v3' },
+  service: { prices: {} },
 } as unknown as BatchFile;
 
 const PROGRESS = progress(begin(paramsOf({ batch: 'b', rows: 3, maxCostNano: 2e9 }), 1, 0));

@@ -1,6 +1,7 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
 // servers nor changes a batch. Commands that control a batch print it here as JSON too.
 
+import { havePrices } from '../../options/gpu.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -67,7 +68,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
     : await askLiving(flags, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
-  else printer.data(textOf(now));
+  else printer.data(textOf(found, now));
   printer.next(...nextOf(found, now));
 }
 
@@ -126,7 +127,7 @@ const lineOf = (
     .filter(Boolean)
     .join('\t');
 
-function textOf(shown: BatchStatus): string {
+function textOf({ file }: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${terminalLine(batch)}  ${state}`,
@@ -144,14 +145,18 @@ function textOf(shown: BatchStatus): string {
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
-    ...[costLine(shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
+    ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
   ];
   return lines.join('\n');
 }
 
 /** What is not known is not $0.00: without a server, rows may have runs that no result shows yet. */
-function costLine({ summary, progress, costUsd }: BatchStatus): string | undefined {
+function costLine(
+  { service }: FoundBatch['file'],
+  { summary, progress, costUsd }: BatchStatus,
+): string | undefined {
+  if (!havePrices(service.prices)) return undefined;
   if (summary !== undefined) return costText(summary);
   if (progress !== undefined) return spentText(progress);
   if (costUsd === undefined) return 'not known while no server runs the batch';

@@ -70,7 +70,7 @@ const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): strin
 const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['climbing']>): string =>
   `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s${estimated(usd)}`;
 
-const estimated = (usd: number): string => ifPaid(usd, (amount) => `, ${amount} estimated`);
+const estimated = (usd: number | undefined): string => ifPaid(usd, (amount) => `, ${amount} estimated`);
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
@@ -109,6 +109,7 @@ export function closingLine(summary: Summary): string {
 
 /** A cost that is not known is not $0.00; undefined if nothing had a price. */
 export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
+  if (usd === undefined) return undefined;
   if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';
   return `${unpriced === 0 ? '' : 'at least '}${money(usd)} estimated`;
 }

@@ -19,6 +19,7 @@ import {
   limitsSchema,
   changesOf,
 } from './shape.ts';
+import { withCosts } from '../../options/gpu.ts';
 import type { RowRecord } from '../../results/row-record.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
 
@@ -38,7 +39,10 @@ const requestsSchema = z.object({
   duplicates: count,
 });
 
-const gpusSchema = z.record(z.string(), z.object({ runs: count, seconds: amount, cost_usd: amount }));
+const gpusSchema = z.record(
+  z.string(),
+  z.object({ runs: count, seconds: amount, cost_usd: amount.nullable() }),
+);
 
 const someGpu = z.string().nullable();
 const found = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
@@ -108,26 +112,26 @@ const summarySchema = z.object({
   started_at: time,
   ended_at: time,
   seconds: amount,
-  cost_usd: amount,
-  total_cost_usd: amount.describe('with duplicate runs'),
+  cost_usd: amount.nullable(),
+  total_cost_usd: amount.nullable().describe('with duplicate runs'),
   idle: z
     .array(z.object({ from: time, to: time }))
     .nullable()
     .describe('when it had ended and was not continued yet; no part of seconds'),
   undelivered: z
-    .object({ rows: count, cost_usd: amount })
+    .object({ rows: count, cost_usd: amount.nullable() })
     .nullable()
     .describe('rows whose runs were paid for although their files were not delivered'),
   unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
-  climbing: z.object({ runs: count, seconds: amount, cost_usd: amount }).nullable(),
+  climbing: z.object({ runs: count, seconds: amount, cost_usd: amount.nullable() }).nullable(),
   useful_concurrency: z.array(z.object({ gpu: someGpu, is_default: z.boolean(), ...found })).nullable(),
   requests: requestsSchema,
   lists: z.enum(['complete', 'incomplete', 'none']),
   duplicates: z.object({
     runs: count,
     gpu_seconds: amount,
-    cost_usd: amount,
+    cost_usd: amount.nullable(),
     first: z.array(
       z.object({
         row: count,
@@ -136,7 +140,7 @@ const summarySchema = z.object({
         status: z.string(),
         gpu: z.string().nullable(),
         gpu_seconds: amount,
-        cost_usd: amount,
+        cost_usd: amount.nullable(),
       }),
     ),
   }),
@@ -159,14 +163,20 @@ export const batchSchema = z.object({
   created_at: time,
   rows: count,
   outcomes: outcomesSchema,
-  cost_usd: amount.nullable().describe('an estimate of what rows have cost so far'),
+  cost_usd: amount
+    .nullable()
+    .describe(
+      'an estimate of what rows have cost so far; null if it is not known, and like all costs on GPUs without a price',
+    ),
   about_cost_usd: amount.nullable().describe('about what all rows will have cost'),
   reason: z.string().nullable().describe('why it is paused or held back'),
   pauses: z.array(z.object({ kind: z.enum(PAUSE_KINDS), reason: z.string(), since: time })),
   unattended: z.boolean().describe('no worker takes its tasks'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
-  canary: z.object({ rows: count, succeeded: count, cost_usd: amount, estimate: estimateSchema }).nullable(),
+  canary: z
+    .object({ rows: count, succeeded: count, cost_usd: amount.nullable(), estimate: estimateSchema })
+    .nullable(),
   summary: summarySchema.nullable().describe('when it has ended, as in summary.json'),
   fault: z.string().nullable().describe('why its files cannot be read; outcomes are then not counted'),
 });
@@ -187,7 +197,7 @@ export type BatchJson = z.infer<typeof batchSchema>;
 export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus): BatchJson {
   const { progress, summary, outcomes } = shown;
   const cost = progress === undefined ? (knownCost(summary) ?? shown.costUsd) : rounded(progress.costUsd);
-  return shaped(batchSchema, {
+  const given = withCosts(file.service.prices, {
     ...shown,
     deployment: file.deployment.name ?? file.deployment.id,
     rehearsal: file.service.rehearsal,
@@ -203,6 +213,7 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),
   });
+  return shaped(batchSchema, given);
 }
 
 const attempt = {

@@ -108,7 +108,7 @@ export const comparisonSchema = z.object({
   reused: sides(count).describe('those of them whose result another batch bought'),
   measured: count.describe('those of them with times in both; the following sums are about them'),
   run_seconds: sides(amount),
-  cost_usd: sides(amount),
+  cost_usd: sides(amount.nullable()),
   speed_ratio: amount.nullable().describe('run seconds of a by those of b: above 1, b is faster'),
   cost_ratio: amount.nullable().describe('cost of b by that of a: above 1, b is dearer'),
   gpu: sides(z.string().nullable()).describe('of all measured pairs, if it is the same one'),

@@ -11,25 +11,25 @@ import { list } from '../../errors/error.ts';
 
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
-  if (source === 'prices')
-    return estimate.usd_per_run_second === 0
-      ? [`  cost      ${NOTHING}`, '  time      unknown: no earlier run here']
-      : [`  cost      unknown: no earlier run here${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
-  const isDetailed = gpus.length > 1 || cost_usd === null;
+  const isPriced = gpus.some(([, one]) => one.usd_per_run_second !== null);
+  if (source === 'prices')
+    return isPriced
+      ? [`  cost      unknown: no earlier run here${ifShort(estimate)}`]
+      : [`  cost      ${NO_PRICE}`, '  time      unknown: no earlier run here'];
+  const isDetailed = gpus.length > 1 || (isPriced ? cost_usd : seconds) === null;
   return [
-    `  cost      ${cost_usd === null ? totalText(estimate) : costText(cost_usd)}`,
+    `  cost      ${costText(cost_usd, isPriced)}`,
     `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
     ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
     `            ${sourceText(estimate)}`,
   ];
 }
 
-/** Own GPUs have no price. */
-const costText = (cost: Interval): string => (cost.high === 0 ? NOTHING : intervalText(cost, money));
-const totalText = ({ usd_per_run_second: usd }: Estimate): string =>
-  usd === 0 ? NOTHING : 'unknown in total';
-const NOTHING = 'nothing';
+const costText = (cost: Interval | null, isPriced: boolean): string =>
+  cost === null ? (isPriced ? 'unknown in total' : NO_PRICE) : intervalText(cost, money);
+/** As of own GPUs. */
+const NO_PRICE = 'not counted: no price is known';
 
 const duration = (seconds: number): string => span(seconds * 1000);
 
@@ -43,8 +43,7 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
     const known = runs === 0 ? 'no earlier run' : `only ${plural(runs, 'earlier run')}`;
     return `${name}: ${known} here${ifShort(shown)}`;
   }
-  const cost =
-    cost_usd === null ? 'no price is known, ' : cost_usd.high === 0 ? '' : `${shortText(cost_usd, money)}, `;
+  const cost = cost_usd === null ? 'no price is known, ' : `${shortText(cost_usd, money)}, `;
   return `${name}: ${cost}alone ${shortText(seconds, duration)}`;
 }
 

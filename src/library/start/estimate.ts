@@ -85,7 +85,7 @@ const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
   Object.fromEntries(
     gpus.flatMap((gpu) => {
       const price = service.prices[gpu] ?? DEFAULT_PRICES[gpu];
-      return price === undefined ? [] : [[gpu, price]];
+      return price === undefined || price === 0 ? [] : [[gpu, price]];
     }),
   );
 

@@ -120,6 +120,8 @@ export class SumUp {
     const { run_seconds: seconds, cost_usd: cost } = this.#totals;
     return {
       ...this.#totals,
+      /** Undefined on GPUs without a price. */
+      cost_usd: { a: cost.a || undefined, b: cost.b || undefined },
       /** How often the seconds of B fit into those of A: above 1, B is faster. */
       speed_ratio: ratio(seconds.a, seconds.b),
       /** The cost of B by that of A: above 1, B is dearer. */

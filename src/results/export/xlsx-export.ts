@@ -1,5 +1,6 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
+import { havePrices } from '../../options/gpu.ts';
 import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/header.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -172,6 +173,7 @@ class ExportTally {
 
   async *lines({ file, hasEnded }: ExportSource): AsyncGenerator<SheetLine> {
     const gpus = [...this.#gpus];
+    const isPriced = havePrices(file.service.prices);
     const sum = (of: (use: Use) => number): number => gpus.reduce((total, [, use]) => total + of(use), 0);
     const facts: readonly (readonly [string, string | number])[] = [
       ['batch', file.batch],
@@ -185,11 +187,13 @@ class ExportTally {
       ['files', this.files],
       ['runs', sum(({ runs }) => runs)],
       ['GPU seconds', rounded(sum(({ seconds }) => seconds))],
-      ['cost in US dollars, estimated', rounded(sum(({ costUsd }) => costUsd))],
+      ...(isPriced
+        ? [['cost in US dollars, estimated', rounded(sum(({ costUsd }) => costUsd))] as const]
+        : []),
       ...gpus.flatMap(([gpu, { runs, seconds, costUsd }]): [string, number][] => [
         [`${gpu}: runs`, runs],
         [`${gpu}: seconds`, rounded(seconds)],
-        [`${gpu}: US dollars`, rounded(costUsd)],
+        ...(isPriced ? [[`${gpu}: US dollars`, rounded(costUsd)] as [string, number]] : []),
       ]),
     ];
     for (const cells of facts) yield { cells };

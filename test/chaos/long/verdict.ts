@@ -213,7 +213,7 @@ function wrongSums(facts: Facts): readonly string[] {
       total(duplicates.map((one) => one.gpu_seconds)),
       0.001,
     ),
-    ...equal('cost', summary.cost_usd, total(costs), 0.001),
+    ...equal('cost', summary.cost_usd ?? 0, total(costs), 0.001),
     ...equal('runs that have ended', ended, own.length),
     ...(lists === 'complete' ? [] : [`the lists are ${lists}`]),
   ];

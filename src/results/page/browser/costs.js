@@ -13,7 +13,8 @@ const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run'];
 export function Costs({ table }) {
   const { gpus, kinds } = useMemo(() => usesOf(table), [table.version]);
   const { summary } = table.facts;
-  const twice = summary === undefined ? 0 : summary.total_cost_usd - summary.cost_usd;
+  const { total_cost_usd = 0, cost_usd = 0 } = summary ?? {};
+  const twice = total_cost_usd - cost_usd;
   const isPaid = [...gpus.values()].some(({ cost }) => cost > 0);
   return html`<div class="columns">
       <${UsesTable} title="By GPU" what="GPU" ...${{ uses: gpus, isPaid }} /><${UsesTable} title="By reason" what="Why it ran" ...${{ uses: kinds, isPaid }} />

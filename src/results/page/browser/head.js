@@ -73,8 +73,17 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   const idle = running?.idleSeconds ?? 0;
   const soFar = Math.max(0, ((running?.at ?? Date.now()) - startedAt) / 1_000 - idle);
   if (running || !summary) return runningFacts(running, { seconds: soFar, cost, done });
-  const { seconds, runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced, undelivered } =
-    summary;
+  const {
+    seconds,
+    runs,
+    reused,
+    lists,
+    bought_twice,
+    restarts,
+    total_cost_usd = 0,
+    unpriced,
+    undelivered,
+  } = summary;
   const each = done > 0 ? `${money(cost / done)} a row` : '';
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
