@@ -13,7 +13,7 @@ import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/events.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { OwnRuns } from '../src/webhook/own-runs.ts';
-import type { ReportedRuns } from '../src/webhook/handler.ts';
+import type { ReportedRuns } from '../src/webhook/reported-runs.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from '../src/notices/deliver.ts';
 import type { DownloadSlots } from './download-slots.ts';

@@ -4,6 +4,7 @@
 import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
+import { seededNumber } from './seeded-number.ts';
 
 export const RETRY_BASE_MS = 1_000;
 export const RETRY_MAX_MS = 60_000;
@@ -25,22 +26,11 @@ export function retryAt(
   if (end.outcome !== 'failed' && end.outcome !== 'timed-out') return undefined;
   const kind = end.outcome === 'timed-out' ? 'timeout' : (end.failure ?? 'unknown');
   if (end.tries > retriesFor(kind, policy)) return undefined;
-  return now + backoffMs(end.tries, chance(policy.seed, end.place, end.tries));
+  return now + backoffMs(end.tries, seededNumber(policy.seed, end.place, end.tries));
 }
 
 /** 1 s, 2 s, 4 s … up to a minute, half of it jitter: rows that failed together are not retried together. */
 export function backoffMs(tries: number, drawn: number): number {
   const whole = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (tries - 1));
   return Math.round(whole / 2 + (whole / 2) * drawn);
-}
-
-/** A number in [0, 1) that depends only on the arguments, so that a replay repeats it. */
-export function chance(...parts: readonly number[]): number {
-  let hash = 0x811c9dc5;
-  for (const part of parts) {
-    hash = Math.imul(hash ^ part, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    hash ^= hash >>> 16;
-  }
-  return (hash >>> 0) / 2 ** 32;
 }

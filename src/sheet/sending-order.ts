@@ -4,7 +4,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
-import { chance } from '../batch/retry-policy.ts';
+import { seededNumber } from '../batch/seeded-number.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { KeptIn } from '../options/table.ts';
 import type { Store } from '../store/store.ts';
@@ -34,7 +34,7 @@ export function rowSorter(plan: ColumnMapping, options: OrderOptions): RowSorter
     if (first === undefined) return notANumber(plan, record, row, priority ?? 0);
     // Numbers come before texts.
     const cell = orderBy === undefined ? 0 : record.cells[orderBy];
-    return [-first, shuffle ? chance(row) : (numberIn(cell) ?? String(cell))];
+    return [-first, shuffle ? seededNumber(row) : (numberIn(cell) ?? String(cell))];
   };
 }
 

@@ -7,7 +7,6 @@
 //              While runs of the batch wait for a machine, an end may wait for others; its webhook is answered within a second,
 //              and if this process is lost before the signal, a poll finds the end
 
-import QuickLRU from 'quick-lru';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/outcome.ts';
@@ -17,6 +16,7 @@ import { hasMachine, isOpen } from '../run-service/contract/statuses.ts';
 import { outcomeOf, type KnownRun } from '../run-service/run-outcome.ts';
 import type { BatchName } from '../batch/workflow-ids.ts';
 import type { OwnRuns } from './own-runs.ts';
+import { ReportedRuns } from './reported-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 
 export type HandlerDeps = {
@@ -26,7 +26,7 @@ export type HandlerDeps = {
   runEnded(batch: BatchName, completion: RunCompletion, holdMs: number): Promise<Delivered>;
   runSeen(batch: BatchName, run: AttemptRun): Promise<Delivered>;
   readonly reported: ReportedRuns;
-  readonly ownRuns: Pick<OwnRuns, 'started' | 'ended' | 'isTaken' | 'waiting'>;
+  readonly ownRuns: Pick<OwnRuns, 'started' | 'ended' | 'isTaken' | 'holdMs'>;
   readonly log: Logger;
 };
 
@@ -35,9 +35,6 @@ export type Hint = { readonly runId: string; readonly status: string };
 const SEEN_AFTER_MS = 5_000;
 const WAITING_MOST = 20_000;
 
-/** An end waits at most for these shares of the times that its run queued and ran, and for so long. */
-const HOLD_SHARE = 0.5;
-const HOLD_MOST_MS = 10_000;
 /** Services give up a webhook without an answer. */
 const ANSWER_WITHIN_MS = 900;
 
@@ -76,7 +73,7 @@ export class WebhookHandler {
   async #deliver(batch: BatchName, completion: RunCompletion): Promise<void> {
     const { reported, ownRuns, runEnded, log } = this.#deps;
     const { runId } = completion;
-    const holdMs = ownRuns.waiting(batch) > 0 ? holdMsOf(completion) : 0;
+    const holdMs = ownRuns.holdMs(batch, completion);
     const signalled = runEnded(batch, completion, holdMs).then(() => reported.add(runId));
     if (holdMs === 0) return signalled;
     reported.hold(runId);
@@ -139,45 +136,5 @@ export class WebhookHandler {
   }
 }
 
-/** An end may wait while its run shows that runs queue, unless the batch may have to react to it. */
-function holdMsOf({ outcome, times }: RunCompletion): number {
-  if (outcome !== 'succeeded' || times === undefined) return 0;
-  const [queueMs, , runMs] = times;
-  return Math.min(HOLD_MOST_MS, HOLD_SHARE * queueMs, HOLD_SHARE * runMs);
-}
-
 /** A status that certainly is not final needs no Get Run. */
 const mayHaveEnded = ({ status }: Hint): boolean => !isOpen(status);
-
-const REMEMBERED_MS = 60_000;
-/** So many are kept at least, and at most twice as many. */
-const REMEMBERED_LEAST = 20_000;
-
-export class ReportedRuns {
-  /** Run ids with their expiry on the monotonic clock. */
-  readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
-
-  /** Runs whose ends wait for others; see signal-queue.ts. */
-  readonly #held = new Set<string>();
-
-  isHeld(runId: string): boolean {
-    return this.#held.has(runId);
-  }
-
-  hold(runId: string): void {
-    this.#held.add(runId);
-  }
-
-  /** The run's end was signalled, or could not be. */
-  release(runId: string): void {
-    this.#held.delete(runId);
-  }
-
-  has(runId: string): boolean {
-    return (this.#until.get(runId) ?? 0) > performance.now();
-  }
-
-  add(runId: string): void {
-    this.#until.set(runId, performance.now() + REMEMBERED_MS);
-  }
-}

@@ -2,6 +2,7 @@
 // machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
 
 import QuickLRU from 'quick-lru';
+import type { RunCompletion } from '../batch/events.ts';
 import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 
 type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
@@ -15,6 +16,9 @@ const KNOWN_LEAST = 50_000;
 const LANES_LEAST = 1_000;
 /** A service that does not report starts would make all runs appear to wait. */
 const SHOWN_LEAST = 8;
+/** An end waits at most for these shares of the times that its run queued and ran, and for so long. */
+const HOLD_SHARE = 0.5;
+const HOLD_MOST_MS = 10_000;
 
 export class OwnRuns {
   /** By run id. A run that is forgotten must not seem to wait for ever. */
@@ -79,6 +83,13 @@ export class OwnRuns {
   waiting(name: BatchName): number {
     const lane = this.#lanes.get(workflowIdOf(name));
     return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
+  }
+
+  /** How long an end may wait for others: only while runs queue, and not if the batch may have to react to it. */
+  holdMs(name: BatchName, { outcome, times }: Pick<RunCompletion, 'outcome' | 'times'>): number {
+    if (this.waiting(name) === 0 || outcome !== 'succeeded' || times === undefined) return 0;
+    const [queueMs, , runMs] = times;
+    return Math.min(HOLD_MOST_MS, HOLD_SHARE * queueMs, HOLD_SHARE * runMs);
   }
 
   /**

@@ -37,7 +37,7 @@ import {
 import { canReachReceiver } from '../run-service/local-address.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
-import { ReportedRuns } from '../webhook/handler.ts';
+import { ReportedRuns } from '../webhook/reported-runs.ts';
 import { webhookSecret } from '../webhook/token.ts';
 import { SignalQueue } from '../webhook/signal-queue.ts';
 import { WaitingGroups } from '../webhook/waiting-groups.ts';

@@ -10,7 +10,7 @@ import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 
 export const SERVICE = 'http://127.0.0.1:1/api';

@@ -1,7 +1,7 @@
 // What a receiver and its handler need; a test gives what it looks at.
 
 import pino from 'pino';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 

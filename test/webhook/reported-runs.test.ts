@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 
 describe('the recently reported runs', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));

@@ -4,7 +4,7 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { cleanFlags } from '../servers/server-flags.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { findStale, removeStale } from '../../library/stale-batches.ts';
+import { findStale, removeStale } from '../../library/clean.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../../options/number-text.ts';

@@ -1,7 +1,7 @@
 // Forecasts the cost and the wall time of rows from samples of ended rows. The first rows of a batch also take a cold start, because
 // the service has to start containers for them: what a sample took without its cold start says something about every row.
 
-import { chance } from '../../batch/retry-policy.ts';
+import { seededNumber } from '../../batch/seeded-number.ts';
 
 export type ForecastParams = Capacity & {
   readonly samples: readonly Sample[];
@@ -162,7 +162,7 @@ function idleTime(works: readonly Work[], parallel: number): Sum {
 
 function drawRows(works: readonly Work[], parallel: number, seed: number): readonly number[] {
   let drawn = 0;
-  const roll = (): number => chance(seed, (drawn += 1));
+  const roll = (): number => seededNumber(seed, (drawn += 1));
   const all = sumOf(works.map(({ rows }) => rows));
   const opening = sumOf(works.map((one) => one.opening));
   return Array.from({ length: Math.min(all, Math.max(ROWS_MAX, parallel)) }, (_, at) => {

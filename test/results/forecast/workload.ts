@@ -1,6 +1,6 @@
 // Workloads by seed: rows with random run times, failures and cold starts, executed by the containers of a deployment.
 
-import { chance } from '../../../src/batch/retry-policy.ts';
+import { seededNumber } from '../../../src/batch/seeded-number.ts';
 import type { Sample } from '../../../src/results/forecast/forecast.ts';
 
 export type Workload = {
@@ -16,7 +16,7 @@ export type Workload = {
 /** A sequence of numbers in [0, 1) that depends only on the seed. */
 export function dice(seed: number): () => number {
   let drawn = 0;
-  return () => chance(seed, (drawn += 1));
+  return () => seededNumber(seed, (drawn += 1));
 }
 
 export const between = (roll: () => number, low: number, high: number): number => low + (high - low) * roll();

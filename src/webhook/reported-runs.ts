@@ -1,0 +1,36 @@
+// The runs whose ends Temporal has lately accepted, or that wait to be reported: their webhooks say nothing new.
+
+import QuickLRU from 'quick-lru';
+
+const REMEMBERED_MS = 60_000;
+/** So many are kept at least, and at most twice as many. */
+const REMEMBERED_LEAST = 20_000;
+
+export class ReportedRuns {
+  /** Run ids with their expiry on the monotonic clock. */
+  readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
+
+  /** Runs whose ends wait for others; see signal-queue.ts. */
+  readonly #held = new Set<string>();
+
+  isHeld(runId: string): boolean {
+    return this.#held.has(runId);
+  }
+
+  hold(runId: string): void {
+    this.#held.add(runId);
+  }
+
+  /** The run's end was signalled, or could not be. */
+  release(runId: string): void {
+    this.#held.delete(runId);
+  }
+
+  has(runId: string): boolean {
+    return (this.#until.get(runId) ?? 0) > performance.now();
+  }
+
+  add(runId: string): void {
+    this.#until.set(runId, performance.now() + REMEMBERED_MS);
+  }
+}
