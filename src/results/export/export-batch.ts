@@ -4,9 +4,10 @@ import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import {
   CountedSink,
+  csvLines,
   exportSource,
-  writeCsv,
-  writeJsonl,
+  jsonLines,
+  writeAll,
   type ExportSource,
   type Sink,
 } from './export-rows.ts';
@@ -42,9 +43,9 @@ async function writeAs(source: ExportSource, { as, linkTo, linksDays }: ExportPa
     case 'xlsx':
       return (await import('./xlsx-export.ts')).writeXlsx(source, sink, { linkTo, linksDays });
     case 'csv':
-      return writeCsv(source, sink);
+      return writeAll(sink, csvLines(source));
     case 'jsonl':
-      return writeJsonl(source, sink);
+      return writeAll(sink, jsonLines(source));
     case 'zip':
       return (await import('./zip-export.ts')).writeZip(source, sink);
   }

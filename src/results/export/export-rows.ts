@@ -1,11 +1,11 @@
 // The rows of a batch as an export shows them: the cells of the sheet as given, then the result; also while the batch runs.
 
-import { readBatchSheet } from '../../sheet/placed-rows.ts';
+import { firstOf } from '../../sheet/sheet-record.ts';
 import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/header.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store, Draft } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';
-import { recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
+import { countRows, recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
 import { cellsOf } from '../row-record.ts';
 import { summarizedPass } from '../summary.ts';
@@ -21,11 +21,11 @@ export type ExportSource = {
   readonly hasEnded: boolean;
   readonly own: readonly string[];
   readonly results: readonly string[];
-  readonly read: () => AsyncGenerator<ExportRow>;
+  readonly read: () => AsyncIterable<ExportRow>;
 };
 
 export async function exportSource(store: Store, file: BatchFile): Promise<ExportSource> {
-  const { rows } = await readBatchSheet(store, file);
+  const rows = await countRows(store, file);
   const hasEnded = (await summarizedPass(store)) === (await newestPass(store));
   const own = ownColumns(file.sheet.columns);
   return {
@@ -36,17 +36,8 @@ export async function exportSource(store: Store, file: BatchFile): Promise<Expor
     own,
     results: resultNames(own),
     // A row of an ended batch that was never sent is cancelled.
-    read: () => firstRows(rowsWithCells(store, file, hasEnded ? recordOf : shownRow), rows),
+    read: () => firstOf(rowsWithCells(store, file, hasEnded ? recordOf : shownRow), rows),
   };
-}
-
-async function* firstRows(all: AsyncIterable<ExportRow>, most: number): AsyncGenerator<ExportRow> {
-  let count = 0;
-  for await (const row of all) {
-    yield row;
-    count += 1;
-    if (count === most) return;
-  }
 }
 
 /** Result columns that are numbers wherever the format has numbers. Cells of the sheet never are. */
@@ -101,16 +92,12 @@ export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<st
   if (piece !== '') yield piece;
 }
 
-async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<void> {
+export async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<readonly string[]> {
   for await (const piece of inPieces(texts)) await sink.write(piece);
+  return [];
 }
 
 // Exports as text: CSV with the columns of results.csv, and JSON lines with those of results.jsonl.
-
-export async function writeCsv(source: ExportSource, sink: Sink): Promise<readonly string[]> {
-  await writeAll(sink, csvLines(source));
-  return [];
-}
 
 export async function* csvLines({ own, results, read }: ExportSource): AsyncGenerator<string> {
   const lines = new CsvLines();
@@ -119,11 +106,6 @@ export async function* csvLines({ own, results, read }: ExportSource): AsyncGene
   yield lines.rest();
 }
 
-export async function writeJsonl({ read }: ExportSource, sink: Sink): Promise<readonly string[]> {
-  await writeAll(sink, jsonLines(read()));
-  return [];
-}
-
-async function* jsonLines(rows: AsyncIterable<ExportRow>): AsyncGenerator<string> {
-  for await (const { record } of rows) yield `${JSON.stringify(record)}\n`;
+export async function* jsonLines({ read }: ExportSource): AsyncGenerator<string> {
+  for await (const { record } of read()) yield `${JSON.stringify(record)}\n`;
 }

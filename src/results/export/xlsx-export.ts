@@ -1,7 +1,7 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
 import { havePrices } from '../../options/gpu.ts';
-import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
+import type { FileRecord } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/header.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource, type Sink } from './export-rows.ts';
@@ -12,10 +12,10 @@ import {
   type SheetLimits,
   EXCEL,
   type SheetLine,
-  type SheetCapacity,
   CELL_CHARACTERS,
 } from './xlsx/workbook.ts';
-import type { ShownRow } from '../batch-rows.ts';
+import { addRecord } from '../tally-rows.ts';
+import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
 
 const THUMBNAILS = 2_000;
 /** Their longest side, in pixels. */
@@ -46,9 +46,11 @@ export async function writeXlsx(
     lines: results.lines(),
     pictures: decode && (() => results.pictures(decode)),
   });
-  const { tally } = results;
-  await workbook.addSheet({ name: 'Summary', header: ['fact', 'value'], lines: tally.lines(source) });
-  const files = tally.files > 0 ? await addFiles(workbook, source, linkTo) : undefined;
+  await workbook.addSheet({ name: 'Summary', header: ['fact', 'value'], lines: results.summary() });
+  const files =
+    results.files > 0
+      ? await workbook.addSheet({ name: 'Files', header: FILE_COLUMNS, lines: fileLines(source, linkTo) })
+      : undefined;
   await workbook.end();
   const hasNone = decode === undefined && results.wanted > 0;
   return [
@@ -77,22 +79,24 @@ type Wanted = { readonly path: string; readonly row: number; readonly text: stri
 
 /** The lines of the results, and what is known after they were written. */
 class ResultLines {
-  readonly tally = new ExportTally();
+  files = 0;
   /** Pictures that could have a thumbnail. */
   wanted = 0;
   readonly #source: ExportSource;
-  readonly #links: SheetLinks;
+  readonly #linkTo: LinkTo;
   readonly #hasThumbnails: boolean;
   readonly #chosen: Wanted[] = [];
+  #rows = 0;
+  #tally = NO_TALLY;
 
   constructor(source: ExportSource, linkTo: LinkTo, hasThumbnails: boolean) {
     this.#source = source;
-    this.#links = new SheetLinks(linkTo);
+    this.#linkTo = linkTo;
     this.#hasThumbnails = hasThumbnails;
   }
 
   async *lines(): AsyncGenerator<SheetLine> {
-    for await (const row of this.#source.read()) yield await this.#line(row);
+    for await (const row of this.#source.read()) yield this.#line(row);
   }
 
   async *pictures(decode: Decode): AsyncGenerator<PlacedPicture> {
@@ -106,75 +110,13 @@ class ResultLines {
       yield { column, row, text, jpeg: bytes, width, height };
   }
 
-  async #line({ record, cells }: ExportRow): Promise<SheetLine> {
-    this.tally.add(record);
-    const own = this.#source.own.map((_, at) => cells[at]);
-    const values = resultValues(record).map((value) =>
-      typeof value === 'string' ? terminalLine(value) : value,
-    );
-    const [first] = record.files;
-    return {
-      cells: [...own, ...values],
-      link: await this.#links.of(first?.path, own.length + OUTPUTS_AT),
-      height: this.#choose(record.files, record.key) ? TALL : undefined,
-    };
-  }
-
-  #choose(files: readonly FileRecord[], key: string): boolean {
-    const picture = files.find(({ path, bytes }) => isPicture(path) && bytes <= THUMBNAIL_BYTES);
-    if (picture === undefined) return false;
-    this.wanted += 1;
-    if (!this.#hasThumbnails || this.#chosen.length === THUMBNAILS) return false;
-    this.#chosen.push({ path: picture.path, row: this.tally.rows, text: key });
-    return true;
-  }
-}
-
-const FILE_COLUMNS = ['row', 'key', 'file', 'node', 'bytes', 'sha256', 'name'];
-const FILE_AT = FILE_COLUMNS.indexOf('file');
-
-const addFiles = (workbook: WorkbookWriter, source: ExportSource, linkTo: LinkTo): Promise<SheetLimits> =>
-  workbook.addSheet({ name: 'Files', header: FILE_COLUMNS, lines: fileLines(source, linkTo) });
-
-async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<SheetLine> {
-  const links = new SheetLinks(linkTo);
-  for await (const { record } of source.read())
-    for (const { path, node = '', bytes, sha256, name } of record.files)
-      yield {
-        cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
-        link: await links.of(path, FILE_AT),
-      };
-}
-
-// Counts what an export shows, while its rows are written.
-type Use = { runs: number; seconds: number; costUsd: number };
-
-class ExportTally {
-  rows = 0;
-  files = 0;
-  readonly #outcomes = new Map<string, number>();
-  readonly #gpus = new Map<string, Use>();
-
-  add({ outcome, attempts, files }: ShownRow): void {
-    this.rows += 1;
-    this.files += files.length;
-    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
-    for (const attempt of attempts) {
-      const { gpu_used: gpu, cost_usd: cost = 0 } = attempt;
-      if (gpu === undefined) continue;
-      const use = this.#gpus.get(gpu) ?? { runs: 0, seconds: 0, costUsd: 0 };
-      this.#gpus.set(gpu, {
-        runs: use.runs + 1,
-        seconds: use.seconds + gpuSecondsOf(attempt),
-        costUsd: use.costUsd + cost,
-      });
-    }
-  }
-
-  async *lines({ file, hasEnded }: ExportSource): AsyncGenerator<SheetLine> {
-    const gpus = [...this.#gpus];
+  async *summary(): AsyncGenerator<SheetLine> {
+    const { file, hasEnded } = this.#source;
+    const { outcomes } = this.#tally;
+    const known = Object.entries(outcomes).filter(([, rows]) => rows > 0);
+    const open = this.#rows - known.reduce((sum, [, rows]) => sum + rows, 0);
+    const gpus = Object.entries(this.#tally.gpus);
     const isPriced = havePrices(file.service.prices);
-    const sum = (of: (use: Use) => number): number => gpus.reduce((total, [, use]) => total + of(use), 0);
     const facts: readonly (readonly [string, string | number])[] = [
       ['batch', file.batch],
       ['sheet', file.sheet.name],
@@ -182,14 +124,13 @@ class ExportTally {
       ['created', file.createdAt],
       ['exported', new Date().toISOString()],
       ['state', hasEnded ? 'ended' : 'the batch had not ended'],
-      ['rows', this.rows],
-      ...this.#outcomes,
+      ['rows', this.#rows],
+      ...known,
+      ...(open > 0 ? [['open', open] as const] : []),
       ['files', this.files],
-      ['runs', sum(({ runs }) => runs)],
-      ['GPU seconds', rounded(sum(({ seconds }) => seconds))],
-      ...(isPriced
-        ? [['cost in US dollars, estimated', rounded(sum(({ costUsd }) => costUsd))] as const]
-        : []),
+      ['runs', gpus.reduce((sum, [, { runs }]) => sum + runs, 0)],
+      ['GPU seconds', rounded(gpus.reduce((sum, [, { seconds }]) => sum + seconds, 0))],
+      ...(isPriced ? [['cost in US dollars, estimated', rounded(costSoFar(this.#tally))] as const] : []),
       ...gpus.flatMap(([gpu, { runs, seconds, costUsd }]): [string, number][] => [
         [`${gpu}: runs`, runs],
         [`${gpu}: seconds`, rounded(seconds)],
@@ -198,30 +139,46 @@ class ExportTally {
     ];
     for (const cells of facts) yield { cells };
   }
+
+  #line({ record, cells }: ExportRow): SheetLine {
+    const { outcome, attempts, files } = record;
+    this.#rows += 1;
+    this.files += files.length;
+    if (outcome !== 'open') this.#tally = addRecord(this.#tally, { outcome, attempts });
+    const own = this.#source.own.map((_, at) => cells[at]);
+    const values = resultValues(record).map((value) =>
+      typeof value === 'string' ? terminalLine(value) : value,
+    );
+    return {
+      cells: [...own, ...values],
+      link: linkAt(own.length + OUTPUTS_AT, files[0]?.path, this.#linkTo),
+      height: this.#choose(files, record.key) ? TALL : undefined,
+    };
+  }
+
+  #choose(files: readonly FileRecord[], key: string): boolean {
+    const picture = files.find(({ path, bytes }) => isPicture(path) && bytes <= THUMBNAIL_BYTES);
+    if (picture === undefined) return false;
+    this.wanted += 1;
+    if (!this.#hasThumbnails || this.#chosen.length === THUMBNAILS) return false;
+    this.#chosen.push({ path: picture.path, row: this.#rows, text: key });
+    return true;
+  }
 }
+
+const FILE_COLUMNS = ['row', 'key', 'file', 'node', 'bytes', 'sha256', 'name'];
+const FILE_AT = FILE_COLUMNS.indexOf('file');
+
+async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<SheetLine> {
+  for await (const { record } of source.read())
+    for (const { path, node = '', bytes, sha256, name } of record.files)
+      yield {
+        cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
+        link: linkAt(FILE_AT, path, linkTo),
+      };
+}
+
+const linkAt = (at: number, path: string | undefined, linkTo: LinkTo): SheetLine['link'] =>
+  path === undefined ? undefined : { at, to: () => linkTo(path) };
 
 const rounded = (number: number): number => Number(number.toFixed(6));
-
-/** Makes the links of a sheet and of its further sheets. An address for which a sheet has no room is not made, because in S3 each one is signed. */
-export class SheetLinks {
-  readonly #linkTo: (path: string) => string | Promise<string>;
-  readonly #capacity: SheetCapacity;
-  #lines = 0;
-  #made = 0;
-
-  constructor(linkTo: (path: string) => string | Promise<string>, capacity: SheetCapacity = EXCEL) {
-    this.#linkTo = linkTo;
-    this.#capacity = capacity;
-  }
-
-  /** Of the next line; `path`: the file to which the cell `at` leads. */
-  async of(path: string | undefined, at: number): Promise<SheetLine['link']> {
-    const { rows, links } = this.#capacity;
-    // Each sheet begins with a header.
-    if (this.#lines % (rows - 1) === 0) this.#made = 0;
-    this.#lines += 1;
-    if (path === undefined) return undefined;
-    this.#made += 1;
-    return { at, to: this.#made > links ? '' : await this.#linkTo(path) };
-  }
-}

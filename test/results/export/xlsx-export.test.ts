@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter, type SheetLine } from '../../../src/results/export/xlsx/workbook.ts';
-import { SheetLinks } from '../../../src/results/export/xlsx-export.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
@@ -137,9 +136,10 @@ describe('a sheet of a workbook', () => {
   it('has an address made only for links that it has room for', async () => {
     const capacity = { rows: 5, links: 3 };
     const made: string[] = [];
-    const links = new SheetLinks(async (path) => `https://${path}?${made.push(path)}`, capacity);
+    const linkTo = async (path: string): Promise<string> => `https://${path}?${made.push(path)}`;
     const lines = async function* (): AsyncGenerator<SheetLine> {
-      for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: await links.of(`${row}.png`, 0) };
+      for (let row = 1; row <= 7; row += 1)
+        yield { cells: [row], link: { at: 0, to: () => linkTo(`${row}.png`) } };
     };
     const path = join(freshFolder(), 'x.xlsx');
     const workbook = new WorkbookWriter({ write: async (chunk) => appendFileSync(path, chunk) }, capacity);
@@ -154,7 +154,7 @@ describe('a sheet of a workbook', () => {
 
   it('that is full is continued by a second one, and has at most as many links as Excel opens', async () => {
     const lines = async function* (): AsyncGenerator<SheetLine> {
-      for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: { at: 0, to: `${row}.png` } };
+      for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: { at: 0, to: () => `${row}.png` } };
     };
     const path = join(freshFolder(), 'x.xlsx');
     const workbook = new WorkbookWriter(
@@ -163,7 +163,7 @@ describe('a sheet of a workbook', () => {
     );
     const limits = await workbook.addSheet({ name: 'Results', header: ['row'], lines: lines() });
     await workbook.end();
-    expect(limits).toEqual({ cutCells: 0, linksLeft: 1, pictures: 0 });
+    expect(limits).toEqual({ cutCells: 0, linksLeft: 1 });
     const { sheets } = read(path);
     expect(sheets.map(({ name, links }) => [name, Object.keys(links).length])).toEqual([
       ['Results', 3],

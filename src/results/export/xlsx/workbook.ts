@@ -22,11 +22,7 @@ type SheetContent = {
 };
 
 /** What the sheets could not take. */
-export type SheetLimits = {
-  readonly cutCells: number;
-  readonly linksLeft: number;
-  readonly pictures: number;
-};
+export type SheetLimits = { readonly cutCells: number; readonly linksLeft: number };
 
 export class WorkbookWriter {
   readonly #zip: ZipWriter;
@@ -42,7 +38,7 @@ export class WorkbookWriter {
   /** Adds the lines as a sheet, and those that do not fit as further sheets. */
   async addSheet({ name, header, lines, pictures }: SheetContent): Promise<SheetLimits> {
     const iterator = peekable(lines[Symbol.asyncIterator]());
-    let [cutCells, linksLeft, drawn, part] = [0, 0, 0, 0];
+    let [cutCells, linksLeft, part] = [0, 0, 0];
     do {
       part += 1;
       const hasDrawing = part === 1 && pictures !== undefined;
@@ -50,13 +46,13 @@ export class WorkbookWriter {
       this.#names.push(part === 1 ? name : `${name} ${part}`);
       const file = `sheet${this.#names.length}.xml`;
       await this.#zip.add(`xl/worksheets/${file}`, inPieces(sheet.xml(iterator, this.#names.length === 1)));
-      if (hasDrawing) drawn = await this.#draw(pictures());
+      if (hasDrawing) await this.#draw(pictures());
       const relations = sheet.relations(hasDrawing ? '../drawings/drawing1.xml' : undefined);
       if (relations !== undefined) await this.#text(`xl/worksheets/_rels/${file}.rels`, relations);
       cutCells += sheet.cutCells;
       linksLeft += sheet.linksLeft;
     } while (await iterator.hasMore());
-    return { cutCells, linksLeft, pictures: drawn };
+    return { cutCells, linksLeft };
   }
 
   async end(): Promise<void> {
@@ -68,7 +64,7 @@ export class WorkbookWriter {
     await this.#zip.end();
   }
 
-  async #draw(pictures: AsyncIterable<PlacedPicture>): Promise<number> {
+  async #draw(pictures: AsyncIterable<PlacedPicture>): Promise<void> {
     this.#hasDrawing = true;
     const drawn: Picture[] = [];
     for await (const { jpeg, ...placed } of pictures) {
@@ -78,7 +74,6 @@ export class WorkbookWriter {
     }
     await this.#text('xl/drawings/drawing1.xml', drawingXml(drawn));
     await this.#text('xl/drawings/_rels/drawing1.xml.rels', drawingRelations(drawn));
-    return drawn.length;
   }
 
   #text(name: string, text: string): Promise<void> {
@@ -191,10 +186,10 @@ function anchor({ column, row, width, height, text }: Picture, at: number): stri
 export type SheetCapacity = { readonly rows: number; readonly links: number };
 export const EXCEL: SheetCapacity = { rows: 1_048_576, links: 65_530 };
 
-/** `link`: the address that the text at this index leads to; empty: it is left out as if there was no room. */
 export type SheetLine = {
   readonly cells: readonly (string | number | undefined)[];
-  readonly link?: { readonly at: number; readonly to: string } | undefined;
+  /** The cell that leads somewhere. An address for which the sheet has no room is not made, because in S3 each one is signed. */
+  readonly link?: { readonly at: number; readonly to: () => string | Promise<string> } | undefined;
   /** Points; absent: as high as the text. */
   readonly height?: number | undefined;
 };
@@ -251,13 +246,13 @@ class Worksheet {
     return all.length === 0 ? undefined : relationsXml(all);
   }
 
-  #add(line: SheetLine): string {
+  #add(line: SheetLine): Promise<string> {
     this.rows += 1;
     return this.#rowXml(this.rows + HEADER_ROWS, line, STYLES.text);
   }
 
-  #rowXml(row: number, { cells, link, height }: SheetLine, style: number): string {
-    const isLinked = link !== undefined && this.#addLink(cellAddress(link.at, row), link.to);
+  async #rowXml(row: number, { cells, link, height }: SheetLine, style: number): Promise<string> {
+    const isLinked = link !== undefined && (await this.#addLink(row, link));
     const tall = height === undefined ? '' : ` ht="${height}" customHeight="1"`;
     const xml = cells.map((value, at) =>
       this.#cellXml(cellAddress(at, row), value, isLinked && link.at === at ? STYLES.link : style),
@@ -265,10 +260,11 @@ class Worksheet {
     return `<row r="${row}"${tall}>${xml.join('')}</row>`;
   }
 
-  #addLink(cell: string, to: string): boolean {
-    if (to === '' || this.#links.length === this.#capacity.links) this.linksLeft += 1;
-    else this.#links.push({ cell, to });
-    return this.linksLeft === 0;
+  async #addLink(row: number, { at, to }: NonNullable<SheetLine['link']>): Promise<boolean> {
+    const hasRoom = this.#links.length < this.#capacity.links;
+    if (hasRoom) this.#links.push({ cell: cellAddress(at, row), to: await to() });
+    else this.linksLeft += 1;
+    return hasRoom;
   }
 
   #cellXml(cell: string, value: string | number | undefined, style: number): string {
