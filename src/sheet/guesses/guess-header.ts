@@ -2,7 +2,7 @@
 
 import { RunsheetError } from '../../errors/error.ts';
 import { fieldsOf, type Fields } from '../csv/csv.ts';
-import { shortened } from '../sheet-record.ts';
+import { firstOf, shortened } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { firstRows } from '../xlsx/unpacked-sheet.ts';
 import { said, toConfirm, type Settled } from './guess.ts';
@@ -70,13 +70,8 @@ export async function firstRowsOf(
   most: number,
 ): Promise<readonly Fields[] | undefined> {
   if (options.format === 'xlsx') return firstRows(source, most);
-  const rows: Fields[] = [];
   try {
-    for await (const row of fieldsOf(source, { quote: 'loose', ...options })) {
-      rows.push(row);
-      if (rows.length === most) break;
-    }
-    return rows;
+    return await Array.fromAsync(firstOf(fieldsOf(source, { quote: 'loose', ...options }), most));
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error;
     // A quote that is never closed is a letter, or an error that is shown later.

@@ -11,7 +11,7 @@ import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { type Guess, NOTHING, type Part, restingOn, said, type SettledSheet, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
-import { keptAsData, matchColumns } from './match-columns.ts';
+import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
 import { listInput, sampleOf } from './sample.ts';
 
 /** Throws E103 if several lists may have the rows. */
@@ -41,10 +41,7 @@ export async function settleJson(
     return { options, guesses, problems: [], likely };
   }
   try {
-    const columns = await columnsOf(source, options);
-    const names = columns.map(({ name }) => name);
-    const sample = await sampleOf(source, options, names);
-    const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
+    const matched = await matchedIn(source, options, inputTypes);
     return { ...matched, guesses: [...guesses, ...matched.guesses, ...keptAsData(matched.data)] };
   } catch (error) {
     // The layout shows it with its line.
@@ -74,29 +71,27 @@ async function likelyIn(
   inputTypes: readonly InputType[] | undefined,
 ): Promise<SettledSheet['likely'] & object> {
   try {
-    const columns = await columnsOf(source, options);
-    const sample = await sampleOf(
-      source,
-      options,
-      columns.map(({ name }) => name),
+    const { likely, options: matched } = await matchedIn(source, options, inputTypes);
+    const required = inputTypes?.flatMap(({ name, required: is }) => (is ? [name] : [])) ?? [];
+    const guessed = Object.entries(matched.map).filter(
+      ([input]) => required.includes(input) && options.map[input] === undefined,
     );
-    const { likely, options: matched } = matchColumns({
-      file: source.name,
-      columns,
-      options,
-      inputTypes,
-      sample,
-    });
-    const required = inputTypes?.filter((type) => type.required).map(({ name }) => name) ?? [];
-    const mapped = required.flatMap((input) => {
-      const column = options.map[input] === undefined ? matched.map[input] : undefined;
-      return column === undefined ? [] : [[input, column] as const];
-    });
-    return { ...likely, ...Object.fromEntries(mapped) };
+    return { ...likely, ...Object.fromEntries(guessed) };
   } catch (error) {
     if (error instanceof RunsheetError) return {};
     throw error;
   }
+}
+
+async function matchedIn(
+  source: SheetSource,
+  options: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Promise<MatchedColumns> {
+  const columns = await columnsOf(source, options);
+  const names = columns.map(({ name }) => name);
+  const sample = await sampleOf(source, options, names);
+  return matchColumns({ file: source.name, columns, options, inputTypes, sample });
 }
 
 /** Characters in which the structure of a document shows. */

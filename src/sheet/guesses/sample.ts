@@ -3,25 +3,21 @@
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
-import { cellText } from '../sheet-record.ts';
+import { cellText, firstOf } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 
 const SAMPLED = 200;
 
 export type Sample = readonly (readonly string[])[];
 
-export async function sampleOf(
+export const sampleOf = (
   source: SheetSource,
   options: SheetOptions,
   names: readonly string[],
-): Promise<Sample> {
-  const rows: (readonly string[])[] = [];
-  for await (const { cells } of surveyedRecords(source, options, names)) {
-    rows.push(cells.map(cellText));
-    if (rows.length === SAMPLED) break;
-  }
-  return rows;
-}
+): Promise<Sample> =>
+  Array.fromAsync(firstOf(surveyedRecords(source, options, names), SAMPLED), ({ cells }) =>
+    cells.map(cellText),
+  );
 
 /** The values of a column, without words for nothing. */
 export const valuesAt = (sample: Sample, at: number): readonly string[] =>

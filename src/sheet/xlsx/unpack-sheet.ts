@@ -6,7 +6,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { correctionOf, hintAmong, isRunsheetError, nearest, problem } from '../../errors/error.ts';
-import { shortened } from '../sheet-record.ts';
+import { firstOf, shortened } from '../sheet-record.ts';
 import { readXml, type Zip, tooLarge, withZip, SharedStrings } from './workbook-parts.ts';
 import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
@@ -129,10 +129,8 @@ const MOST_BEGINS = 4 * 1024 * 1024;
 async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet['begins'] | undefined> {
   const rows: (readonly string[])[] = [];
   try {
-    for await (const { cells } of worksheetRows(await partsOf(sheet))) {
+    for await (const { cells } of firstOf(worksheetRows(await partsOf(sheet)), BEGIN_ROWS))
       rows.push(textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH)));
-      if (rows.length === BEGIN_ROWS) break;
-    }
     return rows.length === 0 ? undefined : rows;
   } catch (error) {
     if (isRunsheetError(error, 'E102')) return rows;

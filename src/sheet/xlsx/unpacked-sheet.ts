@@ -2,9 +2,9 @@
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
-import { type Column, type RecordFault, type SheetRecord, MOST_RECORD } from '../sheet-record.ts';
+import { type Column, type RecordFault, type SheetRecord, firstOf, MOST_RECORD } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
-import { linesOf } from '../text/sheet-text.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import {
   cellAddress,
   placed,
@@ -81,13 +81,8 @@ export async function firstRows(
   source: SheetSource,
   most: number,
 ): Promise<readonly { readonly line: number; readonly fields: readonly string[] }[]> {
-  const rows = [];
   const { lines } = await openedLines(source);
-  for await (const [line, cells] of lines) {
-    rows.push({ line, fields: textsOf(cells) });
-    if (rows.length === most) break;
-  }
-  return rows;
+  return Array.fromAsync(firstOf(lines, most), ([line, cells]) => ({ line, fields: textsOf(cells) }));
 }
 
 /** By row: the columns of cells that lead somewhere, and of those under pictures. */
@@ -158,7 +153,7 @@ function mergedCells(file: string, range: string, cell: string, line: number): R
 async function openedLines(
   source: SheetSource,
 ): Promise<{ readonly head: SheetHead; readonly lines: AsyncIterable<Line> }> {
-  const all = linesOf(decoded(source), MOST_LINE)[Symbol.asyncIterator]();
+  const all = linesOf(lenientTextOf(source, { format: 'xlsx' }), MOST_LINE)[Symbol.asyncIterator]();
   const first = await all.next();
   if (first.done === true) throw new Error(`${source.name} was not unpacked completely`);
   const lines = async function* (): AsyncGenerator<Line> {
@@ -173,11 +168,6 @@ async function openedLines(
     }
   };
   return { head: JSON.parse(first.value) as SheetHead, lines: lines() };
-}
-
-async function* decoded(source: SheetSource): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const chunk of source.open()) yield decoder.decode(chunk as Uint8Array, { stream: true });
 }
 
 /** JSON escapes some characters with six. */
