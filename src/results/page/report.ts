@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path';
 import { programAnywhere } from '../../host/package-version.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
@@ -32,26 +33,6 @@ type ReportParams = {
   readonly confirm: () => Promise<void>;
 };
 
-export type PageFacts = {
-  readonly batch: string;
-  readonly mark: string;
-  readonly rows: number;
-  readonly deployment: string;
-  readonly rehearsal: boolean;
-  readonly sheet: { readonly name: string; readonly sha256: string };
-  readonly columns: readonly string[];
-  readonly areInputs: readonly boolean[];
-  readonly gpus: readonly string[];
-  readonly startedAt: number;
-  /** How the program was called, and where the batches are if the page cannot know it. */
-  readonly program: string;
-  readonly out?: string;
-  /** The columns that are axes of the batch's grid. */
-  readonly axes?: readonly string[];
-  /** undefined while the batch runs. */
-  readonly summary?: Summary;
-};
-
 export class Report {
   readonly #params: ReportParams;
   readonly #index: ReportIndex;
@@ -60,9 +41,8 @@ export class Report {
   constructor(params: ReportParams) {
     this.#params = params;
     const { file, rows, startedAt, store, confirm, idle = [] } = params;
-    const columns = columnsOf(file);
-    this.#index = new ReportIndex({ rows, startedAt, idle, columns: columns.map(({ name }) => name) });
-    this.#files = new RowFiles({ store, columns, confirm });
+    this.#index = new ReportIndex({ rows, startedAt, idle, columns: liveColumns(file) });
+    this.#files = new RowFiles({ store, columns: columnsOf(file), confirm });
   }
 
   add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
@@ -75,10 +55,8 @@ export class Report {
     await this.#files.end();
     const page = new Pieces(() => store.draft(REPORT_FILE, 'view'));
     try {
-      const { columns } = this.#index;
       const out = store.localPath === undefined ? dirname(store.location) : undefined;
-      const known = factsOf(file, { rows, startedAt, columns, ...(out !== undefined && { out }) });
-      const facts = { ...known, gpus: this.#index.gpus, summary };
+      const facts = factsOf(file, { rows, startedAt, gpus: this.#index.gpus, out, summary });
       for await (const piece of pageOf(facts, this.#index.blobs())) await page.add(piece);
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
@@ -107,27 +85,45 @@ function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
   return ownColumns(sheet.columns).map((name) => ({ name, isInput: inputs.has(name) }));
 }
 
-const factsOf = (
-  file: BatchFile,
-  known: Pick<PageFacts, 'rows' | 'startedAt' | 'columns' | 'out'>,
-): Omit<PageFacts, 'gpus'> => ({
-  batch: file.batch,
-  mark: file.mark,
-  deployment: terminalLine(file.deployment.name ?? file.deployment.id),
-  rehearsal: file.service.rehearsal,
-  areInputs: columnsOf(file)
-    .slice(0, COLUMNS_SHOWN)
-    .map(({ isInput }) => isInput),
-  sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
-  program: programAnywhere(),
-  ...(file.sheet.grid && { axes: file.sheet.grid }),
-  ...known,
-});
+type Known = {
+  readonly rows: number;
+  readonly startedAt: number;
+  readonly gpus: readonly string[];
+  /** Where the batches are if the page cannot know it. */
+  readonly out?: string | undefined;
+  /** undefined while the batch runs. */
+  readonly summary?: Summary;
+};
+
+function factsOf(file: BatchFile, known: Known) {
+  const shown = columnsOf(file).slice(0, COLUMNS_SHOWN);
+  return definedOnly({
+    batch: file.batch,
+    mark: file.mark,
+    deployment: terminalLine(file.deployment.name ?? file.deployment.id),
+    rehearsal: file.service.rehearsal,
+    sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
+    columns: shown.map(({ name }) => name),
+    areInputs: shown.map(({ isInput }) => isInput),
+    /** The columns that are axes of the batch's grid. */
+    axes: file.sheet.grid,
+    /** How the program was called. */
+    program: programAnywhere(),
+    outcomes: OUTCOMES,
+    failureKinds: FAILURE_KINDS,
+    tickMs: TICK_MS,
+    leadMs: LEAD_MS,
+    costUnit: COST_UNIT,
+    rowsEach: ROWS_EACH,
+    ...known,
+  });
+}
+export type ReportFacts = ReturnType<typeof factsOf>;
 
 /** The page of a batch that runs, which finds its rows beside it. */
 export async function livePage(file: BatchFile, startedAt: number): Promise<string> {
-  const known = factsOf(file, { rows: file.sheet.rows, startedAt, columns: liveColumns(file) });
-  return (await Array.fromAsync(pageOf({ ...known, gpus: [''] }, []))).join('');
+  const facts = factsOf(file, { rows: file.sheet.rows, startedAt, gpus: [''] });
+  return (await Array.fromAsync(pageOf(facts, []))).join('');
 }
 
 /** Those of the ended batch: its page may be a living one again. */
@@ -137,29 +133,8 @@ export const liveColumns = (file: Pick<BatchFile, 'sheet'>): readonly string[] =
     .map(({ name }) => name);
 
 /** The page in pieces. */
-function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) {
-  const { summary } = facts;
-  const known: ReportFacts = { ...facts, ...(summary && { summary: shownSummary(summary) }), ...UNITS };
-  return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs });
-}
-
-const UNITS = {
-  outcomes: OUTCOMES,
-  failureKinds: FAILURE_KINDS,
-  tickMs: TICK_MS,
-  leadMs: LEAD_MS,
-  costUnit: COST_UNIT,
-  rowsEach: ROWS_EACH,
-};
-
-export type ReportFacts = PageFacts & typeof UNITS;
-
-/** Removes invisible characters from the service's texts. */
-const shownSummary = (summary: Summary): Summary => ({
-  ...summary,
-  deployment: terminalLine(summary.deployment),
-  gpus: Object.fromEntries(Object.entries(summary.gpus).map(([gpu, use]) => [terminalLine(gpu), use])),
-});
+const pageOf = (facts: ReportFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) =>
+  htmlPage({ name: 'report', title: facts.batch, facts, blobs });
 
 // Writes the full cells of the rows beside the report: 2,000 rows a file, as scripts, because a page that was opened from a folder
 // may load scripts and nothing else. The page loads a file when it shows one of its rows.

@@ -1,13 +1,13 @@
 // Reads a report as its page does.
 
 import { inflateRawSync } from 'node:zlib';
-import { rowsFile, type PageFacts } from '../../../src/results/page/report.ts';
+import { rowsFile, type ReportFacts } from '../../../src/results/page/report.ts';
 import type { ShownRow } from '../../../src/results/page/report-row.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 export type ReadReport = {
   readonly html: string;
-  readonly facts: PageFacts;
+  readonly facts: ReportFacts;
   /** The lines of a column of text. */
   texts(name: string): readonly string[];
   /** The numbers of a column. */
@@ -27,7 +27,7 @@ export async function readReport(store: Store): Promise<ReadReport> {
   const [, rows = ''] = /^runsheetRows\(1,"([^"]+)"\)/.exec((await store.read(rowsFile(1))) ?? '') ?? [];
   return {
     html,
-    facts: JSON.parse(facts) as PageFacts,
+    facts: JSON.parse(facts) as ReportFacts,
     texts: (name) => columns.get(name)?.content.toString().split('\n') ?? [],
     numbers: (name) => {
       const { content, bytes } = columns.get(name) ?? { content: Buffer.alloc(0), bytes: 1 };
