@@ -71,7 +71,9 @@ function Head({ a, b, sums, verdict, unmeasured }) {
     ['Succeeded in both', count(succeeded), `of ${plural(pairs, 'pair')}, ${count(identical)} identical`],
     ['Outcome differs', count(outcome_differs)],
     change('Run time', run_seconds, span),
-    ...(cost_usd.a + cost_usd.b > 0 ? [change('Cost', cost_usd, money)] : []),
+    ...(cost_usd.a || cost_usd.b
+      ? [change('Cost', cost_usd, (usd) => (usd ? money(usd) : 'not known'))]
+      : []),
     ['Only in A, only in B', `${count(only.a)}, ${count(only.b)}`],
   ];
   const sheets = a.sheet === b.sheet ? a.sheet : `${a.sheet} and ${b.sheet}`;

@@ -92,7 +92,7 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
     [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
-    [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), ifPaid(undelivered.cost_usd)],
+    [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), ifPaid(undelivered.cost_usd ?? 0)],
     [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
   return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));
