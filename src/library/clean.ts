@@ -87,10 +87,14 @@ async function ifOld(out: string, found: BatchFolder, isOld: IsOld): Promise<rea
     if (!isOld(await readSummary(store))) return [];
     const name = pipelineOfCall(file.madeFor);
     const pipeline = name === undefined ? undefined : await openPipeline(out, name);
-    if (pipeline === undefined) return [removable(found)];
+    // The removal of others may take long.
+    const stillOld = async (): Promise<void> => {
+      if (!isOld(await readSummary(store))) throw new Error('it has been continued');
+    };
+    if (pipeline === undefined) return [removable(found, stillOld)];
     const stages = await stageStates(out, pipeline);
     const needing = stages.find(({ summary }) => !isOld(summary));
-    if (needing === undefined) return [removable(pipeline), removable(found)];
+    if (needing === undefined) return [removable(pipeline), removable(found, stillOld)];
     const { summary, stage } = needing;
     const why = summary === undefined ? 'has not ended' : 'ended later';
     return [{ path: folder, kept: `stage ${stage.name} of pipeline ${name} ${why}` }];
@@ -99,9 +103,15 @@ async function ifOld(out: string, found: BatchFolder, isOld: IsOld): Promise<rea
   }
 }
 
-const removable = ({ folder, store }: Pick<BatchFolder, 'folder' | 'store'>): Stale => ({
+const removable = (
+  { folder, store }: Pick<BatchFolder, 'folder' | 'store'>,
+  check?: () => Promise<void>,
+): Stale => ({
   path: folder,
-  ...(store.localPath === undefined && { remove: () => store.clear('') }),
+  remove: async () => {
+    await check?.();
+    await (store.localPath === undefined ? store.clear('') : discardFolder(folder));
+  },
 });
 
 function stateOf(home: string): readonly Stale[] {

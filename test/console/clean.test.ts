@@ -12,7 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Config } from '../../src/host/config.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
+import { findStale, removeStale } from '../../src/library/stale-batches.ts';
+import { createPass } from '../../src/store/passes.ts';
 import { makeTooDeep, removeTooDeep } from '../store/too-deep.ts';
 import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';
@@ -91,4 +94,15 @@ describe('a folder that clean cannot remove', () => {
     expect(stderr).toContain(`not removed: ${kept}: ENAMETOOLONG`);
     expect([kept, ...removed].map((path) => existsSync(path))).toEqual([true, false, false]);
   });
+});
+
+it('clean removes no batch that was continued since it was found', async () => {
+  const created = await batchOf('hens');
+  await endBatch(created);
+  const config = { out: console.out, home: join(console.folder, 'home') } as Config;
+  const stale = await findStale(config, { olderThanMs: 0, isStateMeant: false });
+  await createPass(created.store, 2, { at: new Date().toISOString(), kind: 'retry', segments: [] });
+  const removed = await removeStale(stale, true, () => undefined);
+  expect(removed.failed).toEqual([{ path: created.folder, reason: 'it has been continued' }]);
+  expect(existsSync(created.folder)).toBe(true);
 });
