@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../src/host/config.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
-import { findStale, removeStale } from '../../src/library/stale-batches.ts';
+import { findStale, removeStale } from '../../src/library/clean.ts';
 import { createPass } from '../../src/store/passes.ts';
 import { makeTooDeep, removeTooDeep } from '../store/too-deep.ts';
 import { Console } from './console.ts';
