@@ -26,7 +26,7 @@ import { problem } from '../errors/error.ts';
 import { named } from '../options/kinds.ts';
 import { formOf } from '../options/read.ts';
 import type { Config } from '../host/config.ts';
-import { prepareNotify } from '../notices/notify-targets.ts';
+import { prepareNotify } from '../notices/prepare-targets.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { count } from '../options/number-text.ts';
 

@@ -20,7 +20,7 @@ import { openDownloads } from '../run-service/download.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
-import { allowedPrograms } from '../notices/notify-targets.ts';
+import { allowedPrograms } from '../notices/prepare-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';

@@ -6,7 +6,8 @@ import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
-import { type Decision, NEVER, runTimeShareMs, COLLECT_SHARES } from './decision.ts';
+import { type Decision, NEVER } from './decision.ts';
+import { runTimeShareMs, COLLECT_SHARES } from './run-time-share.ts';
 
 export const COLLECT_ROWS = 100;
 

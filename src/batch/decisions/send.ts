@@ -23,7 +23,7 @@ import { onRung, type Base, type Waiting } from '../state/row-state.ts';
 import { type State, freeSlots, usedSlots } from '../state/state.ts';
 import { probed, isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { NEVER, type Decision } from './decision.ts';
-import { type Allowance, FREE, type Limit, NEVER as SHUT } from '../sending-limits/allowance.ts';
+import { type Allowance, FREE, type Limit, NOT_NOW } from '../sending-limits/allowance.ts';
 import { wantedSlots } from '../pool/membership.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
@@ -124,20 +124,20 @@ function takeUnsent(state: State): SentAttempt | undefined {
 /** Limits sending to the free slots. */
 export function slots(state: State): Allowance {
   const free = freeSlots(state);
-  return free === 0 ? SHUT : { at: 0, most: free };
+  return free === 0 ? NOT_NOW : { at: 0, most: free };
 }
 
 /** A paused batch sends only single probes. */
 function pause(state: State): Allowance {
   if (!isHeld(state)) return FREE;
-  return state.groups.size === 0 ? { at: sendingProbeAt(state), most: 1 } : SHUT;
+  return state.groups.size === 0 ? { at: sendingProbeAt(state), most: 1 } : NOT_NOW;
 }
 
 /** While too many groups are in flight, due attempts wait and join the next group. */
-const groupsInFlight = ({ groups }: State): Allowance => (groups.size < GROUPS_IN_FLIGHT ? FREE : SHUT);
+const groupsInFlight = ({ groups }: State): Allowance => (groups.size < GROUPS_IN_FLIGHT ? FREE : NOT_NOW);
 
 /** A batch cannot continue as new while groups are in flight, so it stops sending first. */
-const continueAsNew = ({ isStopping }: State): Allowance => (isStopping ? SHUT : FREE);
+const continueAsNew = ({ isStopping }: State): Allowance => (isStopping ? NOT_NOW : FREE);
 
 const LIMITS: readonly Limit[] = [
   continueAsNew,
@@ -165,7 +165,7 @@ function allowance(state: State): Allowance {
 export function grant(state: State): Allowance {
   if (state.membership === undefined) return FREE;
   const free = state.membership.limit - usedSlots(state);
-  return free > 0 ? { at: 0, most: free } : SHUT;
+  return free > 0 ? { at: 0, most: free } : NOT_NOW;
 }
 
 /** Whether the batch could send, but its pool grants it no slot at all. */

@@ -7,4 +7,4 @@ export type Limit = (state: State) => Allowance;
 export const FREE: Allowance = { at: 0, most: Number.POSITIVE_INFINITY };
 
 /** Nothing may be sent until an event changes that. */
-export const NEVER: Allowance = { at: Number.POSITIVE_INFINITY, most: 0 };
+export const NOT_NOW: Allowance = { at: Number.POSITIVE_INFINITY, most: 0 };

@@ -6,7 +6,7 @@ import { clipped } from '../../options/clipped.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import type { State } from '../state/state.ts';
-import { NEVER, type Allowance } from './allowance.ts';
+import { NOT_NOW, type Allowance } from './allowance.ts';
 
 /** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
 export const HOLD_BASE_MS = 500;
@@ -21,7 +21,7 @@ export const UNREACHABLE_AFTER = 7;
 
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
   if (consecutiveFailures < CIRCUIT_OPENS_AFTER) return { at: holdUntil, most: Number.POSITIVE_INFINITY };
-  return groups.size === 0 ? { at: holdUntil, most: 1 } : NEVER;
+  return groups.size === 0 ? { at: holdUntil, most: 1 } : NOT_NOW;
 }
 
 /** Resets the failures: the service has accepted a run. */

@@ -27,7 +27,7 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
-import { printBatch } from '../run/batch-plan.ts';
+import { printBatch } from '../run/plan-text.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { shownWith } from '../run/new-batch.ts';
 import { fromNotes } from '../run/from.ts';

@@ -23,7 +23,7 @@ import { type Context, type Printer, nextLine } from '../context.ts';
 import { limitsOf, requestOf, settingsOf } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
-import { printBatch } from './batch-plan.ts';
+import { printBatch } from './plan-text.ts';
 import { forecastLines } from './forecast.ts';
 import { policyOf } from './answer-policy.ts';
 

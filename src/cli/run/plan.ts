@@ -12,7 +12,7 @@ import { refuseJobFile, writeJob } from '../job/write-job.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf, withOwnGpus } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
-import { limitsOfV1, printBatch } from './batch-plan.ts';
+import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
 
 import { unconfirmed } from '../../sheet/guesses/guess.ts';

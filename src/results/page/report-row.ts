@@ -81,7 +81,7 @@ export const beginningOf = (text: string, most: number): string =>
 const LIVE_CELL_SHOWN = 240;
 const LIVE_REASON_SHOWN = 160;
 
-/** Its fields are those that `put` in `browser/table.js` reads; a cell that is no input is null. Times are in milliseconds since 1970, as if `idle` had not been. */
+/** Its fields are those that `put` in `browser/all-rows.js` reads; a cell that is no input is null. Times are in milliseconds since 1970, as if `idle` had not been. */
 export function liveRow(
   { row, key, outcome, reason, inputs, files, attempts }: RowRecord,
   inputOf: readonly (string | undefined)[],

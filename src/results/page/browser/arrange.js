@@ -1,8 +1,8 @@
 // Which rows are shown, and in which order.
 
-import { OPEN } from './table.js';
+import { OPEN } from './all-rows.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @import { Picks } from './picks.js' */
 
 /** `deep`: rows whose full cells contain the text. @typedef {typeof EVERYTHING & { deep?: ReadonlySet<number> | undefined }} Wish */

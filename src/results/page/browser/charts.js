@@ -5,7 +5,7 @@ import { html, Plot, toneOf, useEffect, useMemo, useRef, useState, useWidth } fr
 import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
 import { count, money, plural, rough, span } from './text.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @import { Bar, Course } from './course.js' */
 /** `shown`: if the line is on top of another. @typedef {{ name: string, tone: string, values: Float64Array, isFilled?: boolean, shown?: Float64Array }} Series */
 

@@ -4,7 +4,7 @@ import { html, Lines, Section, useMemo } from './parts.js';
 import { outcomeOf } from './course.js';
 import { count, money, span } from './text.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @typedef {Map<string, { runs: number, seconds: number, cost: number, failed: number }>} Uses */
 
 const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run'];
@@ -50,7 +50,7 @@ function usesOf(table) {
   return { gpus, kinds };
 }
 
-/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./table.js').Attempt) => string} */
+/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./all-rows.js').Attempt) => string} */
 function reasonOf(table, attempt) {
   const { kind } = attempt;
   if (kind >= 128) return 'Climbed to a larger GPU';

@@ -1,6 +1,6 @@
 // The course of a batch in buckets of time: what was outstanding, how many runs ended, how long they queued, what it had cost.
 
-/** @import { Attempt, Table } from './table.js' */
+/** @import { Attempt, Table } from './all-rows.js' */
 /** @typedef {{ from: number, to: number, each: number }} Times milliseconds; `each`: of a bucket */
 /** @typedef {Times & { queued: Float64Array, busy: Float64Array, ended: Map<string, Float64Array>, waits: Float64Array, cost: Float64Array, gpus: Map<number, Float64Array> }} Course */
 

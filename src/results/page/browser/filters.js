@@ -5,7 +5,7 @@ import { count, plural } from './text.js';
 import { DENSITIES } from './row-card.js';
 import { EVERYTHING, fewValues, valueText } from './arrange.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @import { Wish } from './arrange.js' */
 /** @import { Picks } from './picks.js' */
 

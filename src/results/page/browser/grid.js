@@ -11,7 +11,7 @@ import { count, joined } from './text.js';
 /** @import { FewValues } from './arrange.js' */
 /** @import { Picks } from './picks.js' */
 /** @import { Source } from './row-card.js' */
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 
 /** Which axis; -1: none. @typedef {{ lines: number, columns: number, pages: number }} Chosen */
 /** Their values, and the rows of a cell. @typedef {{ lines: string[], columns: string[], pages: string[], rows: (line: number, column: number) => readonly number[] }} Cells */

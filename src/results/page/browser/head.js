@@ -16,7 +16,7 @@ import {
   span,
 } from './text.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @import { Group, Wish } from './arrange.js' */
 /** @import { Running } from '../living-page.ts' */
 

@@ -1,12 +1,12 @@
 // A batch that still runs: looks again and again for what its worker writes beside the page, or what a server shows there.
 
 import { jsonIn } from './data.js';
-import { OPEN } from './table.js';
+import { OPEN } from './all-rows.js';
 import { commandOf, span } from './text.js';
 
 /** @import { ReadDetail } from './data.js' */
 /** @import { Live, Running } from '../living-page.ts' */
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 
 const LOOK_MS = 2_000;
 const PARTS_EACH = 100;

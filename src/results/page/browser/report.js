@@ -13,7 +13,7 @@ import { besidePage } from './live.js';
 import { choiceOf, Picks } from './picks.js';
 import { cellIn, RowCard } from './row-card.js';
 import { RowView } from './row-view.js';
-import { Table } from './table.js';
+import { Table } from './all-rows.js';
 
 /** @import { ReportFacts } from '../report.ts' */
 /** @import { Running } from '../living-page.ts' */

@@ -4,7 +4,7 @@ import { html, Terms } from './parts.js';
 import { NoPicture, SmallFile } from './files.js';
 import { pickText } from './picks.js';
 
-/** @import { Table } from './table.js' */
+/** @import { Table } from './all-rows.js' */
 /** @import { Picks } from './picks.js' */
 /** @import { ReadDetail } from './data.js' */
 /** @import { Cell } from './gallery.js' */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { collect } from '../../src/batch/decisions/collect.ts';
-import { publish } from '../../src/batch/decisions/publish.ts';
-import { runTimeShareMs } from '../../src/batch/decisions/decision.ts';
-import { TIMING } from './params.ts';
-import { running } from './scenes.ts';
-import type { World } from './world.ts';
+import { collect } from '../../../src/batch/decisions/collect.ts';
+import { publish } from '../../../src/batch/decisions/publish.ts';
+import { runTimeShareMs } from '../../../src/batch/decisions/run-time-share.ts';
+import { TIMING } from '../params.ts';
+import { running } from '../scenes.ts';
+import type { World } from '../world.ts';
 
 const RARE = { ...TIMING, pollIntervalMs: 1_000_000 };
 
