@@ -10,7 +10,7 @@ import { KnownRuns } from '../src/audit/known-runs.ts';
 import { rebuild } from '../src/audit/rebuild.ts';
 import { recount } from '../src/audit/verify.ts';
 import { NO_LEDGER } from '../src/batch/accounting/request-ledger.ts';
-import { begin } from '../src/batch/state/begin.ts';
+import { begin } from '../src/batch/state/state.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
 import { WRITES } from '../src/batch/params.ts';

@@ -5,9 +5,8 @@
 import type { Event } from '../src/batch/events.ts';
 import type { Command } from '../src/batch/commands.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
-import { begin } from '../src/batch/state/begin.ts';
 import { continueFrom, restore, type Snapshot } from '../src/batch/state/snapshot.ts';
-import type { State } from '../src/batch/state/state.ts';
+import { begin, type State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/params.ts';
 import type { BatchInput } from './signals.ts';

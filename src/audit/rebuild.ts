@@ -25,8 +25,7 @@ import {
   type Segment,
 } from '../batch/state/lanes.ts';
 import { put, spendInFull } from '../batch/state/put-row.ts';
-import { begin } from '../batch/state/begin.ts';
-import { type State } from '../batch/state/state.ts';
+import { begin, type State } from '../batch/state/state.ts';
 import { pause } from '../batch/pausing/pauses.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';

@@ -10,7 +10,7 @@ import { finalizeBatch } from '../../activities/finalize-batch.ts';
 import { keepEvidence } from '../../activities/keep-records.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { callOfStage } from '../../src/create-batch/pipeline/pipeline-file.ts';
 import { partName } from '../../src/results/parts.ts';

@@ -1,7 +1,7 @@
 import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch, loadPass } from '../../activities/load-batch.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
 import { OLDEST, WRITES } from '../../src/batch/params.ts';
 import { problem } from '../../src/errors/error.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../src/audit/verify.ts';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { summaryOf, type LastReading, type Summary, openDuplicates } from '../../src/results/summary.ts';
 import { CostFacts } from '../../src/results/summary.ts';

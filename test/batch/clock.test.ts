@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from '../../src/batch/bounds.ts';
 import { advanceClock, noteServiceTime, readBack, CLOCK_DOUBT_MS } from '../../src/batch/clock.ts';
-import { begin } from '../../src/batch/state/begin.ts';
-import { type State } from '../../src/batch/state/state.ts';
+import { begin, type State } from '../../src/batch/state/state.ts';
 import { PROBE_MS } from '../../src/batch/pausing/pauses.ts';
 import { paramsOf } from './params.ts';
 import { readUntilResolved, running, unconfirmed } from './scenes.ts';

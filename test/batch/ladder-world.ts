@@ -1,14 +1,13 @@
 // Runs a batch on a ladder against a service whose runs need memory, and counts the GPU seconds of all runs.
 
 import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
-import { begin } from '../../src/batch/state/begin.ts';
 import type { Event, RunCompletion } from '../../src/batch/events.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
-import type { State } from '../../src/batch/state/state.ts';
+import { begin, type State } from '../../src/batch/state/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { problemsOf } from './invariants.ts';
 import { paramsOf } from './params.ts';

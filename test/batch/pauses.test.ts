@@ -9,7 +9,7 @@ import {
   sendingProbeAt,
   unpause,
 } from '../../src/batch/pausing/pauses.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { paramsOf } from './params.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -6,7 +6,7 @@ import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-co
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { loadByGpu, progress, waitReason } from '../../src/batch/shown/progress.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { type Lane, LANES_MAX, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { paramsOf } from './params.ts';
 import { running, STUCK_MS } from './scenes.ts';

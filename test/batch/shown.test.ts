@@ -12,7 +12,7 @@ import {
   shownBatch,
   SUMMARY_BYTES,
 } from '../../src/batch/shown/shown-batch.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { jsonBytes } from '../../src/options/clipped.ts';
 import { paramsOf } from './params.ts';

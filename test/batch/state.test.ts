@@ -14,10 +14,9 @@ import type { PastAttempt } from '../../src/batch/outcome.ts';
 import { type UnconfirmedRule, WRITES } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/state/snapshot.ts';
-import { begin } from '../../src/batch/state/begin.ts';
 import { forget, put, isFull, reasonBytes } from '../../src/batch/state/put-row.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
-import { type State, waitingRows } from '../../src/batch/state/state.ts';
+import { begin, type State, waitingRows } from '../../src/batch/state/state.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Command } from '../../src/batch/commands.ts';
 import { close } from '../../src/batch/decisions/store-writes.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { paramsOf } from './params.ts';
 import { running } from './scenes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { OLDEST, READS, readableVersion, WRITES } from '../../src/batch/params.ts';
 import { paramsOf } from './params.ts';
 

@@ -1,7 +1,7 @@
 // What `resume` says about a batch whose cause of the pause is, or is not, gone.
 
 import { describe, expect, it } from 'vitest';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';

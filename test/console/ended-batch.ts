@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';

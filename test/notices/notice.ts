@@ -3,7 +3,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWork } from '../../activities/index.ts';
 import type { NoticeSettings } from '../../src/notices/deliver.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import type { Notice } from '../../src/batch/notices/notice.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';

@@ -11,7 +11,7 @@ import { parse } from 'csv-parse/sync';
 import { parseHTML } from 'linkedom';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { WRITES } from '../../src/batch/params.ts';

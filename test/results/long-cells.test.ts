@@ -3,7 +3,7 @@
 
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { partName } from '../../src/results/parts.ts';

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';

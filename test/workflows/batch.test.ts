@@ -6,7 +6,7 @@ import { LEASE_MS } from '../../src/batch/bounds.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { put } from '../../src/batch/state/put-row.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { until } from '../stage/stage.ts';

@@ -3,7 +3,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { PASS, type Event } from '../../src/batch/events.ts';
-import { begin } from '../../src/batch/state/begin.ts';
+import { begin } from '../../src/batch/state/state.ts';
 import { execute, type Context } from '../../workflows/execute-command.ts';
 import { paramsOf } from '../batch/params.ts';
 

@@ -10,7 +10,6 @@ import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import { rejoined, unreported } from '../pool/messages.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
 import { readableVersion, WRITES } from '../params.ts';
-import { begin } from './begin.ts';
 import { accountsOf, type Climb, type Lane, newClimbingLane, newLane, type Segment } from './lanes.ts';
 import { put, addPart } from './put-row.ts';
 import {
@@ -22,7 +21,7 @@ import {
   type Running,
   type TurnedAway,
 } from './row-state.ts';
-import { runningRow, type State, unconfirmedRows } from './state.ts';
+import { begin, runningRow, type State, unconfirmedRows } from './state.ts';
 
 /** Fields that are copied unchanged. */
 const PLAIN = [

@@ -1,15 +1,15 @@
 // Defines the state of a batch; put-row.ts has the only functions that change a row's phase. `step` changes the state in place:
 // copying ten thousand rows for each run that ends would cost more than the rest of the step.
 
-import type { RequestLedger } from '../accounting/request-ledger.ts';
-import type { Tally } from '../accounting/tally.ts';
+import { NO_LEDGER } from '../accounting/request-ledger.ts';
+import { NO_TALLY, tallyOutcome, type Tally } from '../accounting/tally.ts';
 import { type BatchEvent, type StoreItem } from '../events.ts';
 import type { Outcome, AttemptRef, AttemptRun, FailureCounts } from '../outcome.ts';
-import { accountsOf, unsentIn, type Lane } from './lanes.ts';
+import { accountsOf, lanesOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from '../params.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { Notice } from '../notices/notice.ts';
-import type { Leave, Membership } from '../pool/messages.ts';
+import { newMembership, type Leave, type Membership } from '../pool/messages.ts';
 import type {
   Deferred,
   Ended,
@@ -49,7 +49,12 @@ export type Group = {
   readonly isStopped?: true;
 };
 
-export type State = {
+/** How many rows have ended, and how many of them without success. */
+type Endings = { readonly all: number; readonly bad: number };
+const NO_ENDINGS: Endings = { all: 0, bad: 0 };
+
+/** The fields of the state, and how each begins. */
+class StateAtStart {
   /** A user may change the limits in it while the batch runs. */
   params: BatchParams;
   /** See params.ts. */
@@ -71,70 +76,70 @@ export type State = {
   pass: number;
   wantedPass: number;
   /** Passes up to this one are loaded without their rows: a user cancelled them before. */
-  cancelledPass: number;
+  cancelledPass = 0;
   /** The newest cancelled pass that was tried once more after the results were written. */
   triedPass?: number | undefined;
-  isLoadingPass: boolean;
+  isLoadingPass = false;
   /** Commands that asked for a pass. */
-  passCommands: readonly { readonly id: string | undefined; readonly pass: number }[];
+  passCommands: readonly { readonly id: string | undefined; readonly pass: number }[] = [];
   /** Rows that had an outcome and have no new one yet. */
-  again: number;
+  again = 0;
   /** The rows in the state, by place. */
-  readonly rows: Map<number, RowState>;
-  readonly phases: Record<Phase, number>;
+  readonly rows = new Map<number, RowState>();
+  readonly phases: Record<Phase, number> = { waiting: 0, sending: 0, running: 0, unconfirmed: 0, ended: 0 };
   /** The bytes that `rows` and `parts` take in a snapshot; never an underestimate. */
-  bytes: number;
+  bytes = 0;
   /** Ended rows, oldest first; and ended rows whose files are fetched later, sorted by that time. */
-  readonly ended: Ended[];
-  readonly deferred: Deferred[];
+  readonly ended: Ended[] = [];
+  readonly deferred: Deferred[] = [];
   /** Rows in phase unconfirmed, oldest first. */
-  readonly unconfirmed: number[];
+  readonly unconfirmed: number[] = [];
   /** Rows whose runs belong to no poll, oldest first; and rows whose runs are cancelled because they take too long. */
-  readonly unpolled: Set<number>;
-  readonly overdue: Set<number>;
-  readonly groups: Map<number, Group>;
+  readonly unpolled = new Set<number>();
+  readonly overdue = new Set<number>();
+  readonly groups = new Map<number, Group>();
   /** Parts being collected: the rows of each. */
-  readonly parts: Map<number, readonly EndedRow[]>;
+  readonly parts = new Map<number, readonly EndedRow[]>();
   /** Polls in flight: the runs of each. */
-  readonly polls: Map<number, readonly AttemptRun[]>;
+  readonly polls = new Map<number, readonly AttemptRun[]>();
   /** Runs to cancel, by run id; and the runs of each cancel command in flight. */
-  readonly cancels: Map<string, AttemptRun>;
-  readonly cancelsInFlight: Map<number, readonly AttemptRun[]>;
+  readonly cancels = new Map<string, AttemptRun>();
+  readonly cancelsInFlight = new Map<number, readonly AttemptRun[]>();
   /** Runs that match no row in the state, until the store has them; `keeping`: how many are being written now. */
-  readonly evidence: Map<string, AttemptRun>;
-  isEvidenceLost: boolean;
+  readonly evidence = new Map<string, AttemptRun>();
+  isEvidenceLost = false;
   /** Whether evidence arrived after the close command was issued. */
-  isEvidenceNew: boolean;
-  keeping: number;
-  evidenceFiles: number;
+  isEvidenceNew = false;
+  keeping = 0;
+  evidenceFiles = 0;
   /** Entries of the log that the store does not have yet; `loggingNow`: how many of them are being written. */
-  readonly log: BatchEvent[];
-  loggingNow: number;
-  logDueAt: number;
-  logFiles: number;
-  nextGroup: number;
-  nextPart: number;
-  nextPoll: number;
-  nextCancel: number;
+  readonly log: BatchEvent[] = [];
+  loggingNow = 0;
+  logDueAt = 0;
+  logFiles = 0;
+  nextGroup = 1;
+  nextPart = 1;
+  nextPoll = 1;
+  nextCancel = 1;
   /** The batch sends nothing before this time. */
-  holdUntil: number;
+  holdUntil = 0;
   /** Consecutive groups with failures and without an accepted attempt. */
-  consecutiveFailures: number;
+  consecutiveFailures = 0;
   /** Why the latest groups could not be sent, for display. */
   trouble?: string | undefined;
-  readonly pauses: Map<PauseKind, Pause>;
-  rateLimit: RateLimit;
+  readonly pauses = new Map<PauseKind, Pause>();
+  rateLimit = NO_LIMIT;
   /** In a pool: what was granted and reported. And pools that the batch has left, but not told so. */
   membership?: Membership | undefined;
   leaves?: readonly Leave[] | undefined;
   /** The membership that ended with the batch, until another pass reopens it. */
   membershipLeft?: Membership | undefined;
   /** See sending-limits/rate-limit.ts. */
-  nextStartAt: number;
+  nextStartAt = 0;
   /** The highest concurrency that was ever in force. */
   peakConcurrency: number;
   /** Items that the store failed to write. */
-  readonly unstored: Set<StoreItem>;
+  readonly unstored = new Set<StoreItem>();
   /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
   /** The latest download that succeeded, or the latest resume: what failed has failed no longer. */
@@ -142,14 +147,14 @@ export type State = {
   /** Why files could not be fetched lately. */
   filesFault?: string | undefined;
   /** Attempts that were abandoned, as `row/attempt`, oldest first. */
-  readonly abandoned: Set<string>;
+  readonly abandoned = new Set<string>();
   /** Duplicate runs that were reported, oldest first. */
-  readonly reported: Set<string>;
+  readonly reported = new Set<string>();
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
-  isStopping: boolean;
+  isStopping = false;
   /** Ids of the commands that requested a continue-as-new. */
-  refreshIds: readonly string[];
+  refreshIds: readonly string[] = [];
   /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested. */
   readonly reconcile: {
     requestedAt?: number | undefined;
@@ -157,40 +162,67 @@ export type State = {
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;
-  };
+  } = { nextAt: 0, readings: 0 };
   /** The latest accepted run, and when its group was issued: a later complete list must show this run. */
   control?: { readonly runId: string; readonly at: number } | undefined;
   /** Average time from a run's acceptance to its end in milliseconds; 0 before the first end. */
-  usualRunMs: number;
+  usualRunMs = 0;
   /** What reported the latest completion. */
   completedBy?: 'webhook' | 'poll' | undefined;
   /** When progress was last published, its summary, and whether it has changed since. */
-  published: { readonly at: number; readonly summary: string; isStale: boolean };
-  acknowledgements: readonly Acknowledgement[];
-  pendingCommands: readonly PendingCommand[];
+  published: { readonly at: number; readonly summary: string; isStale: boolean } = {
+    at: 0,
+    summary: '',
+    isStale: true,
+  };
+  acknowledgements: readonly Acknowledgement[] = [];
+  pendingCommands: readonly PendingCommand[] = [];
   /** Until when a group that Temporal gave up may start POSTs. */
   leasedUntil?: number;
   /** The ids of the latest commands. */
-  knownCommands: readonly string[];
+  knownCommands: readonly string[] = [];
   lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
   /** Attempts that failed, by why; absent before the first. */
   failures?: FailureCounts | undefined;
   /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
-  endings: { readonly all: number; readonly bad: number };
-  resumedAt: { readonly all: number; readonly bad: number };
+  endings = NO_ENDINGS;
+  resumedAt = NO_ENDINGS;
   tally: Tally;
-  ledger: RequestLedger;
+  ledger = NO_LEDGER;
   /** What was notified in this pass; see decisions/notify.ts. */
-  notified: readonly string[];
+  notified: readonly string[] = [];
   /** Notifications that have not ended, oldest first; `notifying`: the numbers of those whose activity runs. */
-  notices: readonly Notice[];
-  notifying: ReadonlySet<number>;
-  nextNotice: number;
-  closing: boolean;
+  notices: readonly Notice[] = [];
+  notifying: ReadonlySet<number> = new Set();
+  nextNotice = 1;
+  closing = false;
   /** The results are written; the batch ends with its last notification. */
-  isClosed: boolean;
-  finished: boolean;
-};
+  isClosed = false;
+  finished = false;
+
+  constructor(params: BatchParams, version: number, wallAt: number) {
+    this.params = params;
+    this.version = version;
+    this.now = wallAt;
+    this.wallAt = wallAt;
+    this.startedWallAt = wallAt;
+    this.wakeAt = wallAt;
+    this.lanes = lanesOf(params);
+    if (params.canary !== undefined) this.gate = 'closed';
+    this.pass = params.pass;
+    this.wantedPass = params.pass;
+    if (params.pool !== undefined) this.membership = newMembership(wallAt, { version, now: wallAt });
+    this.peakConcurrency = params.concurrency;
+    this.tally = tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0);
+  }
+}
+
+/** Not the class: a state is copied with other values. */
+export type State = { [Field in keyof StateAtStart]: StateAtStart[Field] };
+
+/** The state of a batch that starts at Temporal's time `wallAt`. */
+export const begin = (params: BatchParams, version: number, wallAt: number): State =>
+  new StateAtStart(params, version, wallAt);
 
 /** Oldest first. */
 export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>

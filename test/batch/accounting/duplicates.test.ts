@@ -9,7 +9,7 @@ import {
   EVIDENCE_MAX,
   REPORTED_MAX,
 } from '../../../src/batch/accounting/duplicates.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
+import { begin } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
 import { readUntilResolved, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { POLLS_IN_FLIGHT, POLL_RUNS } from '../../../src/batch/bounds.ts';
 import { pollAfterMs, pollIntervalMs } from '../../../src/batch/decisions/poll.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
-import type { State } from '../../../src/batch/state/state.ts';
+import { begin, type State } from '../../../src/batch/state/state.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { running } from '../scenes.ts';

@@ -6,8 +6,7 @@ import { onListRead } from '../../../src/batch/on-event/list-read.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
-import type { State } from '../../../src/batch/state/state.ts';
+import { begin, type State } from '../../../src/batch/state/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 

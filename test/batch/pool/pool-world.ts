@@ -1,13 +1,12 @@
 // A pool and the batches that share it, with their real steps. Messages between them wait until the test delivers them, in any
 // order and any number of times.
 
-import { begin } from '../../../src/batch/state/begin.ts';
 import { chargeOf, newPool, type PoolState } from '../../../src/batch/pool/rebalance.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../../src/batch/pool/pool-step.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';
-import { usedSlots } from '../../../src/batch/state/state.ts';
+import { begin, usedSlots } from '../../../src/batch/state/state.ts';
 import { World } from '../world.ts';
 
 type Message =

@@ -3,12 +3,11 @@
 
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import type { AttemptRef } from '../../../src/batch/outcome.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
 import type { Event, PostResult } from '../../../src/batch/events.ts';
 import type { Command } from '../../../src/batch/commands.ts';
 import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import type { State } from '../../../src/batch/state/state.ts';
+import { begin, type State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { numbersFrom } from '../../../src/service/chance.ts';
 import { TimerQueue } from '../../../src/service/service-time.ts';

@@ -10,8 +10,7 @@ import {
   spendStarts,
   startsPerMinute,
 } from '../../../src/batch/sending-limits/rate-limit.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
-import { NO_LIMIT, unsentPlaces } from '../../../src/batch/state/state.ts';
+import { begin, NO_LIMIT, unsentPlaces } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
 import { World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { begin } from '../../../src/batch/state/begin.ts';
+import { begin } from '../../../src/batch/state/state.ts';
 import { WRITES } from '../../../src/batch/params.ts';
 import {
   callOfStage,
