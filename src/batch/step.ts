@@ -99,7 +99,7 @@ function decide(state: State): Command[] {
   for (let count = 0; count < DECISIONS_MOST; count += 1) {
     const due = DECISIONS.find((decision) => actsAt(state, decision) <= state.now);
     if (due === undefined) break;
-    commands.push(...due.act(state));
+    commands.push(...(due.act(state) ?? []));
   }
   return commands;
 }

@@ -53,6 +53,5 @@ export const abandonRuns: Decision = {
       const reason = `${row.overdue.reason}, and could not be cancelled: it may still run`;
       completeAttempt(state, row, { runId: row.runId, outcome: 'unknown', reason });
     }
-    return [];
   },
 };

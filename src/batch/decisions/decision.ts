@@ -11,7 +11,7 @@ export type Decision = {
   readonly dueAt: (state: State) => number;
   /** The time from which it acts in a step that happens anyway; no step happens because of it. Default: `dueAt`. */
   readonly alongAt?: (state: State) => number;
-  readonly act: (state: State) => readonly Command[];
+  readonly act: (state: State) => readonly Command[] | void;
 };
 
 /** When it acts in a step that happens. */

@@ -41,7 +41,6 @@ export const pauseForFailures: Decision = {
     const { bad, all } = newEndings(state);
     const limit = rowsOrShare.textOf(state.params.failAfter as RowsOrShare);
     pause(state, 'failures', `${bad} of ${all} rows ended without success; --fail-after is ${limit}`);
-    return [];
   },
 };
 
@@ -55,7 +54,6 @@ export const pauseForDeadline: Decision = {
   act: (state) => {
     const at = new Date(state.params.deadlineAt as number).toISOString();
     pause(state, 'deadline', `the deadline ${at} has passed`);
-    return [];
   },
 };
 
@@ -96,7 +94,6 @@ export const pauseForBudget: Decision = {
       ? `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
       : 'has no known cost';
     pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
-    return [];
   },
 };
 
@@ -132,19 +129,13 @@ export const pauseForPool: Decision = {
   name: 'pause-for-pool',
   dueAt: (state) =>
     state.version < 4 || state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state),
-  act: (state) => {
-    pause(state, 'pool', poolFault(state));
-    return [];
-  },
+  act: (state) => pause(state, 'pool', poolFault(state)),
 };
 
 export const resumeFromPool: Decision = {
   name: 'resume-from-pool',
   dueAt: (state) => dueIf(state.pauses.has('pool') && (faultAt(state) > state.now || !hasMoreToSend(state))),
-  act: (state) => {
-    unpause(state, 'pool');
-    return [];
-  },
+  act: (state) => unpause(state, 'pool'),
 };
 
 /** From when on only a user can help; infinite if the pool may still grant slots. */
@@ -185,17 +176,13 @@ export const pauseForUnconfirmed: Decision = {
     if (state.version >= 4) pause(state, 'unconfirmed', text, { places });
     else
       pause(state, 'unconfirmed', `${text}: rows ${places.join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
-    return [];
   },
 };
 
 export const resumeFromUnconfirmed: Decision = {
   name: 'resume-from-unconfirmed',
   dueAt: (state) => dueIf(state.pauses.has('unconfirmed') && tooManyAt(state) > state.now),
-  act: (state) => {
-    unpause(state, 'unconfirmed');
-    return [];
-  },
+  act: (state) => unpause(state, 'unconfirmed'),
 };
 
 /**
@@ -240,7 +227,6 @@ export const judgeCanary: Decision = {
     if (failed > 0) pause(state, 'canary', failureText(state, failed, rows));
     else if (asks) pause(state, 'canary', successText(rows, unsentPlaces(state)));
     else state.gate = 'open';
-    return [];
   },
 };
 
@@ -275,7 +261,6 @@ export const liftPointlessPauses: Decision = {
     if (isPointlessToRead(state)) unpause(state, 'unreadable');
     if (isPointlessToFetch(state)) unpause(state, 'files');
     if (isPointlessToWait(state)) unpause(state, ...NEED_USER);
-    return [];
   },
 };
 

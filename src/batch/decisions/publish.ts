@@ -35,7 +35,7 @@ export function noteChange(state: State, happened: readonly (Event | Command)[])
   state.published.isStale ||= happened.some(({ type }) => !SILENT.has(type));
 }
 
-export const publish: Decision = {
+export const publish = {
   name: 'publish',
   dueAt: (state) => publishAt(state, PUBLISH_SHARES.alone),
   alongAt: (state) => publishAt(state, PUBLISH_SHARES.along),
@@ -43,7 +43,7 @@ export const publish: Decision = {
     state.published = { at: state.now, isStale: false, summary: summaryOf(state) };
     return [{ type: 'publish' }];
   },
-};
+} satisfies Decision;
 
 function publishAt(state: State, share: number): number {
   const { at, isStale, summary } = state.published;
@@ -80,7 +80,6 @@ export const acknowledgeCommands: Decision = {
     const acknowledged = inForce(state);
     state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));
     for (const { id, upTo: _, kind: __, ...answer } of acknowledged) acknowledge(state, id, answer);
-    return [];
   },
 };
 

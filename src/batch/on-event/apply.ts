@@ -18,79 +18,60 @@ import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from 
 /** How soon a batch looks again for a pool that is not running. */
 export const POOL_AGAIN_MS = 10_000;
 
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
+type Handlers = { readonly [Type in Event['type']]: (state: State, event: EventOf<Type>) => void };
+
+const HANDLERS: Handlers = {
+  started: (state, { serviceNowMs }) => {
+    if (serviceNowMs !== undefined) noteServiceTime(state, serviceNowMs);
+  },
+  groupEnded: (state, event) => {
+    onGroupEnded(state, event);
+    // After the results, which say what was sent: an end may belong to the same group.
+    if (event.ends !== undefined) onRunsCompleted(state, event.ends);
+  },
+  runsCompleted: onRunsCompleted,
+  runsSeen: (state, { runs }) => onRunsSeen(state, runs, 'webhook'),
+  runsOverdue: (state, { runs }) => onRunsOverdue(state, runs),
+  runsCancelled: (state, { id }) => onRunsCancelled(state, id),
+  serviceRead: onServiceRead,
+  listRead: (state, { reading }) => onListRead(state, reading),
+  pollEnded: onPollEnded,
+  evidenceKept: onEvidenceKept,
+  partCollected: (state, { part, result }) => onPartCollected(state, part, result),
+  storeFailed: (state, { item, reason }) => {
+    if (item !== PASS || !leaveCancelledPasses(state)) onStoreFailed(state, item, reason);
+  },
+  logKept: onLogKept,
+  notified: onNotified,
+  closed: onClosed,
+  passLoaded: onPassLoaded,
+  grant: onGrant,
+  usageReported: onUsageReported,
+  cancel: onCancel,
+  pause: onPause,
+  scale: onScale,
+  resume: onResume,
+  retry: onRetry,
+  refresh: (state, { commandId }) => onRefresh(state, commandId),
+  stopSending: (state) => void (state.isStopping = true),
+  woke: () => undefined,
+};
+
 export function applyEvent(state: State, event: Event): void {
   // A signal may arrive twice, and late: a pause must not come back after the user has resumed the batch.
   if ('commandId' in event && isKnownCommand(state, event.commandId)) return;
-  switch (event.type) {
-    case 'groupEnded':
-      onGroupEnded(state, event);
-      // After the results, which say what was sent: an end may belong to the same group.
-      if (event.ends !== undefined) onRunsCompleted(state, event.ends.completions, event.ends.by);
-      return;
-    case 'runsCompleted':
-      return onRunsCompleted(state, event.completions, event.by);
-    case 'runsSeen':
-      return onRunsSeen(state, event.runs, 'webhook');
-    case 'runsOverdue':
-      return onRunsOverdue(state, event.runs);
-    case 'runsCancelled':
-      return onRunsCancelled(state, event.id);
-    case 'serviceRead':
-      return onServiceRead(state, event.reason);
-    case 'listRead':
-      return onListRead(state, event.reading);
-    case 'pollEnded':
-      return onPollEnded(state, event.poll);
-    case 'evidenceKept':
-      return onEvidenceKept(state, event.count);
-    case 'partCollected':
-      return onPartCollected(state, event.part, event.result);
-    case 'storeFailed':
-      if (event.item === PASS && leaveCancelledPasses(state)) return;
-      return onStoreFailed(state, event.item, event.reason);
-    case 'logKept':
-      return onLogKept(state, event.count);
-    case 'notified':
-      return onNotified(state, event);
-    case 'cancel':
-      return onCancel(state, event);
-    case 'pause':
-      return onPause(state, event);
-    case 'scale':
-      return onScale(state, event);
-    case 'resume':
-      return onResume(state, event);
-    case 'retry':
-      return onRetry(state, event);
-    case 'passLoaded':
-      return onPassLoaded(state, event);
-    case 'grant':
-      return onGrant(state, event);
-    case 'usageReported':
-      return onUsageReported(state, event.failure);
-    case 'refresh':
-      return onRefresh(state, event.commandId);
-    case 'stopSending':
-      state.isStopping = true;
-      return;
-    case 'closed':
-      return onClosed(state);
-    case 'started':
-      if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
-      return;
-    case 'woke':
-      return;
-  }
+  (HANDLERS[event.type] as (state: State, event: Event) => void)(state, event);
 }
 
 /** If runs cannot be read, they keep their slots: without a pause the batch would stop and show no reason. */
-function onServiceRead(state: State, reason: string | undefined): void {
+function onServiceRead(state: State, { reason }: EventOf<'serviceRead'>): void {
   if (reason === undefined) unpause(state, 'unreadable');
   else pause(state, 'unreadable', `runs cannot be read: ${reason}`);
 }
 
 /** Runs of this poll that still run go to the next poll; a newer run of the same row is already in another one. */
-function onPollEnded(state: State, poll: number): void {
+function onPollEnded(state: State, { poll }: EventOf<'pollEnded'>): void {
   for (const { place, runId } of state.polls.get(poll) ?? [])
     if (runningRow(state, place)?.runId === runId) state.unpolled.add(place);
   state.polls.delete(poll);
@@ -109,7 +90,7 @@ function onClosed(state: State): void {
   }
 }
 
-function onLogKept(state: State, count: number): void {
+function onLogKept(state: State, { count }: EventOf<'logKept'>): void {
   state.log.splice(0, count);
   state.loggingNow = 0;
   // A full disk may have room for a few entries: only what failed shows that the store works again.
@@ -117,7 +98,7 @@ function onLogKept(state: State, count: number): void {
   finishWhenNotified(state);
 }
 
-function onEvidenceKept(state: State, count: number): void {
+function onEvidenceKept(state: State, { count }: EventOf<'evidenceKept'>): void {
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
   unpause(state, 'store');
@@ -135,7 +116,7 @@ function onGrant(state: State, { life, epoch, limit, size }: Grant): void {
 }
 
 /** A report that did not arrive is sent again later. */
-function onUsageReported(state: State, reason: string | undefined): void {
+function onUsageReported(state: State, { failure: reason }: EventOf<'usageReported'>): void {
   const { membership } = state;
   if (membership === undefined) return;
   const { isReporting: _, failure: before, ...rest } = membership;

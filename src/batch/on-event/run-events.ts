@@ -12,7 +12,7 @@ import {
 import { type AdoptedBy, enterAccepted, enterAdopted, enterPost } from '../accounting/request-ledger.ts';
 import { type AttemptRun, countFailure } from '../outcome.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import type { OverdueRun, RunCompletion } from '../events.ts';
+import type { OverdueRun, RunCompletion, RunEnds } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { noteRunEnd } from '../sending-limits/adaptive-cap.ts';
 import { retryAt } from '../retry-policy.ts';
@@ -81,11 +81,7 @@ function takeRun(state: State, run: AttemptRun, by: AdoptedBy): void {
 // Handles the end of a run: its slot becomes free, and its row gets its outcome or another attempt.
 
 /** Get Run has confirmed each completion. A completion that arrives before its group's result replaces that result. */
-export function onRunsCompleted(
-  state: State,
-  completions: readonly RunCompletion[],
-  by: 'webhook' | 'poll',
-): void {
+export function onRunsCompleted(state: State, { completions, by }: RunEnds): void {
   for (const completion of completions) {
     const belonging = belongingOf(state, completion);
     if (belonging === 'duplicate') reportDuplicate(state, completion, true);
