@@ -8,7 +8,7 @@ import { ROWS_MAX } from '../batch/bounds.ts';
 import { type ReadBack } from '../batch/commands.ts';
 import { note, type BatchEvent } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
-import { onCancel, originOf, changeLimits } from '../batch/on-event/user-command.ts';
+import { onCancel, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import { type BatchParams, WRITES } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
@@ -106,12 +106,11 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   state.tally = tallyOutcome(done.tally, 'cancelled', neverSent);
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   const { paused, cancelled } = wishes;
-  if (cancelled)
-    onCancel(state, { type: 'cancel', running: cancelled.running === true, ...originOf(cancelled) });
+  if (cancelled) onCancel(state, { ...cancelled, type: 'cancel', running: cancelled.running === true });
   else if (paused) pause(state, 'user', paused.reason ?? 'paused by a user');
   const stays = cancelled ? ('cancelled' as const) : paused && ('paused' as const);
   return {
-    ...(stays === undefined ? {} : { stays }),
+    ...(stays && { stays }),
     // The final read of the run list must reach the runs of the first pass.
     snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
     done: done.count,

@@ -2,6 +2,7 @@
 // Temporal payloads, so they stay small: no outputs, no URLs.
 
 import { clipped } from '../options/clipped.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
 import type { FailureKind } from '../options/failure-kind.ts';
@@ -217,16 +218,22 @@ type Log = {
   logDueAt: number;
 };
 
+type Entry = Pick<BatchEvent, 'event'> & {
+  readonly [Field in Exclude<keyof BatchEvent, 'at' | 'event'>]?: BatchEvent[Field] | undefined;
+};
+
 /** Adds an entry. If the store takes none for long, the oldest entries are lost. */
-export function note(state: Log, entry: Omit<BatchEvent, 'at'>): void {
+export function note(state: Log, entry: Entry): void {
   const { by, reason } = entry;
   if (state.log.length === 0) state.logDueAt = state.now + LOG_AFTER_MS;
-  state.log.push({
-    at: state.wallAt,
-    ...entry,
-    ...(by === undefined ? {} : { by: clipped(by, SHORT_REASON_BYTES) }),
-    ...(reason === undefined ? {} : { reason: clipped(reason, REASON_BYTES) }),
-  });
+  state.log.push(
+    definedOnly({
+      at: state.wallAt,
+      ...entry,
+      by: by && clipped(by, SHORT_REASON_BYTES),
+      reason: reason && clipped(reason, REASON_BYTES),
+    }),
+  );
   // Entries that are being written stay at the beginning of the list.
   if (state.log.length > LOG_MAX) state.log.splice(state.loggingNow, 1);
 }

@@ -72,8 +72,8 @@ export function onNotified(state: State, { number, reason }: Extract<Event, { ty
   const { news, to, pause } = notice;
   note(state, {
     event: reason === undefined ? 'notified' : 'not-notified',
-    ...(pause === undefined ? {} : { kind: pause.kind }),
-    ...(reason === undefined ? {} : { reason }),
+    kind: pause?.kind,
+    reason,
     note: `${news} to ${to}`,
   });
   finishWhenNotified(state);

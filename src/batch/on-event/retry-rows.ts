@@ -9,7 +9,7 @@ import { plural } from '../../options/number-text.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import { type State } from '../state/state.ts';
 import { unpause } from '../pausing/pauses.ts';
-import { acknowledge, originOf, type Answer } from './user-command.ts';
+import { acknowledge, type Answer } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {
   const { commandId, pass } = command;
@@ -34,7 +34,7 @@ export function reopen(state: State): void {
 
 export function onPassLoaded(
   state: State,
-  { pass, segments, appended = 0, ...origin }: Extract<Event, { type: 'passLoaded' }>,
+  { pass, segments, appended = 0, by, reason }: Extract<Event, { type: 'passLoaded' }>,
 ): void {
   state.isLoadingPass = false;
   // That a pass can be read does not show that the store can be written.
@@ -59,7 +59,7 @@ export function onPassLoaded(
   }
   const answer = isCancelled ? CANCELLED : { ok: true, note: noteOf(again, appended) };
   const event = appended > 0 ? 'appended' : 'retried';
-  if (segments.length > 0) note(state, { event, ...originOf(origin), note: answer.note });
+  if (segments.length > 0) note(state, { event, by, reason, note: answer.note });
   answerPasses(state, pass, answer);
 }
 

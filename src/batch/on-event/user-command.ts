@@ -3,7 +3,8 @@
 import { cancelRun } from '../accounting/duplicates.ts';
 import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
-import { type Event, type UserCommand, note } from '../events.ts';
+import { definedOnly } from '../../options/defined-only.ts';
+import { type Event, note } from '../events.ts';
 import { budgetLeft, attemptCost } from '../sending-limits/budget.ts';
 import { isAboveGpuCap } from '../sending-limits/adaptive-cap.ts';
 import {
@@ -64,11 +65,6 @@ function overtake(state: State, isOvertaken: (command: PendingCommand) => boolea
   for (const { id } of overtaken) acknowledge(state, id, { ok: false, note: `overtaken by a later ${by}` });
 }
 
-export const originOf = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'> => ({
-  ...(by === undefined ? {} : { by }),
-  ...(reason === undefined ? {} : { reason }),
-});
-
 /** Sends nothing more until the user resumes the batch. Runs continue, and their results are collected. */
 export function onPause(state: State, command: Extract<Event, { type: 'pause' }>): void {
   const refused = refusal(state);
@@ -82,12 +78,12 @@ export function onPause(state: State, command: Extract<Event, { type: 'pause' }>
 
 /** Changes limits. A lower concurrency is in force when no group can start a run beyond it. */
 export function onScale(state: State, command: Extract<Event, { type: 'scale' }>): void {
-  const { commandId, limits } = command;
+  const { commandId, limits, by, reason } = command;
   const refused = refusal(state);
   const change = refused === undefined ? changeLimits(state, limits) : { ok: false, note: refused };
   if (!change.ok) return acknowledge(state, commandId, change);
   overtake(state, ({ kind }) => kind === 'scale', 'scale');
-  note(state, { event: 'scaled', ...originOf(command), note: change.note, limits });
+  note(state, { event: 'scaled', by, reason, note: change.note, limits });
   // A limit that is no longer reached pauses no batch.
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
@@ -107,7 +103,7 @@ function refusal({ closing, cancelling, pass, wantedPass }: State): string | und
 
 /** Stops sending and cancels the rows that wait. Runs continue, or are cancelled too if `running` is set. */
 export function onCancel(state: State, command: Extract<Event, { type: 'cancel' }>): void {
-  const { running } = command;
+  const { running, by, reason } = command;
   if (state.closing) {
     // A pass that was added during the close sends nothing.
     state.cancelledPass = state.wantedPass;
@@ -115,8 +111,8 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   }
   overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
   acknowledgeLater(state, command, DONE);
-  const isAll = running && state.version >= 4 ? { running: true as const } : {};
-  note(state, { event: 'cancelled', ...isAll, ...originOf(command) });
+  const isAll = running && state.version >= 4 ? true : undefined;
+  note(state, { event: 'cancelled', running: isAll, by, reason });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   if (state.gate !== undefined) state.gate = 'open';
   // A paused batch would never finish.
@@ -136,7 +132,7 @@ export function cancelAllRunning(state: State): void {
 
 /** Ends every pause and every wait, and changes limits. After it, only rows that end later count as failures. */
 export function onResume(state: State, command: Extract<Event, { type: 'resume' }>): void {
-  const { unconfirmed, limits = {} } = command;
+  const { unconfirmed, limits = {}, by, reason } = command;
   const before = state.params;
   // The state to continue from is written without these limits, and after the end not even the log takes the command.
   const isLate = state.version >= 4 && state.closing && state.pass >= state.wantedPass;
@@ -150,15 +146,10 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
     state.params = before;
     return acknowledge(state, command.commandId, change);
   }
-  const changed = Object.keys(limits).length === 0 ? {} : { note: change.note };
+  const changed = Object.keys(limits).length === 0 ? {} : { note: change.note, limits };
   overtake(state, ({ kind }) => kind === 'pause' || (kind === 'scale' && 'note' in changed), 'resume');
-  acknowledge(state, command.commandId, { ...DONE, ...changed });
-  note(state, {
-    event: 'resumed',
-    ...originOf(command),
-    ...changed,
-    ...('note' in changed ? { limits } : {}),
-  });
+  acknowledge(state, command.commandId, definedOnly({ ...DONE, note: changed.note }));
+  note(state, { event: 'resumed', by, reason, ...changed });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   // Before the verdict, a resume ends only other pauses.
   if (state.pauses.has('canary')) state.gate = 'open';

@@ -18,6 +18,7 @@
 // The first probe comes after 15 s, later ones less often.
 
 import type { Pause, PauseKind } from './pause-kinds.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 import { note } from '../events.ts';
 import type { State } from '../state/state.ts';
 
@@ -36,11 +37,10 @@ export function pause(
   { places, isRead }: Pick<Pause, 'places' | 'isRead'> = {},
 ): void {
   if (state.pauses.has(kind)) return;
-  const about = { reason, ...(places === undefined ? {} : { places }) };
-  note(state, { event: 'paused', kind, ...about });
-  const probeAt = state.now + PROBE_MS;
-  const read = isRead === undefined ? {} : { isRead };
-  state.pauses.set(kind, { ...about, ...read, sinceWallAt: state.wallAt, probeAt, probes: 0 });
+  note(state, { event: 'paused', kind, reason, places });
+  const { wallAt: sinceWallAt, now } = state;
+  const one = { reason, places, isRead, sinceWallAt, probeAt: now + PROBE_MS, probes: 0 };
+  state.pauses.set(kind, definedOnly(one));
 }
 
 export function unpause(state: State, ...kinds: readonly PauseKind[]): void {

@@ -9,6 +9,7 @@ import { slotsAllowed, usefulConcurrency } from '../sending-limits/adaptive-cap.
 import { reservedNano, spentNano } from '../sending-limits/budget.ts';
 import { grantReason } from '../decisions/send.ts';
 import { startsPerMinute } from '../sending-limits/rate-limit.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 import { optionalLimits } from '../../options/limits.ts';
 import { plural } from '../../options/number-text.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
@@ -87,25 +88,19 @@ export type Progress = ReturnType<typeof optionalLimits> & {
 
 export function progress(state: State): Progress {
   const { params, phases, tally, ledger, lastFailure, failures, acknowledgements, again } = state;
-  const pauses = [...state.pauses].map(([kind, { reason, places, sinceWallAt }]) => ({
-    kind,
-    reason,
-    ...(places === undefined ? {} : { places }),
-    since: sinceWallAt,
-  }));
-  const reason = pauses[0]?.reason ?? waitReason(state);
-  const canary = canaryProgress(state);
+  const pauses = [...state.pauses].map(([kind, { reason, places, sinceWallAt: since }]) =>
+    definedOnly({ kind, reason, places, since }),
+  );
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
-  return {
+  return definedOnly({
     batch: params.batch,
     rows: params.rows,
-    ...(params.reused === undefined ? {} : { reused: params.reused }),
+    reused: params.reused,
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),
-    ...(params.adaptive === undefined
-      ? {}
-      : { useful: usefulConcurrency(state), slots: slotsAllowed(state) }),
+    useful: params.adaptive === undefined ? undefined : usefulConcurrency(state),
+    slots: params.adaptive && slotsAllowed(state),
     done: rowsDone(tally) - again,
     collecting: phases.ended + inParts,
     sending: phases.sending,
@@ -117,39 +112,34 @@ export function progress(state: State): Progress {
     tally,
     ledger,
     costUsd: costSoFar(tally),
-    ...(params.maxCostNano === undefined
-      ? {}
-      : {
-          budget: {
-            spentNano: spentNano(state),
-            reservedNano: reservedNano(state),
-            ...(params.reserve === 'p99' ? { isEstimate: true as const } : {}),
-          },
-        }),
-    ...(canary === undefined ? {} : { canary }),
-    ...(state.membership === undefined ? {} : { granted: state.membership.limit }),
+    budget: params.maxCostNano === undefined ? undefined : budgetOf(state),
+    canary: canaryProgress(state),
+    granted: state.membership?.limit,
     state: statusOf(state),
     pass: state.pass,
-    ...(again > 0 ? { again } : {}),
+    again: again > 0 ? again : undefined,
     acknowledgements,
     pauses,
-    ...(reason === undefined ? {} : { reason }),
-    ...(lastFailure === undefined ? {} : { lastFailure }),
-    ...(failures === undefined ? {} : { failures }),
-    ...ladderOf(state),
-  };
+    reason: pauses[0]?.reason ?? waitReason(state),
+    lastFailure,
+    failures,
+    ladder: params.ladder && ladderOf(state),
+  });
 }
 
-function ladderOf({ lanes, params }: State): Pick<Progress, 'ladder'> {
-  if (params.ladder === undefined) return {};
-  const shown = lanes.flatMap((lane) => {
-    const { climb } = lane;
-    return climb === undefined
-      ? []
-      : [{ size: climb.size, gpu: nextAccount(lane).gpu as string, isProven: climb.isProven }];
+const budgetOf = (state: State): Progress['budget'] =>
+  definedOnly({
+    spentNano: spentNano(state),
+    reservedNano: reservedNano(state),
+    isEstimate: state.params.reserve && (true as const),
   });
-  return { ladder: shown.sort((a, b) => a.size - b.size) };
-}
+
+const ladderOf = ({ lanes }: State): Progress['ladder'] =>
+  lanes
+    .flatMap((lane) => lane.climb && { ...lane.climb, gpu: nextAccount(lane).gpu as string })
+    .filter((climb) => climb !== undefined)
+    .map(({ size, gpu, isProven }) => ({ size, gpu, isProven }))
+    .sort((a, b) => a.size - b.size);
 
 export function statusOf(state: State): Progress['state'] {
   if (state.finished) return 'finished';

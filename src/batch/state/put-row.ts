@@ -13,7 +13,7 @@ import {
   endedRowBytes,
   type EndedRow,
 } from './row-state.ts';
-import { addHeld, heldBy, heldByEnded, isWrittenOff } from '../accounting/reserved-attempts.ts';
+import { addHeld, heldBy, heldByEnded, isWrittenOff, type Held } from '../accounting/reserved-attempts.ts';
 import { accountOn, laneWith, type Account, accountsOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
 import { clipped } from '../../options/clipped.ts';
@@ -61,11 +61,15 @@ export function forget(state: State, number: number): void {
 
 function countIn(state: State, row: RowState, times: 1 | -1): void {
   if (SLOT_PHASES.has(row.phase)) accountOf(state, row).outstanding += times;
-  const lane = laneWith(state, row.place);
-  if (lane.climb === undefined) lane.held = addHeld(lane.held, heldBy(row), times);
+  hold(laneWith(state, row.place), (rung) => heldBy(row, rung), times);
+}
+
+/** Of a ladder, each rung counts its own attempts. */
+function hold(lane: Lane, heldOn: (rung?: number) => Held, times: 1 | -1): void {
+  if (lane.climb === undefined) lane.held = addHeld(lane.held, heldOn(), times);
   else
     for (const [rung, account] of lane.climb.rungs.entries())
-      account.held = addHeld(account.held, heldBy(row, rung), times);
+      account.held = addHeld(account.held, heldOn(rung), times);
 }
 
 const accountOf = (state: State, { place, rung }: RowState): Account =>
@@ -139,11 +143,7 @@ export function removePart(state: State, part: number, rows: readonly EndedRow[]
 function count(state: State, rows: readonly EndedRow[], times: 1 | -1): void {
   for (const row of rows) {
     state.bytes += times * endedRowBytes(row);
-    const lane = laneWith(state, row.place);
-    if (lane.climb === undefined) lane.held = addHeld(lane.held, heldByEnded(row), times);
-    else
-      for (const [rung, account] of lane.climb.rungs.entries())
-        account.held = addHeld(account.held, heldByEnded(row, rung), times);
+    hold(laneWith(state, row.place), (rung) => heldByEnded(row, rung), times);
   }
 }
 
