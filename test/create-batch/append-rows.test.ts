@@ -105,6 +105,17 @@ describe('a further sheet', () => {
     expect(await add(batch, 'more.csv', more)).toBeUndefined();
   });
 
+  it('is added to a batch that Temporal has and no worker has begun, and to none that was never started', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    const further = { batch, name: 'further.csv', text: 'id,prompt,note\nd,four,\n' };
+    await expect(withFurther(place, { ...further, isUnderWay: true }, carriedOut)).resolves.toMatchObject({
+      appended: 1,
+    });
+    await expect(withFurther(place, { ...further, isUnderWay: false }, carriedOut)).rejects.toMatchObject({
+      code: 'E602',
+    });
+  });
+
   it('names the files of new rows as the batch names its own, and refuses a name that the batch has', async () => {
     const settings = { ...ASKED.settings, outputName: '{note}-{row}' };
     const batch = await place.create('sheet.csv', { ...KEYED, settings });

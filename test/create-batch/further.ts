@@ -15,15 +15,17 @@ export type FurtherGiven = {
   readonly name: string;
   readonly text: string | Uint8Array;
   readonly config?: Config;
+  /** Temporal has it, and no worker (default: a worker has it too). */
+  readonly isUnderWay?: boolean;
 } & Partial<FurtherRequest>;
 
 /** What is done with the rows of a further sheet once they are compared. */
 export async function withFurther<T>(
   place: Place,
-  { name, text, batch, config = { out: place.out, home: place.out } as Config, ...more }: FurtherGiven,
+  { name, text, batch, config = { out: place.out, home: place.out } as Config, isUnderWay, ...more }: FurtherGiven,
   use: (rows: FurtherRows) => Promise<T>,
 ): Promise<T> {
-  await batch.store.write(STARTED_FILE, '{}');
+  if (isUnderWay === undefined) await batch.store.write(STARTED_FILE, '{}');
   await using rows = await FurtherRows.of(
     {
       batch,
@@ -36,7 +38,7 @@ export async function withFurther<T>(
       by: 'me',
       ...more,
     },
-    { config, servers: async () => undefined },
+    { config, servers: async () => undefined, isUnderWay: async () => isUnderWay === true },
   );
   return await use(rows);
 }

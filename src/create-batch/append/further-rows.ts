@@ -57,6 +57,8 @@ type Around = {
   readonly config: Config;
   /** Starts or reaches the servers once they are needed. */
   readonly servers: () => Promise<unknown>;
+  /** Whether Temporal has the batch, which may not have reached a worker yet. */
+  readonly isUnderWay: () => Promise<boolean>;
   readonly onUploading?: (uploading: Uploading) => void;
 };
 
@@ -82,7 +84,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
   static async of(request: FurtherRequest, around: Around): Promise<FurtherRows> {
-    await refuseBatch(request);
+    await refuseBatch(request, around);
     const rows = new FurtherRows(request, around, await makeIncoming(preparingIn(around.config)));
     try {
       await rows.#read();
@@ -202,13 +204,16 @@ function besideOf({ beside }: SheetCopy, { sheet }: BatchFile): SheetCopy['besid
   return { ...beside, folders: [...beside.folders, sheet.files.folder] };
 }
 
-async function refuseBatch({ batch: { batch, file, store } }: FurtherRequest): Promise<void> {
+async function refuseBatch(
+  { batch: { batch, file, store } }: FurtherRequest,
+  { isUnderWay }: Around,
+): Promise<void> {
   if (file.sheet.options.ladder !== undefined)
     throw problem('E602', {
       what: `${batch} has a ladder, so rows cannot be added to it`,
       hint: `send its rows again with: runsheet retry ${batch}; for other rows, make a new batch`,
     });
-  if (!(await store.exists(STARTED_FILE)))
+  if (!(await store.exists(STARTED_FILE)) && !(await isUnderWay()))
     throw problem('E602', {
       what: `${batch} was never started`,
       hint: `start it, then repeat the command: runsheet resume ${batch}`,

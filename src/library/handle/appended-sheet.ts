@@ -11,6 +11,7 @@ import { estimateOf, type Estimate } from '../start/estimate.ts';
 import { givenSheet, type Sheet, answersFrom, readingFrom } from '../start/given-rows.ts';
 import { inputRefused } from '../thrown-errors.ts';
 import type { Servers } from '../servers.ts';
+import { isUnderWay } from '../start/start-or-attach.ts';
 import type { FoundBatch } from './found-batch.ts';
 import type { AppendOptions } from './handle-options.ts';
 
@@ -38,7 +39,12 @@ export const proposeFurther = (
 ): Promise<FurtherRows> =>
   FurtherRows.of(
     { ...asked, batch, by: userHere() },
-    { ...servers.around(batch.file.service), servers: () => servers.for(batch) },
+    {
+      ...servers.around(batch.file.service),
+      servers: () => servers.for(batch),
+      isUnderWay: () =>
+        servers.asking(async (session) => session !== undefined && isUnderWay(session, batch)),
+    },
   );
 
 /** Adds the rows; undefined if the batch has all of them. The caller signals the pass to the batch. */
