@@ -18,7 +18,7 @@ export {
   type DeploymentsFile,
 } from './deployments.ts';
 
-export { lookAtServer } from './executors/remote/look-at-server.ts';
+export { serverReport } from './executors/remote/server-report.ts';
 
 type Usual = 'behaviour' | 'webhooksAnywhere' | 'keepFilesMs' | 'log';
 

@@ -273,9 +273,9 @@ type World = Pick<Service, 'clock' | 'database' | 'faults' | 'origin'> & {
 };
 
 const TIMING: Timing = {
-  lookMs: 1_000,
-  lookWithSocketMs: 5_000,
-  lookPolledMs: 2_000,
+  pollMs: 1_000,
+  pollWithSocketMs: 5_000,
+  pollOnlyMs: 2_000,
   lateMs: 5_000,
   spentMs: 60_000,
   moveAfterMs: 600_000,

@@ -56,7 +56,7 @@ export type LaidOut = {
   readonly content: string;
 };
 
-export type LayOutOrder = {
+export type LayOutParams = {
   readonly source: SheetSource;
   readonly options: SheetOptions;
   /** The deployment's input types; undefined if the service does not provide them. */
@@ -82,22 +82,22 @@ export type LayOutOrder = {
  * Validates every row of a sheet and writes it into its page. Throws {@link SheetRefused} for errors in rows or header, E101
  * to E104 for an unreadable sheet, and E201, E206 or E602 for invalid options. Completed pages stay.
  */
-export async function layOut(order: LayOutOrder): Promise<LaidOut> {
-  const { source, options, inputTypes, store, errors, known = [], pageBytes = PAGE_BYTES } = order;
+export async function layOut(params: LayOutParams): Promise<LaidOut> {
+  const { source, options, inputTypes, store, errors, known = [], pageBytes = PAGE_BYTES } = params;
 
   const problems = new Problems(errors);
   const pages = new PageWriter(store);
   try {
     for (const found of known) await problems.add(found);
     const columns = await columnsOf(source, options).catch(missing);
-    const plan = mapColumns(source.name, columns, options, inputTypes, order.likely);
+    const plan = mapColumns(source.name, columns, options, inputTypes, params.likely);
     const names = columns.map(({ name }) => name);
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
-    const sorter = rowSorter(plan, order.order ?? {});
-    using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined || plan.ladder !== undefined);
-    const fileNames = fileNamesFor(order.outputName, ownColumns(names), options);
-    const laying = { pages, sizes, problems, queue, sorter, fileNames, files: order.files };
+    const sorter = rowSorter(plan, params.order ?? {});
+    using queue = new SendingOrder(store, params.ownGpu, sorter !== undefined || plan.ladder !== undefined);
+    const fileNames = fileNamesFor(params.outputName, ownColumns(names), options);
+    const laying = { pages, sizes, problems, queue, sorter, fileNames, files: params.files };
     const { rows, ...counts } = await layRows(plan, records, laying);
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();

@@ -176,7 +176,7 @@ it.each([
   ['the network of the service', ({ api }: Scene) => `${api.url}/store`, 'success', /^goes to \S+$/],
   ['elsewhere', () => 'http://169.254.169.254/store', 'failed', /169\.254\.169\.254/],
 ])('files are in a store, in %s', async (_, storeOf, status, says) => {
-  const scene = await sceneOf(true, portrait(), { lookMs: 2 });
+  const scene = await sceneOf(true, portrait(), { pollMs: 2 });
   const { api, own } = scene;
   api.store = storeOf(scene);
   const run = await own.until(await own.queue({ prompt: 'an owl' }));
@@ -279,7 +279,7 @@ it('a run that moved is stopped at the service that it left, also if ours was re
   const own = await OwnService.of(
     [first, second].map(({ api: { url } }) => ({ url, kind: 'comfy-api' })),
     portrait({ seconds: 3_600 }),
-    { lookPolledMs: 20 },
+    { pollOnlyMs: 20 },
   );
   const id = await own.queue({});
   await own.until(id, isRunning);

@@ -230,7 +230,7 @@ export async function openApiScene(
   const gpu = await openStandIn();
   const api = await ApiStandIn.of(gpu, hasLists);
   const servers = [{ url: api.url, kind: 'comfy-api' as const }];
-  return { gpu, api, own: await OwnService.of(servers, graph, { lookPolledMs: 20, ...timing }) };
+  return { gpu, api, own: await OwnService.of(servers, graph, { pollOnlyMs: 20, ...timing }) };
 }
 
 /** What a workflow calls the file of an asset, as JSON. */

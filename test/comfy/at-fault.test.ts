@@ -34,7 +34,7 @@ describe('files that a server does not take', () => {
   it('keep no other run from it, and their run fails after ten attempts', async () => {
     const gpu = await openStandIn();
     refuses(gpu);
-    const own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+    const own = await OwnService.of([gpu], portrait(), { pollMs: 2 });
     const { deployment: plain } = own;
     await own.add([], COPIER);
     const photo = await own.upload(pictureOf(0x07_07_07));
@@ -52,7 +52,7 @@ describe('files that a server does not take', () => {
     const full = await openStandIn();
     const other = await openStandIn();
     refuses(full);
-    const own = await OwnService.of([full, other], COPIER, { lookMs: 2, moveAfterMs: 3_600_000 });
+    const own = await OwnService.of([full, other], COPIER, { pollMs: 2, moveAfterMs: 3_600_000 });
     const photo = await own.upload(pictureOf(0x07_07_07));
     const ids = await Promise.all(Array.from({ length: 6 }, () => own.queue({ photo })));
     for (const id of ids) {

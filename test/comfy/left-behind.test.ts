@@ -107,7 +107,7 @@ describe('a run of a server that does not answer for long', () => {
 });
 
 it('fails with the reason if its files can never be copied, and is asked for them less and less often', async () => {
-  const { gpu, own } = await openOwn(portrait(), { lookMs: 2, moveAfterMs: 3_600_000 });
+  const { gpu, own } = await openOwn(portrait(), { pollMs: 2, moveAfterMs: 3_600_000 });
   const asked: number[] = [];
   gpu.on('faulty', (path) => path === '/view' && asked.push(performance.now()));
   for (let nth = 0; nth < 100; nth++) gpu.answerNext('/view', { done: false, with: 500 });

@@ -57,7 +57,7 @@ export const COPIER: Graph = {
   '9': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
 };
 
-export const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
+export const TIMING = { pollMs: 20, pollWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
 
 export type Run = {
   readonly id: string;

@@ -123,7 +123,7 @@ it('cannot send the service to another address for a file', async () => {
   const gpu = await openStandIn();
   gpu.alters = ({ url = '' }, truth) =>
     url.startsWith('/view') ? { status: 302, headers: { location: inner.url } } : truth;
-  const own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+  const own = await OwnService.of([gpu], portrait(), { pollMs: 2 });
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
   expect(await own.log(id)).toContain('answered 302');

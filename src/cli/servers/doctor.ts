@@ -70,8 +70,8 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
       [
         server.kind ?? 'comfyui',
         async () => {
-          const { lookAtServer } = await import('../../service/server.ts');
-          const { url, version, gpu, waiting, faults } = await lookAtServer(server, workflows);
+          const { serverReport } = await import('../../service/server.ts');
+          const { url, version, gpu, waiting, faults } = await serverReport(server, workflows);
           if (version === undefined) throw problem('E614', { url, reason: faults.join('; ') });
           if (faults.length > 0)
             throw problem('E602', {

@@ -54,4 +54,4 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       gpu: wire.gpu ?? undefined,
       flags: wire.flags ?? [],
     }));
-export type QueueOrder = z.infer<ReturnType<typeof queueRequestSchemaFor>>;
+export type CheckedRequest = z.infer<ReturnType<typeof queueRequestSchemaFor>>;

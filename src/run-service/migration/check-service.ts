@@ -14,7 +14,7 @@ import type { Check, Machine } from './rules.ts';
 
 export const PROVIDER_FLAG = 'provider_v2';
 
-export type VerifyOrder = {
+export type VerifyParams = {
   readonly service: RunService;
   readonly deployment: Deployment;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -32,8 +32,8 @@ const PATIENCE = { queueMs: 900_000, marginMs: 60_000 };
 const RUN_TIMEOUT_SECONDS = 300;
 
 /** Buys one run. Throws E301 if the key is refused while it is followed. */
-export async function verify(order: VerifyOrder): Promise<Verified> {
-  const { service, deployment, inputs } = order;
+export async function verify(params: VerifyParams): Promise<Verified> {
+  const { service, deployment, inputs } = params;
   const profile = await service.getProfile();
   const facts = await service.queueRun(
     { deploymentId: deployment.id, inputs, webhook: undefined, flags: [PROVIDER_FLAG] },
@@ -42,19 +42,19 @@ export async function verify(order: VerifyOrder): Promise<Verified> {
   const result = classifyResponse(facts);
   const reason = facts.error ?? `the service answered ${facts.status}: ${facts.detail ?? ''}`;
   if (result === 'accepted' && facts.runId !== undefined) {
-    order.queued(facts.runId);
-    return follow(order, facts.runId, profile?.pollIntervalMs ?? DEFAULT_TIMING.pollIntervalMs);
+    params.queued(facts.runId);
+    return follow(params, facts.runId, profile?.pollIntervalMs ?? DEFAULT_TIMING.pollIntervalMs);
   }
   return { check: { kind: result === 'unconfirmed' ? 'unconfirmed' : 'refused', reason }, machine: {} };
 }
 
-async function follow(order: VerifyOrder, runId: string, pollMs: number): Promise<Verified> {
+async function follow(params: VerifyParams, runId: string, pollMs: number): Promise<Verified> {
   const began = Date.now();
   const secondsSoFar = (): number => Math.round((Date.now() - began) / 100) / 10;
   let run: Run | undefined;
   let takenAt: number | undefined;
-  while (!order.stop.aborted && Date.now() < deadlineOf(order, began, takenAt)) {
-    run = (await readPatiently(order.service, runId)) ?? run;
+  while (!params.stop.aborted && Date.now() < deadlineOf(params, began, takenAt)) {
+    run = (await readPatiently(params.service, runId)) ?? run;
     const state = run && outcomeOf(run);
     if (run && state?.kind === 'ended') {
       const { outcome, reason } = state;
@@ -64,10 +64,10 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
     }
     if (run && run.status !== 'not-started' && !isTerminal(run.status)) takenAt ??= Date.now();
     // An abort ends the wait, and with it the loop.
-    await wait(pollMs, undefined, { signal: order.stop }).catch(() => undefined);
+    await wait(pollMs, undefined, { signal: params.stop }).catch(() => undefined);
   }
   const seconds = secondsSoFar();
-  const wasCancelled = await order.service.cancelRun(runId).catch(() => false);
+  const wasCancelled = await params.service.cancelRun(runId).catch(() => false);
   return {
     check: { kind: 'abandoned', runId, seconds, wasCancelled },
     machine: run ? machineOf(run) : {},
@@ -76,7 +76,7 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
 
 /** The machine's time limit starts when a machine takes the run; before that, the run is queued. */
 function deadlineOf(
-  { deployment, patience = PATIENCE }: VerifyOrder,
+  { deployment, patience = PATIENCE }: VerifyParams,
   began: number,
   takenAt: number | undefined,
 ): number {

@@ -29,13 +29,13 @@ async function queueV1(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   service.seen('queue');
-  const order = schema.safeParse(jsonOf(body));
-  if (!order.success) return failed(reply, 'Invalid request body');
-  const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
+  const request = schema.safeParse(jsonOf(body));
+  if (!request.success) return failed(reply, 'Invalid request body');
+  const spec = service.deployments.get(request.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
-  if (service.executorOf(spec.id).refusals(spec.id, order.data.inputs).length > 0)
+  if (service.executorOf(spec.id).refusals(spec.id, request.data.inputs).length > 0)
     return failed(reply, 'Invalid inputs');
-  const { id } = await service.runs.accept(order.data, spec, owner);
+  const { id } = await service.runs.accept(request.data, spec, owner);
   return reply.send({ run_id: id });
 }
 

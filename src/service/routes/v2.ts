@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import { forbidden, read, Refused, route } from './refusals.ts';
 import { parseExactly } from '../../batch/digits.ts';
 import { errorMessage } from '../../errors/error.ts';
-import { queueRequestSchemaFor, type QueueOrder } from '../../run-service/contract/queue.ts';
+import { queueRequestSchemaFor, type CheckedRequest } from '../../run-service/contract/queue.ts';
 import {
   badValue,
   brokenJson,
@@ -63,31 +63,31 @@ const BUSY_MS = 2_000;
 function queueing(
   service: Service,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {
-  const readOrder = orderReader(service);
+  const readRequest = requestReader(service);
   let asked = 0;
   return ({ headers, body, owner }, reply) => {
     service.seen('queue');
     asked += 1;
-    const order = readOrder(headers['content-type'], body as string | undefined);
-    const target = { number: asked, faults: namedFaults(order.inputs).faults };
-    return goneWrong(service, target, reply) ?? queue(service, order, owner, reply);
+    const request = readRequest(headers['content-type'], body as string | undefined);
+    const target = { number: asked, faults: namedFaults(request.inputs).faults };
+    return goneWrong(service, target, reply) ?? queue(service, request, owner, reply);
   };
 }
 
 async function queue(
   service: Service,
-  order: QueueOrder,
+  request: CheckedRequest,
   owner: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const spec = service.deployments.get(order.deploymentId.toLowerCase());
+  const spec = service.deployments.get(request.deploymentId.toLowerCase());
   if (spec === undefined) throw new Refused(404, 'Deployment not found');
-  const problems = service.executorOf(spec.id).refusals(spec.id, order.inputs);
+  const problems = service.executorOf(spec.id).refusals(spec.id, request.inputs);
   if (problems.length > 0) throw new Refused(422, problems);
   if (service.executorOf(spec.id).isUnpaid(spec.id)) throw new Refused(403, NO_CREDITS);
-  const run = await service.runs.accept(order, spec, owner);
+  const run = await service.runs.accept(request, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
-  if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);
+  if (service.faults.shouldInject('twin', run)) await service.runs.accept(request, spec, owner);
   return answer(service, run, reply);
 }
 
@@ -140,21 +140,21 @@ function answer(
 }
 
 /** Reads a body; throws in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
-function orderReader({ behaviour }: Service) {
+function requestReader({ behaviour }: Service) {
   const schema = queueRequestSchemaFor(behaviour.gpus);
   const placed = (one: Refusal): Refusal =>
     behaviour.numbersInLoc ? one : { ...one, loc: one.loc.map(String) };
   const refused = (...problems: readonly Refusal[]) => new Refused(422, problems.map(placed));
-  const orderIn = (body: unknown): QueueOrder => {
-    const order = schema.safeParse(body);
-    if (!order.success) throw refused(...refusalsOf(order.error, 'body', body));
-    const { inputs } = order.data;
+  const requestIn = (body: unknown): CheckedRequest => {
+    const request = schema.safeParse(body);
+    if (!request.success) throw refused(...refusalsOf(request.error, 'body', body));
+    const { inputs } = request.data;
     const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
     const { unknown } = namedFaults(inputs);
     if (unknown !== undefined)
       nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], faultHint(unknown)));
     if (nested.length > 0) throw refused(...nested);
-    return order.data;
+    return request.data;
   };
   const parsed = (text: string): unknown => {
     try {
@@ -166,12 +166,12 @@ function orderReader({ behaviour }: Service) {
       throw refused(brokenJson(position === undefined ? text.length : Number(position), reason));
     }
   };
-  return (contentType: FastifyRequest['headers']['content-type'], text = ''): QueueOrder => {
+  return (contentType: FastifyRequest['headers']['content-type'], text = ''): CheckedRequest => {
     if (text === '') throw refused(emptyBody);
     if (!isJson(contentType)) throw refused(notAnObject(text));
     const body = parsed(text);
     if (body === null) throw refused(emptyBody);
-    return orderIn(body);
+    return requestIn(body);
   };
 }
 

@@ -1,7 +1,7 @@
 // Manages runs: takes them, stores and publishes what their executors report, cancels them, and continues them after a restart.
 // The database is the source of truth.
 
-import type { QueueOrder } from '../../run-service/contract/queue.ts';
+import type { CheckedRequest } from '../../run-service/contract/queue.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { Clock } from '../service-time.ts';
 import type { Database, NewRun, RunRow } from '../database.ts';
@@ -19,7 +19,7 @@ type AcceptedRun = Pick<LiveRun, 'id' | 'number' | 'faults'>;
 
 export type Runs = {
   /** Creates a run, which is committed when this resolves. */
-  accept(order: QueueOrder, spec: Deployment, owner: string): Promise<AcceptedRun>;
+  accept(request: CheckedRequest, spec: Deployment, owner: string): Promise<AcceptedRun>;
   /** Cancels a run in any state; false if it does not exist. */
   cancel(id: string): boolean;
   /** Continues every run that had not ended when the service stopped. */
@@ -44,8 +44,8 @@ type World = {
 export function createRuns(world: World): Runs {
   const { database, commit, commitSoon } = world;
   return {
-    accept(order, spec, owner) {
-      const draft = draftRun(world, order, spec, owner);
+    accept(request, spec, owner) {
+      const draft = draftRun(world, request, spec, owner);
       return commitSoon(() => {
         const run = liveRunOf({ ...draft, number: database.nextNumber(), lostMs: 0 });
         database.insert(draft);
@@ -97,16 +97,16 @@ export const eventsFor = ({
 });
 
 /** Validates a request before any transaction. */
-const draftRun = (world: World, order: QueueOrder, spec: Deployment, owner: string): NewRun => ({
+const draftRun = (world: World, request: CheckedRequest, spec: Deployment, owner: string): NewRun => ({
   owner,
   id: world.newId('run'),
   deploymentId: spec.id,
-  inputs: JSON.stringify(order.inputs),
-  gpu: world.behaviour.gpuOf(order.gpu, spec.gpu),
-  webhook: order.webhook ?? null,
-  intermediate: order.webhookIntermediateStatus ? 1 : 0,
+  inputs: JSON.stringify(request.inputs),
+  gpu: world.behaviour.gpuOf(request.gpu, spec.gpu),
+  webhook: request.webhook ?? null,
+  intermediate: request.webhookIntermediateStatus ? 1 : 0,
   createdMs: world.clock.now(),
-  faults: namedFaults(order.inputs).faults,
+  faults: namedFaults(request.inputs).faults,
 });
 
 /** Cancelled for its client immediately; its place is free when its machine lets go. */

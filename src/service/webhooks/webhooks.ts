@@ -75,7 +75,7 @@ const loopbackOnly: LookupFunction = (_hostname, _options, done) =>
     { address: '::1', family: 6 },
   ]);
 
-type Order = {
+type WebhookRequest = {
   readonly run: number;
   readonly webhook: string;
   readonly body: string;
@@ -83,7 +83,7 @@ type Order = {
   /** The method of retries; the real service uses GET. */
   readonly retries: 'GET' | 'POST';
 };
-type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
+type Delivery = Pick<WebhookRequest, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
 const WAIT_MIN_MS = 10;
@@ -104,7 +104,7 @@ export function createWebhooks(facts: Facts) {
   const counts = { delivered: 0, failed: 0, refused: 0 };
   const lanes = createLanes(attempt);
   const refuse = refuser(facts.log);
-  const outbox: Order[] = [];
+  const outbox: WebhookRequest[] = [];
   let closed = false;
 
   async function attempt(delivery: Delivery): Promise<void> {
@@ -136,7 +136,7 @@ export function createWebhooks(facts: Facts) {
     facts.log('webhook-failed', { receiver: delivery.url.origin, reason });
   }
 
-  function send({ run, webhook, body, retries, delayMs }: Order): void {
+  function send({ run, webhook, body, retries, delayMs }: WebhookRequest): void {
     const url = targetOf(webhook, facts.anywhere);
     if (typeof url === 'string') {
       counts.refused++;
@@ -149,9 +149,9 @@ export function createWebhooks(facts: Facts) {
 
   return {
     /** Queues a delivery until `flush`: nothing is sent before the commit. */
-    post: (order: Order): void => void outbox.push(order),
+    post: (webhookRequest: WebhookRequest): void => void outbox.push(webhookRequest),
     flush() {
-      for (const order of outbox.splice(0)) send(order);
+      for (const webhookRequest of outbox.splice(0)) send(webhookRequest);
     },
     /** Drops the queued deliveries of a rolled back transaction. */
     discard() {
@@ -239,13 +239,13 @@ export function publish(world: World, run: LiveRun, change: RunChange): void {
   sendEvent(world, run, { event: 'run.updated', change, outputs });
 }
 
-type Word = {
+type RunEvent = {
   readonly event: 'run.updated' | 'run.output';
   readonly change: RunChange;
   readonly outputs: readonly Shown<typeof outputShown>[];
 };
 
-function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
+function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: RunEvent): void {
   const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
@@ -258,7 +258,7 @@ function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, o
     run_id: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
     outputs: shouldInject('empty-webhook') ? [] : outputs,
   };
-  const order = {
+  const webhookRequest = {
     run: run.number,
     webhook: run.webhook,
     body: JSON.stringify(body),
@@ -266,7 +266,7 @@ function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, o
     retries: shouldInject('post-retries') ? ('POST' as const) : ('GET' as const),
   };
   const times = shouldInject('repeat-webhook') ? 2 : 1;
-  for (let time = 0; time < times; time += 1) webhooks.post(order);
+  for (let time = 0; time < times; time += 1) webhooks.post(webhookRequest);
 }
 
 /** Reads the raw address, like the real service: an encoded comma is not a separator. */

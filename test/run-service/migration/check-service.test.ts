@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   machineOfLastRun,
   verify,
-  type VerifyOrder,
+  type VerifyParams,
 } from '../../../src/run-service/migration/check-service.ts';
 import { connectRunService } from '../../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
@@ -14,7 +14,7 @@ import { scripted, answer } from '../scripted.ts';
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 
 /** A real service whose deployment is verified. */
-async function verifying(spec: object, order: Partial<VerifyOrder> = {}, options: object = {}) {
+async function verifying(spec: object, order: Partial<VerifyParams> = {}, options: object = {}) {
   const { service: local, deploymentId } = await openService({ ...spec }, options);
   const service = connectRunService({
     base: local.base,
@@ -52,7 +52,7 @@ describe('the verification run', () => {
       asked.push(text);
       socket.write(answer(404, '{"detail":"Deployment not found"}'));
     });
-    const deployment = { id: RUN } as VerifyOrder['deployment'];
+    const deployment = { id: RUN } as VerifyParams['deployment'];
     const stop = new AbortController().signal;
     const { check } = await verify({ service, deployment, inputs: {}, queued: () => undefined, stop });
     expect(check).toEqual({ kind: 'refused', reason: 'the service answered 404: Deployment not found' });

@@ -4,14 +4,14 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK, type Work } from '../executor.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
-import type { MetServer } from './server-deps.ts';
+import type { InspectedServer } from './server-deps.ts';
 import { choicesOf, misfitOf, NO_CHOICES, offeredInputs, type Choices } from './filled-workflow.ts';
 import type { GpuServer } from './gpu-server.ts';
 import { classesOf, inputRefusals, type InputType, type Workflow } from './workflow.ts';
 
 type Servers = readonly GpuServer[];
 
-export const isThere = ({ isMet, away }: GpuServer): boolean => isMet && away === undefined;
+export const isThere = ({ isInspected, away }: GpuServer): boolean => isInspected && away === undefined;
 
 export const mayServe = (server: GpuServer, workflow: Workflow | undefined, choices = NO_CHOICES): boolean =>
   workflow !== undefined &&
@@ -84,8 +84,8 @@ export function refusalsAt(
   return [badValue(['body', ...(name === '' ? ['deployment_id'] : ['inputs', name])], value, why)];
 }
 
-/** Learns what a server is, and which workflows it can run. Returns whether it told everything. */
-export async function meet(server: MetServer, workflows: readonly Workflow[]): Promise<boolean> {
+/** Learns what a server is, and which workflows it can run. Returns whether it answered everything. */
+export async function inspect(server: InspectedServer, workflows: readonly Workflow[]): Promise<boolean> {
   const { version, gpu } = await server.backend.describe();
   server.version = version;
   if (server.gpu === '') server.gpu = gpu;

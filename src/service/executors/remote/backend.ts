@@ -70,13 +70,13 @@ export type Seen = { readonly ref?: string } & (
   | { readonly at: 'unread'; readonly reason: string }
 );
 
-/** One run of which a server cannot tell must not keep the others from being looked at. */
+/** One run of which a server cannot tell must not keep the others from being polled. */
 export function unread(error: unknown): Seen {
   if (error instanceof Unreachable) return { at: 'unread', reason: error.message };
   throw error;
 }
 
-/** `work` only hastens and decorates; `look` decides. */
+/** `work` only hastens and decorates; `poll` decides. */
 export type SocketEvent =
   | { readonly kind: 'connected' }
   | { readonly kind: 'disconnected' }
@@ -131,8 +131,8 @@ export type Backend = {
   /** Throws only if nothing was sent. */
   submit(run: Sent, graph: Graph): Promise<Submitted>;
   /** What it knows of these, and of all others that wait or run there, also those of other clients. */
-  look(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
-  /** Asks; the run is gone when `look` says so. */
+  poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
+  /** Asks; the run is gone when `poll` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
   /** undefined if it is not there. */
   file(ref: FileRef): Promise<Readable | undefined>;

@@ -56,7 +56,7 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
       if (submitted.kind === 'accepted' && submitted.ref !== undefined) refs.set(run.id, submitted.ref);
       return submitted;
     },
-    async look(runs) {
+    async poll(runs) {
       const listed = await list(LISTED_MOST);
       const asked = new Set(runs.map(({ id }) => id));
       const others = (listed ?? []).flatMap((job): (readonly [string, Seen])[] => {
@@ -109,7 +109,7 @@ async function stored(address: string, service: string): Promise<Readable> {
 }
 
 const timeSchema = z.string().nullish().catch(undefined);
-/** An odd fact of one job must not keep the others from being looked at. */
+/** An odd fact of one job must not keep the others from being polled. */
 const jobSchema = z.object({
   id: z.string(),
   status: z.string(),

@@ -55,7 +55,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     },
     submit: ({ id }, graph) =>
       submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
-    async look(runs) {
+    async poll(runs) {
       const { running, waiting, twice } = await queueOf(http);
       // A request that was given up has arrived all the same; of two that are alike, one is removed.
       const late = runs.map(({ id }) => id).filter((id) => twice.has(id));

@@ -1,6 +1,6 @@
-// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or is used by other clients.
+// One GPU server: sends its runs, polls them, and notices when it is away, was restarted, or is used by other clients.
 //
-//      met ──no answer, three times──▶ away ──an answer──▶ met again: what is missing there was lost with its memory
+//      inspected ──no answer, three times──▶ away ──an answer──▶ inspected again: what is missing there was lost with its memory
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
@@ -26,7 +26,7 @@ import {
 } from './backend.ts';
 import type { Stock } from './filled-workflow.ts';
 import { classifyMissing } from './missing-run.ts';
-import type { ServerDeps, MetServer, Timing } from './server-deps.ts';
+import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
 import { Outbox, type Sender } from './outbox.ts';
 import { storedOutputs } from './kept-files.ts';
 import { Rounds } from './rounds.ts';
@@ -36,7 +36,7 @@ const FAILURES_MOST = 3;
 /** So many runs that are at fault themselves leave their places to others. More are a fault of the server. */
 const ASIDE_MOST = 4;
 
-export class GpuServer implements MetServer {
+export class GpuServer implements InspectedServer {
   readonly name: string;
   readonly backend: Backend;
   gpu: string;
@@ -49,7 +49,7 @@ export class GpuServer implements MetServer {
   idleSinceMs = 0;
   readonly stocks = new Map<string, Stock>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
-  isMet = false;
+  isInspected = false;
   readonly usual = new UsualTimes();
   readonly socket: Pick<Listening, 'isAlive'> & Sender['socket'];
   readonly outbox: Outbox;
@@ -57,7 +57,7 @@ export class GpuServer implements MetServer {
   readonly #timing: Timing;
   readonly #rounds = new Rounds();
   #failures = 0;
-  #meeting = 0;
+  #inspection = 0;
   #isKnown = false;
   #socket = { connection: 0, isOpen: false };
   #listening: Listening | undefined;
@@ -106,9 +106,9 @@ export class GpuServer implements MetServer {
   }
 
   /** It may have changed, or is asked about another workflow. */
-  meetAgain(): void {
-    this.#meeting += 1;
-    this.isMet = false;
+  inspectAgain(): void {
+    this.#inspection += 1;
+    this.isInspected = false;
     this.wake();
   }
 
@@ -134,19 +134,19 @@ export class GpuServer implements MetServer {
   }
 
   #restMs(): number {
-    const { lookMs, lookWithSocketMs, lookPolledMs } = this.#timing;
-    if (this.backend.isPolled === true) return lookPolledMs;
+    const { pollMs, pollWithSocketMs, pollOnlyMs } = this.#timing;
+    if (this.backend.isPolled === true) return pollOnlyMs;
     if (this.away !== undefined || [...this.runs.values()].some(({ phase }) => phase === 'placed'))
-      return lookMs;
-    return this.#socket.isOpen || this.load === 0 ? lookWithSocketMs : lookMs;
+      return pollMs;
+    return this.#socket.isOpen || this.load === 0 ? pollWithSocketMs : pollMs;
   }
 
   async #round(): Promise<void> {
     let isSeen = false;
     try {
-      await this.#look();
+      await this.#poll();
       isSeen = true;
-      await this.#meet();
+      await this.#inspect();
       this.outbox.start();
       if (this.outbox.trouble !== undefined) throw this.outbox.trouble;
       this.#failures = 0;
@@ -163,18 +163,18 @@ export class GpuServer implements MetServer {
   }
 
   /** What it could not tell is asked again at the next round. */
-  async #meet(): Promise<void> {
-    const meeting = this.#meeting;
-    if (this.isMet && this.#isKnown) return;
-    this.#isKnown = await this.#deps.met(this);
-    this.isMet = meeting === this.#meeting;
-    if (!this.isMet) this.wake();
+  async #inspect(): Promise<void> {
+    const inspection = this.#inspection;
+    if (this.isInspected && this.#isKnown) return;
+    this.#isKnown = await this.#deps.inspect(this);
+    this.isInspected = inspection === this.#inspection;
+    if (!this.isInspected) this.wake();
   }
 
   /** `isSeen`: it only takes no runs, and what it has is looked at. */
   #isAway(reason: string, isSeen: boolean): void {
     this.away ??= { sinceMs: this.#deps.now(), began: performance.now(), reason };
-    this.isMet = false;
+    this.isInspected = false;
     const { sinceMs, began } = this.away;
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
@@ -215,10 +215,10 @@ export class GpuServer implements MetServer {
     return now - unknownSinceMs;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
     const { isOpen, connection } = this.#socket;
-    const seen = await this.backend.look([
+    const seen = await this.backend.poll([
       ...sent.map((one) => sentOf(one.run.id, one)),
       ...[...this.leaving].map((id) => sentOf(id, undefined)),
     ]);
@@ -300,7 +300,7 @@ export class GpuServer implements MetServer {
     const { made } = one.state;
     if (made === undefined) return;
     const goesOn = (): boolean => !this.isClosed() && this.runs.get(one.run.id) === one;
-    const stored = await storedOutputs(one, this, this.#deps, { goesOn, everyMs: this.#timing.lookMs });
+    const stored = await storedOutputs(one, this, this.#deps, { goesOn, everyMs: this.#timing.pollMs });
     if (stored === undefined) return;
     if (stored instanceof Error) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
     const { made: _, ...state } = one.state;
@@ -311,7 +311,7 @@ export class GpuServer implements MetServer {
   async #isLost(one: AssignedRun): Promise<void> {
     // A restart would have ended the socket.
     const neverStopped = this.#socket.isOpen && one.connection === this.#socket.connection;
-    // If it is not alive, it is over now, and the next look decides.
+    // If it is not alive, it is over now, and the next poll decides.
     if (neverStopped && (await this.#listening?.isAlive()) !== true) return;
     if (this.runs.get(one.run.id) !== one) return;
     const missing = classifyMissing(one, {
@@ -385,7 +385,7 @@ export class GpuServer implements MetServer {
     if (event.kind === 'connected') this.#socket = { connection: this.#socket.connection + 1, isOpen: true };
     if (event.kind === 'disconnected') {
       this.#socket = { ...this.#socket, isOpen: false };
-      this.meetAgain();
+      this.inspectAgain();
     }
     if (event.kind === 'connected' || event.kind === 'disconnected' || event.kind === 'changed')
       return this.wake();

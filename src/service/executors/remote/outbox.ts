@@ -57,7 +57,7 @@ export class Outbox {
   /** Whether it does not take what it was sent. */
   get isHeld(): boolean {
     const sinceMs = this.posting === undefined ? 0 : performance.now() - this.#postedAt;
-    return this.trouble !== undefined || sinceMs > this.#timing.lookWithSocketMs;
+    return this.trouble !== undefined || sinceMs > this.#timing.pollWithSocketMs;
   }
 
   /** Whether nothing of this run is at the server, or under way. */
@@ -133,13 +133,13 @@ export class Outbox {
     if (failures >= ATTEMPTS_MOST) return this.#sender.refused(one, `${why} (${failures} attempts)`);
     this.#sender.keep(one, { ...one.state, notPutAt });
     one.work = { ...NO_WORK, liveStatus: why };
-    one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.lookMs);
+    one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.pollMs);
     if (!one.mustLook && this.#deps.handBack(one, why)) runs.delete(one.run.id);
   }
 
   /** Or may still arrive. */
   async #isThere(one: AssignedRun): Promise<boolean> {
-    const seen = (await this.#sender.backend.look([sentOf(one.run.id, one)])).get(one.run.id);
+    const seen = (await this.#sender.backend.poll([sentOf(one.run.id, one)])).get(one.run.id);
     if (seen === undefined || seen.at !== 'absent') {
       this.#sender.accepted(one, undefined, seen?.ref);
       return true;

@@ -37,7 +37,7 @@ import {
   inputsAt,
   isThere,
   mayServe,
-  meet,
+  inspect,
   misfitsAt,
   refusalsAt,
   runningAt,
@@ -65,8 +65,8 @@ export type RemoteWorld = {
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };
 
-/** A server that idles for so many looks takes a run of another one. */
-const IDLES_LOOKS = 2;
+/** A server that idles for so many polls takes a run of another one. */
+const IDLES_POLLS = 2;
 /** A server keeps its models for so long, even if others wait. */
 const STAYS_MS = 60_000;
 
@@ -103,7 +103,7 @@ export class Remote implements Executor {
   addWorkflow(workflow: Workflow): void {
     this.#workflows.set(workflow.id, workflow);
     // Whether it fits is asked again.
-    for (const server of this.servers) server.meetAgain();
+    for (const server of this.servers) server.inspectAgain();
   }
 
   refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
@@ -243,7 +243,7 @@ export class Remote implements Executor {
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
     // One that is asked at this moment may be idle.
-    if (this.servers.some(({ isMet, away }) => !isMet && away === undefined)) return undefined;
+    if (this.servers.some(({ isInspected, away }) => !isInspected && away === undefined)) return undefined;
     const next = able.filter((one) => one.load < one.places && !this.#mustStay(one, deploymentId));
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
@@ -275,7 +275,7 @@ export class Remote implements Executor {
   /** A server that idles takes a run that waits in the queue of another one, if it surely has not begun there. */
   async #evenOut(): Promise<void> {
     const { now, timing } = this.#world;
-    const better = betterPlaced(this.servers, now(), timing.lookMs * IDLES_LOOKS, (idle, one) =>
+    const better = betterPlaced(this.servers, now(), timing.pollMs * IDLES_POLLS, (idle, one) =>
       mayServe(idle, one.workflow, this.#choicesOf(one.run)),
     );
     if (better === undefined || this.#isEvening) return;
@@ -362,7 +362,7 @@ export class Remote implements Executor {
       graphOf: ({ run: { id }, workflow }, put) =>
         filledGraph(workflow, this.#inputsOf(id), { id, day: dayOf(now()) }, put),
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
-      met: (server) => meet(server, [...this.#workflows.values()]),
+      inspect: (server) => inspect(server, [...this.#workflows.values()]),
       free: () => this.#serve(),
       handBack: (one, why) => this.#leaves(one, why, one.state.notPutAt ?? [], true),
       move: (one, why) => mayMove(one) && this.#leaves(one, why, [one.state.server], false),

@@ -35,7 +35,7 @@ async function isWithdrawn(one: AssignedRun, { backend, runs, socket }: GpuServe
   const { id } = one.run;
   try {
     await backend.cancel(id, 'waiting');
-    const seen = (await backend.look([sentOf(id, one)])).get(id);
+    const seen = (await backend.poll([sentOf(id, one)])).get(id);
     if (seen?.at !== 'absent' || !(await socket.isAlive())) return false;
     return one.acceptedOn === socket.connection() && !hasBegun(one) && runs.get(id) === one;
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Backend, Graph, Made, PutFile } from './backend.ts';
 import type { Stock } from './filled-workflow.ts';
 
 /** What is learned of a server when it answers for the first time. */
-export type MetServer = {
+export type InspectedServer = {
   readonly name: string;
   readonly backend: Backend;
   /** What a person calls its GPU. */
@@ -17,11 +17,11 @@ export type MetServer = {
 };
 
 export type Timing = {
-  readonly lookMs: number;
+  readonly pollMs: number;
   /** While the socket is open, which says when something changes. */
-  readonly lookWithSocketMs: number;
+  readonly pollWithSocketMs: number;
   /** At servers that say nothing by themselves. */
-  readonly lookPolledMs: number;
+  readonly pollOnlyMs: number;
   /** How long a POST whose answer was lost may still arrive. */
   readonly lateMs: number;
   /** How long a run that may have been accepted may still show. */
@@ -50,8 +50,8 @@ export type ServerDeps = {
     made: readonly Made[],
     backend: Backend,
   ) => Promise<readonly StoredOutput[]>;
-  /** Whether it told everything that it was asked. */
-  readonly met: (server: MetServer) => Promise<boolean>;
+  /** Whether it answered everything that it was asked. */
+  readonly inspect: (server: InspectedServer) => Promise<boolean>;
   readonly free: () => void;
   /** Gives a run that was never sent to a server that can still take its files; false if there is none. */
   readonly handBack: (one: AssignedRun, why: string) => boolean;

@@ -20,9 +20,9 @@ import { crc32, deflateSync } from 'node:zlib';
 type Inputs = Readonly<Record<string, unknown>>;
 
 /** Everything that a picture depends on. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
-export type PictureOrder = { readonly inputs: Inputs; readonly index: number; readonly size: number };
+export type PictureParams = { readonly inputs: Inputs; readonly index: number; readonly size: number };
 
-export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
+export function drawPicture({ inputs, index, size }: PictureParams): Buffer {
   const fingerprint = fingerprintOf(inputs);
   const draw = numbersFrom(hashOf(`${index}/${fingerprint}`));
   const palette = Uint8Array.from(inksFrom(draw).flat());
@@ -34,11 +34,11 @@ export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
 }
 
 /** Caches the last pictures, so that a repeated download costs nothing; at least `capacity`, and at most twice as many. */
-export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
+export function createAlbum(capacity: number): (params: PictureParams) => Buffer {
   const kept = new QuickLRU<string, Buffer>({ maxSize: capacity });
-  return (order) => {
-    const key = `${order.index}/${order.size}/${fingerprintOf(order.inputs)}`;
-    const picture = kept.get(key) ?? drawPicture(order);
+  return (params) => {
+    const key = `${params.index}/${params.size}/${fingerprintOf(params.inputs)}`;
+    const picture = kept.get(key) ?? drawPicture(params);
     kept.set(key, picture);
     return picture;
   };

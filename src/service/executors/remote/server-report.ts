@@ -17,14 +17,14 @@ export type ServerReport = {
 };
 
 /** Throws E602 for a file that is no workflow. */
-export async function lookAtServer(
+export async function serverReport(
   given: GivenServer,
   workflows: readonly { readonly name: string; readonly text: string }[],
 ): Promise<ServerReport> {
   const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text) }));
   const { url, backend } = openServer(given);
   try {
-    const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.look([])]);
+    const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.poll([])]);
     const faults: string[] = [];
     for (const { name, graph } of graphs)
       for (const fault of faultsOf(graph, await classesAt(backend, graph))) faults.push(`${name}: ${fault}`);
