@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
-import type { Live } from '../../src/results/page/living-page.ts';
+import type { Live, LivePart } from '../../src/results/page/living-page.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
@@ -120,10 +120,11 @@ describe('the server of a batch that has not ended', () => {
     await end(1, 3, 1);
     await end(3, 2);
     expect((await live()).parts).toEqual({ 1: 3 });
-    expect(await scriptOf('/report/live/1-1.js')).toMatchObject([
-      { row: 3, key: 'k3', cells: [null, 'a fox', SEED], full: { inputs: { prompt: 'a\nfox', seed: SEED } } },
-      { row: 1 },
-    ]);
+    const { rows, columns, full } = await scriptOf<LivePart>('/report/live/1-1.js');
+    expect(rows).toEqual([3, 1]);
+    expect([columns['key']?.[0], columns['c0'], columns['c1']?.[0]]).toEqual(['k3', undefined, 'a fox']);
+    expect(columns['c2']?.[0]).toBe(SEED);
+    expect(full[0]?.inputs).toEqual({ prompt: 'a\nfox', seed: SEED });
     // A worker may write it yet.
     expect((await get('/report/live/1-2.js')).status).toBe(404);
   });

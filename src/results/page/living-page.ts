@@ -10,8 +10,9 @@ import { partNames, REUSED_PASS, type Part } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../summary.ts';
 import { Deflated } from './deflated.ts';
-import { LIVE_FILE, LIVE_ROWS, liveColumns, livePage, NOT_LIVE, REPORT_FILE, ROWS_EACH } from './report.ts';
-import { inputsOfColumns, liveRow, shownRow } from './report-row.ts';
+import { LIVE_FILE, LIVE_ROWS, livePage, NOT_LIVE, REPORT_FILE, ROWS_EACH, shownColumns } from './report.ts';
+import { ListedColumns, ReportIndex } from './report-index.ts';
+import { cellOf, shownRow } from './report-row.ts';
 import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 
 /** What lies beside the page; absent in a batch whose page did not begin with it. */
@@ -91,16 +92,33 @@ export async function showPart(
 
 export const liveScript = (live: Live): Promise<string> => scriptOf(live);
 
-export function partScript(
+export const partScript = (
   file: BatchFile,
   records: readonly RowRecord[],
   idle: readonly Idle[],
-): Promise<string> {
-  const inputs = inputsOfColumns(file, liveColumns(file));
-  return scriptOf(
-    records.map((record) => ({ ...liveRow(record, inputs, idle), full: shownRow(record, []) })),
-  );
+): Promise<string> => scriptOf(partOf(file, records, idle));
+
+/** Of the cells, it has those of inputs: a page of an ended batch keeps the others if the batch goes on. */
+function partOf(file: BatchFile, records: readonly RowRecord[], idle: readonly Idle[]) {
+  const startedAt = Date.parse(file.createdAt);
+  const inputs = shownColumns(file).map(({ input }) => input);
+  const shown = [...inputs.keys()].filter((at) => inputs[at] !== undefined);
+  const columns = new ListedColumns();
+  const index = new ReportIndex(columns, { rows: file.sheet.rows, shown, startedAt, idle });
+  for (const record of records)
+    index.add(
+      record,
+      inputs.map((input = '') => cellOf(record.inputs[input])),
+    );
+  return {
+    startedAt,
+    gpus: index.gpus,
+    rows: records.map(({ row }) => row),
+    columns: columns.all,
+    full: records.map((record) => shownRow(record, [])),
+  };
 }
+export type LivePart = ReturnType<typeof partOf>;
 
 async function scriptOf(value: unknown): Promise<string> {
   const content = new Deflated();

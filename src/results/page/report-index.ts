@@ -1,5 +1,6 @@
-// The index of the report: what the page needs of every row to draw, sort and filter its cards, as compressed columns. The page
-// decodes 100,000 rows in some tenths of a second, and memory holds only compressed bytes while it is written.
+// The index of rows: what the page needs of each to draw, sort and filter its cards, as columns. An ended batch has one of all its
+// rows, compressed: the page decodes 100,000 of them in some tenths of a second, and memory holds only compressed bytes while it is
+// written. While a batch runs, each part has one of its own rows.
 //
 //   of each row        outcome, attempts, files, bytes, path and checksum of the first file, key, reason, and the
 //                      beginning of each cell of the sheet
@@ -11,7 +12,7 @@ import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
 import { Deflated } from './deflated.ts';
-import { beginningOf, shownSha } from './report-row.ts';
+import { beginningOf } from './report-row.ts';
 
 /** Columns of the sheet in the index, and the characters of a cell: fewer if the batch has very many rows. */
 export const COLUMNS_SHOWN = 16;
@@ -43,37 +44,65 @@ const NUMBERS = {
   'a.kind': 1,
 } as const;
 type NumberColumn = keyof typeof NUMBERS;
-const TEXTS = ['key', 'file', 'sha', 'reason'] as const;
 
 export type Blob = { readonly name: string; readonly bytesEach: number; readonly data: string };
 
+interface IndexColumns {
+  add(name: string, value: string | number): void;
+}
+
+export class DeflatedColumns implements IndexColumns {
+  readonly #columns = new Map<string, Deflated>();
+
+  add(name: string, value: string | number): void {
+    const known = this.#columns.get(name);
+    const column = known ?? new Deflated();
+    if (known === undefined) this.#columns.set(name, column);
+    if (typeof value === 'string') column.text(known === undefined ? value : `\n${value}`);
+    else if (NUMBERS[name as NumberColumn] === 1) column.uint8(value);
+    else column.uint32(value);
+  }
+
+  /** Nothing can be added afterwards. */
+  async *blobs(): AsyncGenerator<Blob> {
+    for (const [name, column] of this.#columns)
+      yield { name, bytesEach: NUMBERS[name as NumberColumn] ?? 0, data: await column.base64() };
+  }
+}
+
+/** Of the few rows of a part. */
+export class ListedColumns implements IndexColumns {
+  readonly all: Record<string, (string | number)[]> = {};
+
+  add(name: string, value: string | number): void {
+    (this.all[name] ??= []).push(value);
+  }
+}
+
 type IndexParams = {
   readonly rows: number;
-  readonly columns: readonly string[];
+  /** Which cells of a row it has. */
+  readonly shown: readonly number[];
   readonly startedAt: number;
   /** Times are as if these had not been. */
   readonly idle?: readonly Idle[];
 };
 
 export class ReportIndex {
-  readonly columns: readonly string[];
-  readonly #numbers = new Map<string, Deflated>();
-  readonly #texts = new Map<string, Deflated>();
+  readonly #columns: IndexColumns;
+  readonly #shown: readonly number[];
   readonly #gpus = new Map<string, number>();
   readonly #cellShown: number;
   readonly #base: number;
   readonly #idle: readonly Idle[];
   #created = 0;
-  #rows = 0;
 
-  constructor({ rows, columns, startedAt, idle = [] }: IndexParams) {
+  constructor(columns: IndexColumns, { rows, shown, startedAt, idle = [] }: IndexParams) {
+    this.#columns = columns;
     this.#idle = idle;
-    this.columns = columns.slice(0, COLUMNS_SHOWN);
+    this.#shown = shown;
     this.#cellShown = Math.min(CELL_MOST, Math.max(CELL_LEAST, Math.floor(COLUMN_CHARACTERS / rows)));
     this.#base = startedAt - LEAD_MS;
-    for (const name of Object.keys(NUMBERS)) this.#numbers.set(name, new Deflated());
-    for (const name of [...TEXTS, ...this.columns.map((_, at) => `c${at}`)])
-      this.#texts.set(name, new Deflated());
   }
 
   /** GPU names by the numbers of `a.gpu`; 0 is no GPU. */
@@ -84,24 +113,17 @@ export class ReportIndex {
   add(record: RowRecord, cells: readonly string[]): void {
     const { outcome, attempts, files, key, reason = '' } = record;
     const [first] = files;
-    this.#rows += 1;
     this.#number('outcome', OUTCOMES.indexOf(outcome));
     this.#number('attempts', Math.min(attempts.length, 255));
     this.#number('files', Math.min(files.length, 255));
     this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));
     this.#text('key', key);
     this.#text('file', first?.path ?? '');
-    this.#text('sha', shownSha(first));
+    // Enough to compare pictures.
+    this.#text('sha', first?.sha256.slice(0, 12) ?? '');
     this.#text('reason', beginningOf(reason, REASON_SHOWN));
-    for (const at of this.columns.keys()) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
+    for (const at of this.#shown) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
     for (const attempt of attempts.slice(-255)) this.#attempt(attempt);
-  }
-
-  /** The compressed columns; nothing can be added afterwards. */
-  async *blobs(): AsyncGenerator<Blob> {
-    for (const [name, column] of this.#numbers)
-      yield { name, bytesEach: NUMBERS[name as NumberColumn], data: await column.base64() };
-    for (const [name, column] of this.#texts) yield { name, bytesEach: 0, data: await column.base64() };
   }
 
   #attempt(attempt: AttemptRecord): void {
@@ -140,15 +162,13 @@ export class ReportIndex {
   }
 
   #number(name: NumberColumn, value: number): void {
-    const column = this.#numbers.get(name);
-    if (NUMBERS[name] === 1) column?.uint8(value);
-    else column?.uint32(value);
+    this.#columns.add(name, value);
   }
 
-  /** A line of the column. The user's own cells keep their characters, except those that end a line. */
+  /** The user's own cells keep their characters, except those that end a line. */
   #text(name: string, text: string): void {
     const line = name === 'reason' ? terminalLine(text) : text.replaceAll(/[\n\r]+/g, ' ').toWellFormed();
-    this.#texts.get(name)?.text(this.#rows === 1 ? line : `\n${line}`);
+    this.#columns.add(name, line);
   }
 }
 

@@ -3,9 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { integerFrom } from '../../batch/digits.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
-import type { AttemptRecord, FileRecord, RowRecord } from '../row-record.ts';
-import { idleBefore, type Idle } from '../summary.ts';
-import type { BatchFile } from '../../store/batch-file.ts';
+import type { AttemptRecord, RowRecord } from '../row-record.ts';
 
 /** Characters of a cell, of all inputs or all other cells of a row, and of a reason. */
 const CELL_SHOWN = 8_000;
@@ -75,60 +73,3 @@ const outside = (text: string): string => terminalLine(beginningOf(text, REASON_
 /** A copy: a slice of a string would keep the whole of it in memory. */
 export const beginningOf = (text: string, most: number): string =>
   text.length > most ? `${Buffer.from(text.slice(0, most)).toString()}…` : text;
-
-// A row as the page takes it while its batch runs.
-
-const LIVE_CELL_SHOWN = 240;
-const LIVE_REASON_SHOWN = 160;
-
-/** Its fields are those that `put` in `browser/all-rows.js` reads; a cell that is no input is null. Times are in milliseconds since 1970, as if `idle` had not been. */
-export function liveRow(
-  { row, key, outcome, reason, inputs, files, attempts }: RowRecord,
-  inputOf: readonly (string | undefined)[],
-  idle: readonly Idle[] = [],
-) {
-  const [first] = files;
-  const timeOf = (time: string | undefined): number | undefined => {
-    const at = time === undefined ? 0 : Date.parse(time) || 0;
-    return at === 0 ? undefined : at - idleBefore(idle, at);
-  };
-  return {
-    row,
-    key,
-    outcome,
-    ...(reason === undefined ? {} : { reason: terminalLine(beginningOf(reason, LIVE_REASON_SHOWN)) }),
-    cells: inputOf.map((input) =>
-      input === undefined
-        ? null
-        : beginningOf(cellOf(inputs[input]), LIVE_CELL_SHOWN).replaceAll(/[\n\r]+/g, ' '),
-    ),
-    files: files.length,
-    ...(first && { file: first.path, bytes: first.bytes, sha: shownSha(first) }),
-    attempts: attempts.map((one) => ({
-      outcome: one.outcome,
-      created: timeOf(one.created_at),
-      ended: timeOf(one.ended_at),
-      queue: one.queue_seconds,
-      cold: one.cold_start_seconds,
-      run: one.run_seconds,
-      cost: one.cost_usd,
-      gpu: one.gpu_used === undefined ? undefined : terminalLine(one.gpu_used),
-      kind: one.failure,
-      climbed: one.climbed,
-    })),
-  };
-}
-
-/** Enough of a checksum to compare pictures; empty without a file. */
-export const shownSha = (file: FileRecord | undefined): string => file?.sha256.slice(0, 12) ?? '';
-
-/** The inputs that the columns of the page give. */
-export function inputsOfColumns(
-  { sheet }: Pick<BatchFile, 'sheet'>,
-  columns: readonly string[],
-): readonly (string | undefined)[] {
-  const inputs = new Map(
-    sheet.inputs.flatMap(({ input, from }) => ('column' in from ? [[from.column, input] as const] : [])),
-  );
-  return columns.map((name) => inputs.get(name));
-}

@@ -14,7 +14,15 @@ import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';
 import type { RowRecord } from '../row-record.ts';
 import { htmlPage } from './page-source.ts';
-import { COLUMNS_SHOWN, COST_UNIT, LEAD_MS, ReportIndex, TICK_MS, type Blob } from './report-index.ts';
+import {
+  COLUMNS_SHOWN,
+  COST_UNIT,
+  DeflatedColumns,
+  LEAD_MS,
+  ReportIndex,
+  TICK_MS,
+  type Blob,
+} from './report-index.ts';
 import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 import { Deflated } from './deflated.ts';
 import { shownRow } from './report-row.ts';
@@ -35,13 +43,15 @@ type ReportParams = {
 
 export class Report {
   readonly #params: ReportParams;
+  readonly #columns = new DeflatedColumns();
   readonly #index: ReportIndex;
   readonly #files: RowFiles;
 
   constructor(params: ReportParams) {
     this.#params = params;
     const { file, rows, startedAt, store, confirm, idle = [] } = params;
-    this.#index = new ReportIndex({ rows, startedAt, idle, columns: liveColumns(file) });
+    const shown = [...shownColumns(file).keys()];
+    this.#index = new ReportIndex(this.#columns, { rows, startedAt, idle, shown });
     this.#files = new RowFiles({ store, columns: columnsOf(file), confirm });
   }
 
@@ -57,7 +67,7 @@ export class Report {
     try {
       const out = store.localPath === undefined ? dirname(store.location) : undefined;
       const facts = factsOf(file, { rows, startedAt, gpus: this.#index.gpus, out, summary });
-      for await (const piece of pageOf(facts, this.#index.blobs())) await page.add(piece);
+      for await (const piece of pageOf(facts, this.#columns.blobs())) await page.add(piece);
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
       await page.commit();
@@ -79,11 +89,16 @@ async function endLivingPage(store: Store): Promise<void> {
   await store.clear(LIVE_ROWS);
 }
 
-/** The columns of the sheet, and whether they give inputs. */
+/** The columns of the sheet, with the inputs that they give. */
 function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
-  const inputs = new Set(sheet.inputs.flatMap(({ from }) => ('column' in from ? [from.column] : [])));
-  return ownColumns(sheet.columns).map((name) => ({ name, isInput: inputs.has(name) }));
+  const inputs = new Map(
+    sheet.inputs.flatMap(({ input, from }) => ('column' in from ? [[from.column, input] as const] : [])),
+  );
+  return ownColumns(sheet.columns).map((name) => ({ name, input: inputs.get(name) }));
 }
+
+/** Those of a page. */
+export const shownColumns = (file: Pick<BatchFile, 'sheet'>) => columnsOf(file).slice(0, COLUMNS_SHOWN);
 
 type Known = {
   readonly rows: number;
@@ -96,7 +111,7 @@ type Known = {
 };
 
 function factsOf(file: BatchFile, known: Known) {
-  const shown = columnsOf(file).slice(0, COLUMNS_SHOWN);
+  const shown = shownColumns(file);
   return definedOnly({
     batch: file.batch,
     mark: file.mark,
@@ -104,7 +119,7 @@ function factsOf(file: BatchFile, known: Known) {
     rehearsal: file.service.rehearsal,
     sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
     columns: shown.map(({ name }) => name),
-    areInputs: shown.map(({ isInput }) => isInput),
+    areInputs: shown.map(({ input }) => input !== undefined),
     /** The columns that are axes of the batch's grid. */
     axes: file.sheet.grid,
     /** How the program was called. */
@@ -126,12 +141,6 @@ export async function livePage(file: BatchFile, startedAt: number): Promise<stri
   return (await Array.fromAsync(pageOf(facts, []))).join('');
 }
 
-/** Those of the ended batch: its page may be a living one again. */
-export const liveColumns = (file: Pick<BatchFile, 'sheet'>): readonly string[] =>
-  columnsOf(file)
-    .slice(0, COLUMNS_SHOWN)
-    .map(({ name }) => name);
-
 /** The page in pieces. */
 const pageOf = (facts: ReportFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) =>
   htmlPage({ name: 'report', title: facts.batch, facts, blobs });
@@ -143,7 +152,7 @@ export const rowsFile = (number: number): string => `report/rows/${String(number
 
 type RowFilesParams = {
   readonly store: Store;
-  readonly columns: readonly { readonly name: string; readonly isInput: boolean }[];
+  readonly columns: ReturnType<typeof columnsOf>;
   readonly confirm: () => Promise<void>;
 };
 
@@ -159,8 +168,8 @@ class RowFiles {
   /** Rows in order. A promise if a file has to be written before the next row. */
   add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
     const { columns } = this.#params;
-    const data = columns.flatMap(({ name, isInput }, at) =>
-      isInput ? [] : [[name, cells[at] ?? ''] as const],
+    const data = columns.flatMap(({ name, input }, at) =>
+      input === undefined ? [[name, cells[at] ?? ''] as const] : [],
     );
     const isFirst = this.#count % ROWS_EACH === 0;
     this.#rows.text(`${isFirst ? '[' : ',\n'}${JSON.stringify(shownRow(record, data))}`);

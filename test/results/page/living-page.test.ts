@@ -1,8 +1,14 @@
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { beginLivingPage, showPart, type Live } from '../../../src/results/page/living-page.ts';
+import {
+  beginLivingPage,
+  showPart,
+  type Live,
+  type LivePart,
+} from '../../../src/results/page/living-page.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { BatchFile } from '../../../src/store/batch-file.ts';
+import { OUTCOMES } from '../../../src/batch/outcome.ts';
 import { partName } from '../../../src/results/parts.ts';
 import { pageName } from '../../../src/sheet/pages.ts';
 import { jsonLines } from '../../../src/store/pieces.ts';
@@ -54,9 +60,10 @@ describe('the page in the folder of a batch that runs', () => {
     const { at, rows, parts } = (await contentOf(store, 'report/live.js')) as Live;
     expect([rows, parts]).toEqual([9, { 0: 1, 1: 3, 2: 1 }]);
     expect(Date.now() - at).toBeLessThan(60_000);
-    expect(await contentOf(store, 'report/live/1-2.js')).toMatchObject([
-      { row: 2, key: 'SKU-2', cells: [null, 'a chair 2'], full: { inputs: { prompt: 'a chair 2' } } },
-    ]);
+    const part = (await contentOf(store, 'report/live/1-2.js')) as LivePart;
+    const { key, c0, c1 } = part.columns;
+    expect([part.rows, key, c0, c1]).toEqual([[2], ['SKU-2'], undefined, ['a chair 2']]);
+    expect(part.full[0]?.inputs).toEqual({ prompt: 'a chair 2' });
   });
 
   it('begins with the rows that have ended before', async () => {
@@ -65,7 +72,10 @@ describe('the page in the folder of a batch that runs', () => {
     await store.write(`layout/${FILE.mark}/${pageName(1)}`, jsonLines(rows));
     await store.write(partName(1, 4), jsonLines([{ row: 2, outcome: 'failed', attempts: [], files: [] }]));
     await beginLivingPage({ store, file: FILE }, 0);
-    expect(await contentOf(store, 'report/live/0-1.js')).toMatchObject([{ row: 2, outcome: 'failed' }]);
+    expect(await contentOf(store, 'report/live/0-1.js')).toMatchObject({
+      rows: [2],
+      columns: { outcome: [OUTCOMES.indexOf('failed')] },
+    });
   });
 
   it('that is damaged keeps no rows from being collected', async () => {

@@ -3,7 +3,6 @@
 import { factsText } from './text.js';
 
 /** @import { Columns } from './data.js' */
-/** @import { liveRow } from '../report-row.ts' */
 /** @import { ReportFacts } from '../report.ts' */
 
 /**
@@ -66,71 +65,57 @@ export class Table {
     this.rows = rows;
   }
 
-  /** The columns of an ended batch. @param {Columns} columns */
-  load(columns) {
-    const numbers = (name) => /** @type {Uint32Array} */ (columns[name] ?? []);
-    const texts = (name) => /** @type {string[]} */ (columns[name] ?? []);
-    const { tickMs, leadMs, costUnit, startedAt } = this.facts;
+  /** The columns of all rows, or of those with these numbers; rows that were sent again come once more. @type {(columns: Columns, of: { startedAt: number, gpus: readonly string[] }, rows?: readonly number[]) => void} */
+  load(columns, { startedAt, gpus }, rows) {
+    const column = (name) => /** @type {any} */ (columns[name] ?? []);
+    const { tickMs, leadMs, costUnit } = this.facts;
+    const length = rows?.length ?? this.rows;
+    const rowOf = (nth) => (rows ? (rows[nth] ?? 0) - 1 : nth);
+    const put = (known, name) => {
+      if (rows === undefined) return column(name);
+      for (const [nth, value] of column(name).entries()) known[rowOf(nth)] = value;
+      return known;
+    };
     this.version += 1;
-    this.key = texts('key');
-    this.file = texts('file');
-    this.sha = texts('sha');
-    this.reason = texts('reason');
-    this.cells = this.facts.columns.map((_, at) => texts(`c${at}`));
-    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes'])) this.of[name].set(numbers(name));
-    const tries = numbers('attempts');
+    if (rows) {
+      const again = new Set(rows.map((row) => row - 1).filter((row) => this.of.outcome[row] !== OPEN));
+      if (again.size > 0) this.attempts = this.attempts.filter(({ row }) => !again.has(row));
+    }
+    for (const name of /** @type {const} */ (['key', 'file', 'sha', 'reason']))
+      this[name] = put(this[name], name);
+    this.cells = this.cells.map((cells, at) => put(cells, `c${at}`));
+    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes']))
+      if (rows) put(this.of[name], name);
+      else this.of[name].set(column(name));
+    const tries = column('attempts');
     const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
-      numbers(`a.${name}`),
+      column(`a.${name}`),
     );
+    const gpuNumbers = gpus.map((name) => this.#gpuNumber(name));
     let time = 0;
     let at = 0;
-    for (let row = 0; row < this.rows; row += 1)
-      for (let left = tries[row] ?? 0; left > 0; left -= 1, at += 1) {
-        const took = ended?.[at] ?? 0;
-        time = (time + (created?.[at] ?? 0)) >>> 0;
+    for (let nth = 0; nth < length; nth += 1) {
+      const row = rowOf(nth);
+      this.of.tries[row] = 0;
+      this.of.cost[row] = 0;
+      for (let left = tries[nth] ?? 0; left > 0; left -= 1, at += 1) {
+        const took = ended[at];
+        time = (time + created[at]) >>> 0;
         const from = time === 0 ? 0 : startedAt - leadMs + time * tickMs;
         this.#attempt({
           row,
           created: from,
           ended: took === 0 ? 0 : from + (took - 1) * tickMs,
-          queue: secondsOf(queue?.[at]),
-          cold: secondsOf(cold?.[at]),
-          run: secondsOf(run?.[at]),
-          cost: (cost?.[at] ?? 0) * costUnit,
-          gpu: gpu?.[at],
-          outcome: outcome?.[at],
-          kind: kind?.[at],
+          queue: secondsOf(queue[at]),
+          cold: secondsOf(cold[at]),
+          run: secondsOf(run[at]),
+          cost: cost[at] * costUnit,
+          gpu: gpuNumbers[gpu[at]],
+          outcome: outcome[at],
+          kind: kind[at],
         });
       }
-    this.markSame();
-  }
-
-  /** Adds a row, or replaces it if it was sent again. @param {ReturnType<typeof liveRow>} given */
-  put({ row: number, key, outcome, reason = '', cells, files, file = '', sha = '', bytes = 0, attempts }) {
-    const row = number - 1;
-    if (row >= this.rows) return;
-    this.version += 1;
-    // Attempts of a row that was sent again come once more, with the new ones.
-    if (this.of.outcome[row] !== OPEN) this.attempts = this.attempts.filter((one) => one.row !== row);
-    this.key[row] = key;
-    this.reason[row] = reason;
-    this.file[row] = file;
-    this.sha[row] = sha;
-    for (const [column, cell] of cells.entries())
-      if (cell !== null) Object.assign(this.cells[column] ?? [], { [row]: cell });
-    this.of.outcome[row] = this.outcomeNumber(outcome);
-    this.of.files[row] = Math.min(files, 255);
-    this.of.bytes[row] = bytes;
-    this.of.tries[row] = 0;
-    this.of.cost[row] = 0;
-    for (const { outcome: one, gpu, kind, climbed, ...rest } of attempts)
-      this.#attempt({
-        ...rest,
-        row,
-        gpu: this.#gpuNumber(gpu),
-        outcome: this.outcomeNumber(one),
-        kind: this.facts.failureKinds.findIndex((name) => name === kind) + 1 + (climbed ? 128 : 0),
-      });
+    }
   }
 
   /** Numbers the groups of rows whose pictures are the same and whose inputs differ. */
@@ -219,9 +204,8 @@ export class Table {
     of.ended[row] = ended;
   }
 
-  /** @param {string | undefined} name */
+  /** @param {string} name */
   #gpuNumber(name) {
-    if (name === undefined) return 0;
     const known = this.gpus.indexOf(name);
     return known >= 0 ? known : this.gpus.push(name) - 1;
   }

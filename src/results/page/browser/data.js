@@ -2,7 +2,7 @@
 // have a small copy of their picture. The last files that were used stay in memory.
 
 /** @import { ShownRow } from '../report-row.ts' */
-/** @typedef {Readonly<Record<string, Uint8Array | Uint32Array | readonly string[]>>} Columns */
+/** @typedef {Readonly<Record<string, Uint8Array | Uint32Array | readonly (string | number)[]>>} Columns */
 /** @typedef {(row: number) => Promise<ShownRow | undefined>} ReadDetail */
 
 const FILES_KEPT = 8;

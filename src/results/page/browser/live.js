@@ -5,7 +5,7 @@ import { OPEN } from './all-rows.js';
 import { commandOf, span } from './text.js';
 
 /** @import { ReadDetail } from './data.js' */
-/** @import { Live, Running } from '../living-page.ts' */
+/** @import { Live, LivePart, Running } from '../living-page.ts' */
 /** @import { Table } from './all-rows.js' */
 
 const LOOK_MS = 2_000;
@@ -29,13 +29,13 @@ export function besidePage(table, read) {
     const next = missing.slice(0, PARTS_EACH);
     const loaded = await Promise.all(next.map(jsonIn));
     for (const [nth, name] of next.entries()) {
-      if (loaded[nth]) known.add(name);
-      for (const row of loaded[nth] ?? []) {
-        table.put(row);
-        partOf.set(row.row - 1, name);
-      }
+      const part = /** @type {LivePart | undefined} */ (loaded[nth]);
+      if (part === undefined) continue;
+      known.add(name);
+      table.load(part.columns, part, part.rows);
+      for (const row of part.rows) partOf.set(row - 1, name);
     }
-    if (loaded.some((rows) => rows?.length > 0)) table.markSame();
+    if (loaded.some((part) => part?.rows.length > 0)) table.markSame();
     if (!loaded.every(Boolean)) return 'missing';
     return missing.length > next.length ? 'more' : 'all';
   };
@@ -56,7 +56,9 @@ export function besidePage(table, read) {
   const detail = async (row) => {
     const name = partOf.get(row);
     if (name === undefined) return table.of.outcome[row] === OPEN ? undefined : read(row);
-    return (await jsonIn(name))?.find((one) => one.row === row + 1)?.full;
+    /** @type {LivePart | undefined} */
+    const part = await jsonIn(name);
+    return part?.full[part.rows.indexOf(row + 1)];
   };
   return { read: detail, follow };
 }

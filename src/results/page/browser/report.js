@@ -40,7 +40,8 @@ export async function startReport(facts, page) {
     return living?.follow(draw);
   };
   const [columns, small, live] = await Promise.all([readColumns(), smallCopies(), jsonIn('live.js')]);
-  table.load(columns);
+  table.load(columns, facts);
+  table.markSame();
   table.small = small;
   const isOver = facts.summary && (!live || live.summary);
   return isOver ? start() : start(besidePage(table, read), LOADING);
