@@ -2,15 +2,7 @@
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  CountedSink,
-  csvLines,
-  exportSource,
-  jsonLines,
-  writeAll,
-  type ExportSource,
-  type Sink,
-} from './export-rows.ts';
+import { csvLines, exportSource, jsonLines, writeAll, type ExportSource, type Sink } from './export-rows.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 
 export type ExportParams = {
@@ -33,9 +25,13 @@ export async function writeExport(
   to: Sink,
 ): Promise<Written> {
   const source = await exportSource(store, file);
-  const sink = new CountedSink(to);
-  const notes = await writeAs(source, params, sink);
-  return { rows: source.rows, bytes: sink.bytes, notes };
+  let bytes = 0;
+  const write: Sink['write'] = (content) => {
+    bytes += Buffer.byteLength(content);
+    return to.write(content);
+  };
+  const notes = await writeAs(source, params, { write });
+  return { rows: source.rows, bytes, notes };
 }
 
 async function writeAs(source: ExportSource, { as, linkTo, linksDays }: ExportParams, sink: Sink) {

@@ -64,20 +64,6 @@ export function resultValues(record: ShownRow): readonly (string | number | unde
 
 export type Sink = Pick<Draft, 'write'>;
 
-export class CountedSink implements Sink {
-  readonly #to: Sink;
-  bytes = 0;
-
-  constructor(to: Sink) {
-    this.#to = to;
-  }
-
-  async write(content: string | Uint8Array): Promise<void> {
-    this.bytes += typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
-    await this.#to.write(content);
-  }
-}
-
 const PIECE = 1 << 18;
 
 /** Joins short texts, so that each write is worthwhile. */

@@ -9,7 +9,7 @@ import { BATCH_FILE, SUMMARY_FILE } from '../batch-file.ts';
 import type { Store } from '../store.ts';
 import { S3Client, type Patience } from './s3-client.ts';
 import { openDraft, abortUploads } from './multipart.ts';
-import { LetterCount, pagesOf, removeAll } from './listing.ts';
+import { letterCount, pagesOf, removeAll } from './listing.ts';
 import { copy, create, look, put, remove, update, stream, read } from './objects.ts';
 
 type BucketStore = Omit<Store, 'localPath'> & Required<Pick<Store, 'copyFrom' | 'link'>>;
@@ -90,12 +90,12 @@ const bytesOf = (content: string | Uint8Array): Uint8Array =>
 /** The visible names directly behind `prefix`, sorted. */
 async function namesIn(client: S3Client, prefix: string, kind: 'keys' | 'prefixes') {
   const names: string[] = [];
-  const letters = new LetterCount(client);
+  const count = letterCount(client);
   for await (const page of pagesOf(client, prefix, '/'))
     for (const key of page[kind]) {
       const name = key.slice(prefix.length).replace(/\/$/, '');
       if (!isVisibleName(name)) continue;
-      letters.add(name);
+      count(name);
       names.push(name);
     }
   return names.sort();

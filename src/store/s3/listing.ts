@@ -16,7 +16,7 @@ const AT_A_TIME = 16;
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   const root = 'ListBucketResult';
-  const pages = new PageCount(client);
+  const count = pageCount(client);
   let token: string | undefined;
   do {
     const texts = await listed(client, root, {
@@ -29,7 +29,7 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
     const list = { root, texts, prefix };
     const keys = keysAt(client, list, 'Contents/Key');
     const prefixes = keysAt(client, list, 'CommonPrefixes/Prefix');
-    if (token) pages.add(token, keys.length + prefixes.length === 0);
+    if (token) count(token, keys.length + prefixes.length === 0);
     yield { keys, prefixes };
   } while (token !== undefined && token !== '');
 }
@@ -83,7 +83,7 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 /** Multipart uploads that were neither completed nor aborted, of keys that begin with `prefix`. */
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
   const root = 'ListMultipartUploadsResult';
-  const pages = new PageCount(client);
+  const count = pageCount(client);
   let markers: Readonly<Record<string, string>> = {};
   for (;;) {
     const texts: Texts = await listed(client, root, {
@@ -102,7 +102,7 @@ export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerat
       'key-marker': keysAt(client, { ...list, prefix: '' }, `${root}/NextKeyMarker`)[0] ?? '',
       'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
     };
-    pages.add(JSON.stringify(markers), keys.length === 0);
+    count(JSON.stringify(markers), keys.length === 0);
   }
 }
 
@@ -141,41 +141,28 @@ const EMPTY_MOST = 100;
 /** Of names that are in memory together: about four million files. */
 const LETTERS_MOST = 256 << 20;
 
-export class PageCount {
-  readonly #client: S3Client;
-  readonly #seen = new Set<string>();
-  #empty = 0;
-
-  constructor(client: S3Client) {
-    this.#client = client;
-  }
-
-  /** Counts a page that names a next one. Throws E612 for a list without an end. */
-  add(next: string, isEmpty: boolean): void {
+/** Counts pages that name a next one. Throws E612 for a list without an end. */
+export function pageCount(client: S3Client): (next: string, isEmpty: boolean) => void {
+  const seen = new Set<string>();
+  let empty = 0;
+  return (next, isEmpty) => {
     // A token can be large.
     const mark = hash('sha256', next, 'base64');
-    if (this.#seen.has(mark)) throw this.#client.unexpected('its list begins again where it began');
-    this.#seen.add(mark);
-    this.#empty = isEmpty ? this.#empty + 1 : 0;
-    if (this.#empty > EMPTY_MOST)
-      throw this.#client.unexpected(`its list has more than ${EMPTY_MOST} empty pages in a row`);
-    if (this.#seen.size >= PAGES_MOST)
-      throw this.#client.unexpected(`its list has more than ${PAGES_MOST} pages`);
-  }
+    if (seen.has(mark)) throw client.unexpected('its list begins again where it began');
+    seen.add(mark);
+    empty = isEmpty ? empty + 1 : 0;
+    if (empty > EMPTY_MOST)
+      throw client.unexpected(`its list has more than ${EMPTY_MOST} empty pages in a row`);
+    if (seen.size >= PAGES_MOST) throw client.unexpected(`its list has more than ${PAGES_MOST} pages`);
+  };
 }
 
-export class LetterCount {
-  readonly #client: S3Client;
-  #letters = 0;
-
-  constructor(client: S3Client) {
-    this.#client = client;
-  }
-
-  /** Throws E612 if the names of a list have too many letters. */
-  add(name: string): void {
-    this.#letters += name.length;
-    if (this.#letters > LETTERS_MOST)
-      throw this.#client.unexpected(`its list has names of more than ${LETTERS_MOST >> 20} MiB`);
-  }
+/** Counts the names of a list. Throws E612 if they have too many letters. */
+export function letterCount(client: S3Client): (name: string) => void {
+  let letters = 0;
+  return (name) => {
+    letters += name.length;
+    if (letters > LETTERS_MOST)
+      throw client.unexpected(`its list has names of more than ${LETTERS_MOST >> 20} MiB`);
+  };
 }
