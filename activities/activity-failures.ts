@@ -1,4 +1,4 @@
-// The failures by which activities tell Temporal what another attempt would not mend.
+// The failures by which activities tell Temporal what another attempt would not correct.
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -44,7 +44,7 @@ export async function confirmOurs({ completion }: Pick<Deps, 'completion'>): Pro
   await completion.heartbeat(activityInfo().taskToken, undefined);
 }
 
-/** An error of ours that another attempt would not mend, as Temporal shows it. */
+/** An error of ours that another attempt would not correct, as Temporal shows it. */
 export function finalFailure(error: RunsheetError): ApplicationFailure {
   const { code, message, hint } = error;
   return ApplicationFailure.nonRetryable(codedMessage(error), code, { message, hint });

@@ -131,7 +131,10 @@ export async function wakePipeline(
     const found = await openPipeline(dirname(folder), pipeline);
     if (found !== undefined) await deps.wakePipeline(found.file);
   } catch (error) {
-    deps.log.warn({ batch, pipeline, error: errorMessage(error) }, 'the pipeline was not told of the end');
+    deps.log.warn(
+      { batch, pipeline, error: errorMessage(error) },
+      'the end could not be signalled to the pipeline',
+    );
   }
 }
 

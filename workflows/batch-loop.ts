@@ -18,7 +18,7 @@ import {
   mustStopSending,
   type Received,
 } from './continue-batch.ts';
-import { execute, type GroupScopes, type Told } from './execute-command.ts';
+import { execute, type GroupScopes, type Reports } from './execute-command.ts';
 
 /** The state with which a workflow run begins, and its first event. */
 export type Loaded = { readonly state: State; readonly started: Event };
@@ -48,7 +48,7 @@ async function load(runtime: BatchRuntime, version: number, continues: number | 
 /** Runs every row of a batch to one outcome; returns the final progress. */
 export async function runBatchLoop(runtime: BatchRuntime, { state, started }: Loaded): Promise<Progress> {
   const received: Received = { signals: 0, eventAt: 0, moments: 0 };
-  const { enqueue, decide, failed, told } = connect(runtime, state, received);
+  const { enqueue, decide, failed, reports } = connect(runtime, state, received);
   const receive = (event: Event): void => {
     received.signals += 1;
     enqueue(event);
@@ -58,9 +58,9 @@ export async function runBatchLoop(runtime: BatchRuntime, { state, started }: Lo
   enqueue(started);
 
   // Temporal drops the signals of a workflow run that has ended.
-  const mayContinue = (): boolean => told.inFlight === 0 && mayContinueAsNew(runtime, state, received);
+  const mayContinue = (): boolean => reports.inFlight === 0 && mayContinueAsNew(runtime, state, received);
   // What arrives while the last report to the pool is on its way is done as well: it may bring the rows of another pass.
-  const hasEnded = (): boolean => state.finished && (state.version < 4 || told.inFlight === 0);
+  const hasEnded = (): boolean => state.finished && (state.version < 4 || reports.inFlight === 0);
   const isOver = (): boolean => hasEnded() || mayContinue();
   const isGoodMoment = async (): Promise<boolean> => goodMoment(runtime, state, received);
   const unlessFailed = <T>(wait: () => Promise<T>): Promise<T> =>
@@ -71,7 +71,7 @@ export async function runBatchLoop(runtime: BatchRuntime, { state, started }: Lo
     decide();
     const isGood = state.finished || !mayContinue() || (await unlessFailed(isGoodMoment));
     decide();
-    if (hasEnded()) return told.last.then(() => progress(state));
+    if (hasEnded()) return reports.last.then(() => progress(state));
     if (isGood && mayContinue()) return continueBatch(runtime, state);
   }
 }
@@ -84,14 +84,14 @@ type Connection = {
   readonly decide: () => void;
   /** Rejects when an activity failed permanently. */
   readonly failed: Promise<never>;
-  readonly told: Told;
+  readonly reports: Reports;
 };
 
 /** Applies events to the state and executes its commands; the result of each command is an event again. */
 function connect(runtime: BatchRuntime, state: State, received: Received): Connection {
   const wake = createTimers(runtime);
   const groups: GroupScopes = new Map();
-  const told: Told = { last: Promise.resolve(), inFlight: 0 };
+  const reports: Reports = { last: Promise.resolve(), inFlight: 0 };
   // No Trigger: that rejects when the workflow is cancelled, and a cancelled batch still writes its results.
   const failed = Promise.withResolvers<never>();
   let events: Event[] = [];
@@ -110,7 +110,7 @@ function connect(runtime: BatchRuntime, state: State, received: Received): Conne
   };
 
   const start = (command: Command): void => {
-    const work = execute({ runtime, state, wake, groups, told }, command);
+    const work = execute({ runtime, state, wake, groups, reports }, command);
     // An activity that failed permanently fails the batch, with the same message.
     void work.then((event) => event && enqueue(event)).catch(failed.reject);
   };
@@ -120,5 +120,5 @@ function connect(runtime: BatchRuntime, state: State, received: Received): Conne
     received.eventAt = runtime.history().historyLength;
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { enqueue, decide, failed: failed.promise, told };
+  return { enqueue, decide, failed: failed.promise, reports };
 }

@@ -16,11 +16,11 @@ export type Context = {
   readonly state: State;
   readonly wake: Wake;
   readonly groups: GroupScopes;
-  readonly told: Told;
+  readonly reports: Reports;
 };
 
 export async function execute(
-  { runtime, state, wake, groups, told }: Context,
+  { runtime, state, wake, groups, reports }: Context,
   command: Command,
 ): Promise<Event | undefined> {
   const { activities } = runtime;
@@ -78,7 +78,7 @@ export async function execute(
         return { type: 'closed' };
       });
     case 'reportUsage':
-      return report(runtime, told, command);
+      return report(runtime, reports, command);
     case 'publish':
       runtime.publish(state);
       return undefined;
@@ -198,11 +198,11 @@ function reasonOf(error: Error): string {
 // Signals a batch's reports to its pool. Both are workflows of one namespace, so no worker stands between them.
 
 /** The batch ends when its last report has arrived, or cannot arrive. */
-export type Told = { last: Promise<unknown>; inFlight: number };
+export type Reports = { last: Promise<unknown>; inFlight: number };
 
 async function report(
   runtime: BatchRuntime,
-  told: Told,
+  reports: Reports,
   { pool, usage }: Extract<Command, { type: 'reportUsage' }>,
 ): Promise<Event | undefined> {
   const sending = runtime
@@ -211,10 +211,10 @@ async function report(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-  told.last = Promise.all([told.last, sending]);
-  told.inFlight += 1;
+  reports.last = Promise.all([reports.last, sending]);
+  reports.inFlight += 1;
   const failure = await sending;
-  told.inFlight -= 1;
+  reports.inFlight -= 1;
   if (usage.left) return undefined;
   return { type: 'usageReported', ...(failure === undefined ? {} : { failure }) };
 }

@@ -57,7 +57,7 @@ async function failed(taskQueue: string, firing: Firing, cause: unknown): Promis
     retry: { initialInterval: '1s', maximumInterval: '15s' },
   });
   const at = Date.now();
-  // What cannot be told never fails a firing.
+  // A notification that cannot be delivered is not why a firing fails.
   await CancellationScope.nonCancellable(() =>
     Promise.allSettled(targets.map((to) => notifyFiring({ ...firing, notice: { errors, to, at } }))),
   );

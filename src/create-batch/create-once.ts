@@ -94,7 +94,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
       around,
     );
     // Awaited here, because the proposal is disposed of on return.
-    return (await settle(proposal, { words: asOption })) as CreatedBatch;
+    return (await settle(proposal, { wording: asOption })) as CreatedBatch;
   } catch (error) {
     // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
     const made = await findMade(config.out, name, callId);

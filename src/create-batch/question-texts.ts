@@ -17,7 +17,7 @@ import {
   type IgnoredGpus,
   type Question,
   type SharedRows,
-  type Words,
+  type Wording,
 } from './questions.ts';
 
 export function questionText(question: Question): string {
@@ -46,15 +46,15 @@ export function questionText(question: Question): string {
 }
 
 /** The error of the first open question; its commands answer the others as well. */
-export function refusal([question, ...others]: readonly Question[], words: Words): RunsheetError {
+export function refusal([question, ...others]: readonly Question[], wording: Wording): RunsheetError {
   if (question === undefined) throw new Error('nothing is to be refused');
   const assumed = others.flatMap((other) => answersOf(other)[0].flags);
-  const written = answersOf(question).map((answer) => words(answer, assumed));
+  const written = answersOf(question).map((answer) => wording(answer, assumed));
   const [first, second = first] = written as [string, string?];
   switch (question.id) {
     case 'guesses':
       // A sheet is also read for callers that are no command; then its flags are named.
-      return guessesRefused(question.sheet, question.guesses, words === asOption ? {} : { command: first });
+      return guessesRefused(question.sheet, question.guesses, wording === asOption ? {} : { command: first });
     case 'ofBatch':
       return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
     case 'open': {
@@ -69,7 +69,7 @@ export function refusal([question, ...others]: readonly Question[], words: Words
     case 'elsewhere': {
       return problem('E539', {
         rows: elsewhereText(question),
-        there: thereOf(question, words, assumed),
+        there: thereOf(question, wording, assumed),
         again: first,
       });
     }
@@ -92,12 +92,12 @@ export function refusal([question, ...others]: readonly Question[], words: Words
 /** The same request in the place of the other batch, and to the servers that run it. */
 function thereOf(
   { others: [there] }: Question & { readonly id: 'elsewhere' },
-  words: Words,
-  assumed: Parameters<Words>[1],
+  wording: Wording,
+  assumed: Parameters<Wording>[1],
 ): string {
   const { out = '', home } = there ?? {};
   const option = `store: '${out}'${home === undefined ? '' : `, home: '${home}'`}`;
-  const written = words({ key: '', flags: [['--out', out]], option, with: { answers: {} } }, assumed);
+  const written = wording({ key: '', flags: [['--out', out]], option, with: { answers: {} } }, assumed);
   // No flag of a command names it.
   return home === undefined || written.includes(option)
     ? written

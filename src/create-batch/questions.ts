@@ -134,7 +134,7 @@ export type Answer = {
 export type PossibleAnswers = readonly [Answer, ...Answer[]];
 
 /** How a door writes an answer down. `assumed`: the flags that answer what else is open, as is assumed. */
-export type Words = (answer: Answer, assumed: readonly (readonly string[])[]) => string;
+export type Wording = (answer: Answer, assumed: readonly (readonly string[])[]) => string;
 
 /** Thrown by a proposal that cannot be carried out as it is. */
 export class QuestionsOpen extends Error {
@@ -241,7 +241,7 @@ export function isAsked(question: Question): boolean {
 export const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
   [...done, ...unknown].every((one) => one.isVersionSure);
 
-export const asOption: Words = ({ option }) => option;
+export const asOption: Wording = ({ option }) => option;
 
 /** Those that are not answered: an answer has the name of its question. */
 export const unanswered = (questions: readonly Question[], answers: Answers): readonly Question[] =>

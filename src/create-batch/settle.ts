@@ -11,7 +11,7 @@ import {
   type PossibleAnswers,
   type Patch,
   type Question,
-  type Words,
+  type Wording,
 } from './questions.ts';
 
 /** What is proposed, and carried out once no question is open. */
@@ -26,7 +26,7 @@ export type Proposed<T> = {
 
 export type Policy = {
   /** How it writes an answer down. */
-  readonly words: Words;
+  readonly wording: Wording;
   /** Asks its user, who may decline; without it, every question is refused. */
   readonly ask?: (question: Question, text: string, answers: PossibleAnswers) => Promise<Answer | undefined>;
   /** Shows what is proposed: before its user is asked, else before it is carried out. */
@@ -72,12 +72,12 @@ export async function settle<T>(
 
 /** What is decided about all open questions. */
 async function answersBy(
-  { words, ask, refused: own = (composed) => composed }: Policy,
+  { wording, ask, refused: own = (composed) => composed }: Policy,
   questions: readonly Question[],
 ): Promise<readonly Patch[]> {
   const refused = (first: Question): Error => {
     const all = [first, ...questions.filter((one) => one !== first)];
-    return own(refusal(all, words), all);
+    return own(refusal(all, wording), all);
   };
   const unasked = questions.find((one) => ask === undefined || !isAsked(one));
   if (unasked?.id === 'guesses' && unasked.refused !== undefined) throw unasked.refused;

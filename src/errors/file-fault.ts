@@ -32,13 +32,13 @@ export function fileFault(
   error: unknown,
   use: { readonly path?: string; readonly hint?: string } = {},
 ): RunsheetError | undefined {
-  const { code = '', ...met } = error as NodeJS.ErrnoException;
-  const path = use.path ?? met.path;
+  const { code = '', ...failed } = error as NodeJS.ErrnoException;
+  const path = use.path ?? failed.path;
   if (NO_ROOM.has(code))
     return problem('E607', { path: path ?? '', reason: errorMessage(error) }, { cause: error });
   const meaning = meaningOf(error);
   // An error while reading has no path.
-  if (meaning === undefined || (path === undefined && !['read', 'write'].includes(met.syscall ?? '')))
+  if (meaning === undefined || (path === undefined && !['read', 'write'].includes(failed.syscall ?? '')))
     return undefined;
   const hint = use.hint ?? 'check that it exists, and that this user may read and write it';
   return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });

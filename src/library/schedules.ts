@@ -10,7 +10,7 @@ import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { serviceOf } from './connect-options.ts';
 import { refusal } from '../create-batch/question-texts.ts';
-import { asOption, AGAIN, type Words } from '../create-batch/questions.ts';
+import { asOption, AGAIN, type Wording } from '../create-batch/questions.ts';
 import { placeOf, durationFrom, requestFrom, type BatchOptions, type Duration } from './start/given-rows.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
@@ -52,18 +52,18 @@ type Created = CreatedSchedule & {
 export async function createSchedule(
   servers: Servers,
   definition: ScheduleDefinition,
-  { replace, words }: { readonly replace: boolean; readonly words: Words },
+  { replace, wording }: { readonly replace: boolean; readonly wording: Wording },
 ): Promise<Created> {
-  const { session, today } = await checkFiring(servers, definition, words);
+  const { session, today } = await checkFiring(servers, definition, wording);
   const created = await session.schedules.create(definition, { replace });
   return { ...created, today, isEmbedded: session.stack !== undefined };
 }
 
 /** Throws what a firing could not do now, or not answer. */
-export async function checkFiring(servers: Servers, definition: ScheduleDefinition, words: Words) {
+export async function checkFiring(servers: Servers, definition: ScheduleDefinition, wording: Wording) {
   const { settings, service } = definition.request;
   await servers.check(settings);
-  await using proposal = await proposeFiring(definition, servers.around(service), words);
+  await using proposal = await proposeFiring(definition, servers.around(service), wording);
   const session = await servers.open(service.base === LOCAL);
   await servers.check(settings, undefined, session);
   return { session, today: proposal?.draft };
@@ -126,7 +126,7 @@ export class Schedules {
       }),
     });
     try {
-      const { how } = await createSchedule(this.#servers, definition, { replace, words: asOption });
+      const { how } = await createSchedule(this.#servers, definition, { replace, wording: asOption });
       return { handle: this.getHandle(name), how };
     } catch (error) {
       throw inputRefused(error);
@@ -159,7 +159,11 @@ takeSignals(Schedules.prototype);
  * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no
  * firing could answer. What other batches have by then is not known now.
  */
-async function proposeFiring(definition: ScheduleDefinition, around: Omit<Around, 'isPlan'>, words: Words) {
+async function proposeFiring(
+  definition: ScheduleDefinition,
+  around: Omit<Around, 'isPlan'>,
+  wording: Wording,
+) {
   const { name, sheet, request } = firingOf(definition, Date.now());
   const { format } = definition;
   const { sheet: page } = request.options;
@@ -170,7 +174,7 @@ async function proposeFiring(definition: ScheduleDefinition, around: Omit<Around
     const { questions } = proposal;
     if (questions.length === 0) return proposal;
     await proposal[Symbol.asyncDispose]();
-    throw refusal(questions, words);
+    throw refusal(questions, wording);
   } catch (error) {
     if (isFilled(definition.sheet) && isRunsheetError(error, 'E101')) return undefined;
     throw error;

@@ -60,7 +60,7 @@ describe('a further sheet', () => {
     const asked: string[] = [];
     const added = await withFurther(place, { batch, name: 'totals.csv', text }, (rows) =>
       settle(rows, {
-        words: asOption,
+        wording: asOption,
         ask: async ({ id }, _, [yes]) => {
           asked.push(id);
           return yes;

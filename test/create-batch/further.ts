@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pass.ts';
 import { FurtherRows, type FurtherRequest } from '../../src/create-batch/append/further-rows.ts';
 import type { BatchFolder } from '../../src/store/batch-folders.ts';
-import { asOption, type Words } from '../../src/create-batch/questions.ts';
+import { asOption, type Wording } from '../../src/create-batch/questions.ts';
 import { settle } from '../../src/create-batch/settle.ts';
 import type { Config } from '../../src/host/config.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
@@ -22,7 +22,14 @@ export type FurtherGiven = {
 /** What is done with the rows of a further sheet once they are compared. */
 export async function withFurther<T>(
   place: Place,
-  { name, text, batch, config = { out: place.out, home: place.out } as Config, isUnderWay, ...more }: FurtherGiven,
+  {
+    name,
+    text,
+    batch,
+    config = { out: place.out, home: place.out } as Config,
+    isUnderWay,
+    ...more
+  }: FurtherGiven,
   use: (rows: FurtherRows) => Promise<T>,
 ): Promise<T> {
   if (isUnderWay === undefined) await batch.store.write(STARTED_FILE, '{}');
@@ -44,12 +51,12 @@ export async function withFurther<T>(
 }
 
 /** Throws the error of a question that is open. */
-export const carriedOut = (rows: FurtherRows) => settle(rows, { words: asOption });
+export const carriedOut = (rows: FurtherRows) => settle(rows, { wording: asOption });
 
 /** The rows as they are read, without an open question. */
-export async function sheetOf(rows: FurtherRows, words: Words = asOption) {
+export async function sheetOf(rows: FurtherRows, wording: Wording = asOption) {
   const { further, questions } = rows;
-  if (further === undefined || questions.length > 0) await settle(rows, { words });
+  if (further === undefined || questions.length > 0) await settle(rows, { wording });
   return (further as NonNullable<typeof further>).sheet;
 }
 

@@ -182,7 +182,7 @@ export function grantReason(state: State): string | undefined {
     : `pool ${params.pool} has no free slot for this batch`;
 }
 
-/** What only a user can mend. */
+/** What only a user can correct. */
 export function poolFault({ membership, params: { pool } }: State): string {
   if (membership?.failure !== undefined)
     return `pool ${pool} cannot be reached: ${membership.failure.reason}`;

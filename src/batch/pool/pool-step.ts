@@ -171,9 +171,9 @@ const hasEnded = ({ goneAt, runsEndMs }: Member, now: number): boolean =>
   goneAt !== undefined && runsEndMs !== undefined && now >= goneAt + runsEndMs;
 
 function tell(state: PoolState, names: ReadonlySet<string>, now: number): readonly MemberGrant[] {
-  const told = state.members.filter(({ member }) => names.has(member));
-  state.members = state.members.map((one) => (told.includes(one) ? { ...one, toldAt: now } : one));
-  return told.map((one) => {
+  const granted = state.members.filter(({ member }) => names.has(member));
+  state.members = state.members.map((one) => (granted.includes(one) ? { ...one, toldAt: now } : one));
+  return granted.map((one) => {
     const { member, number, life } = one;
     return { member, number, grant: { life, ...newestGrant(one), size: state.size } };
   });

@@ -166,13 +166,13 @@ async function checkAll(
   servers: Servers,
   asked: AskedJob,
   made: ReadonlyMap<string, FoundBatch>,
-  { ask, words }: Pick<Policy, 'ask' | 'words'>,
+  { ask, wording }: Pick<Policy, 'ask' | 'wording'>,
 ): Promise<void> {
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
   for (const { definition, rows } of asked.stages) {
     if (rows === undefined || known.has(definition.name)) continue;
     await using planned = await planBatch(servers, requestOfStage(asked.pipeline, definition), await rows());
-    if (ask === undefined && planned.open.length > 0) throw refusal(planned.open, words);
+    if (ask === undefined && planned.open.length > 0) throw refusal(planned.open, wording);
     known.set(definition.name, planned.draft.file);
   }
   await checkStages({ servers, made }, definitionOf(asked), known);

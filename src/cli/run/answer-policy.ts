@@ -1,6 +1,6 @@
 // Answers the questions of a proposal: a user on a terminal is asked, a script is refused with complete commands.
 
-import type { Answer, Question, Words } from '../../create-batch/questions.ts';
+import type { Answer, Question, Wording } from '../../create-batch/questions.ts';
 import type { Policy } from '../../create-batch/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
@@ -16,7 +16,7 @@ export type Asking = {
 };
 
 export const policyOf = ({ printer, process, asks }: Asking): Omit<Policy, 'show'> => ({
-  words: asCommand(process.argv),
+  wording: asCommand(process.argv),
   ...(asks && printer.isTerminal && process.stdin.isTTY && { ask: asking(process) }),
 });
 
@@ -46,7 +46,7 @@ export const guessLines = (guesses: readonly Guess[]): readonly string[] => gues
 
 /** The command that was given with an answer, and with what is assumed about the other questions. */
 export const asCommand =
-  (argv: readonly string[]): Words =>
+  (argv: readonly string[]): Wording =>
   (answer, assumed) => {
     const decides = (flags: readonly string[]): boolean =>
       flags.some((flag) => flag === '--again' || flag === '--reuse');

@@ -109,7 +109,7 @@ class SheetWatcher {
       reading: readingOf(flags),
       order: orderOf(flags),
       answers: answersFrom(flags),
-      words: asCommand(repeated(given.context.process.argv)),
+      wording: asCommand(repeated(given.context.process.argv)),
     });
   }
 

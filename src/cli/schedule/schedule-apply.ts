@@ -3,7 +3,7 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Words } from '../../create-batch/questions.ts';
+import type { Wording } from '../../create-batch/questions.ts';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -79,7 +79,7 @@ export const applyWith = (parameters: Parameters) =>
 
 /** A job is answered in its file. */
 const asLinesOf =
-  (path: string): Words =>
+  (path: string): Wording =>
   (answer, assumed) =>
     linesFor(path, [...answer.flags, ...assumed]);
 
@@ -177,15 +177,15 @@ async function isAgreed(
   { yes, output }: Flags,
   found: readonly Applied[],
 ): Promise<boolean> {
-  const met = found.filter(({ how }) => how === 'changed' || how === 'deleted');
-  if (yes || met.length === 0) return true;
+  const affected = found.filter(({ how }) => how === 'changed' || how === 'deleted');
+  if (yes || affected.length === 0) return true;
   if (!printer.isTerminal || !process.stdin.isTTY || output === 'json')
     throw problem(
       'E563',
-      { schedules: met.map(({ schedule }) => schedule) },
+      { schedules: affected.map(({ schedule }) => schedule) },
       { correction: { add: [['--yes']] } },
     );
-  const question = `Change or delete ${plural(met.length, 'schedule')}? [y/n] `;
+  const question = `Change or delete ${plural(affected.length, 'schedule')}? [y/n] `;
   return (await ask(process, question, { y: true, yes: true, n: false, no: false })) ?? false;
 }
 

@@ -49,7 +49,7 @@ export default async function create(
   const definition = await definitionOf(servers, flags, name, sheet);
   const { handle, how, today, isEmbedded } = await createSchedule(servers, definition, {
     replace: flags.replace,
-    words: asCommand(this.process.argv),
+    wording: asCommand(this.process.argv),
   });
   const info = await handle.describe();
   if (flags.output === 'json') printer.json(await scheduleJson(info, how));

@@ -66,7 +66,7 @@ export const appendSheet = (
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<Appended | undefined> =>
-  withSheet(sheet, options, (asked) => appendFurther(servers, found, asked, { words: asOption }));
+  withSheet(sheet, options, (asked) => appendFurther(servers, found, asked, { wording: asOption }));
 
 /** What would be added, as commands show it. */
 export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {

@@ -168,7 +168,7 @@ export class BatchHandle {
     if (!(await isStarted(found))) return { rows: 0 };
     const answers = answersFrom({ acceptGpu, mayBuyTwice });
     using proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
-    const policy = { words: asOption };
+    const policy = { wording: asOption };
     const how = howOf({ ...filter, timeoutMs });
     const { pass } = await sendAgain(this.#servers, found, proposal, policy, how);
     return { rows: pass?.rows ?? 0 };

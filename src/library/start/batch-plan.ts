@@ -14,7 +14,7 @@ import { cacheRows } from '../../sheet/placed-rows.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
 import type { Source, BatchOptions } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
-import { proposed, type Told } from './start-batch.ts';
+import { proposed, type Callbacks } from './start-batch.ts';
 
 /** What a sheet would become. */
 export type Plan = {
@@ -82,9 +82,9 @@ export async function planBatch(
   servers: Servers,
   request: BatchRequest,
   rows: Rows,
-  told: Told = {},
+  callbacks: Callbacks = {},
 ): Promise<Planned> {
-  const around = { ...servers.around(request.service), ...told, isPlan: true };
+  const around = { ...servers.around(request.service), ...callbacks, isPlan: true };
   const proposal = await propose(request, rows, around);
   try {
     const { questions, earlier, ofBatch } = proposal;

@@ -3,7 +3,7 @@
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { propose, type Around, type Proposal, type Source as Rows } from '../../create-batch/propose.ts';
-import { sumOf, type Question, type Words } from '../../create-batch/questions.ts';
+import { sumOf, type Question, type Wording } from '../../create-batch/questions.ts';
 import { differences } from '../../create-batch/reuse/reuse.ts';
 import { settle, type Policy } from '../../create-batch/settle.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
@@ -58,7 +58,7 @@ export async function proposed<T>(
   }
 }
 
-export type Told = Pick<Around, 'onFrom' | 'onUpload'>;
+export type Callbacks = Pick<Around, 'onFrom' | 'onUpload'>;
 
 /** Makes the batch exist or finds it; or names the batch to which its user adds the rows instead. */
 export async function makeBatch(
@@ -68,16 +68,16 @@ export async function makeBatch(
   {
     show,
     ...policy
-  }: Omit<Policy, 'show'> & { readonly show?: (proposal: Proposal) => Promise<void> } & Told,
+  }: Omit<Policy, 'show'> & { readonly show?: (proposal: Proposal) => Promise<void> } & Callbacks,
 ): Promise<CreatedBatch | { readonly into: string }> {
   const { onFrom, onUpload, ...door } = policy;
-  const told = { ...(onFrom && { onFrom }), ...(onUpload && { onUpload }) };
-  await using proposal = await propose(request, rows, { ...servers.around(request.service), ...told });
+  const callbacks = { ...(onFrom && { onFrom }), ...(onUpload && { onUpload }) };
+  await using proposal = await propose(request, rows, { ...servers.around(request.service), ...callbacks });
   // Awaited here, because the proposal is disposed of on return.
   return await settle(proposal, { ...door, ...(show && { show: () => show(proposal) }) });
 }
 
-const asCall: Words = ({ option, with: patch }) =>
+const asCall: Wording = ({ option, with: patch }) =>
   'into' in patch
     ? option
     : option.startsWith('store:')
@@ -91,7 +91,7 @@ async function makeOrFind(servers: Servers, request: BatchRequest, rows: Rows): 
     const facts = { batchId: known[0]?.batch ?? '', rows: sumOf(question.done) };
     return new AlreadyDoneError(composed, facts);
   };
-  return (await makeBatch(servers, request, rows, { words: asCall, refused })) as CreatedBatch;
+  return (await makeBatch(servers, request, rows, { wording: asCall, refused })) as CreatedBatch;
 }
 
 /** What a batch that exists ignores, because it keeps what it was made with. */

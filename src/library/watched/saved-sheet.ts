@@ -6,7 +6,7 @@ import type { Appended } from '../../create-batch/append/append-rows.ts';
 import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
 import { refusal } from '../../create-batch/question-texts.ts';
 import { settle } from '../../create-batch/settle.ts';
-import { asOption, type Answers, type Words } from '../../create-batch/questions.ts';
+import { asOption, type Answers, type Wording } from '../../create-batch/questions.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
@@ -51,7 +51,7 @@ export type SavedSheetParams = {
   readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
   readonly answers?: Answers;
   /** How the command writes an answer down. */
-  readonly words?: Words;
+  readonly wording?: Wording;
 } & Pick<FurtherAsked, 'reading' | 'order'>;
 
 /** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
@@ -80,17 +80,17 @@ export class SavedSheet {
   }
 
   async #send(): Promise<Save> {
-    const { servers, found, path, deployment, words = asOption } = this.#params;
+    const { servers, found, path, deployment, wording = asOption } = this.#params;
     await using rows = await this.#read();
     const { further, questions } = rows;
-    if (further === undefined || questions.length > 0) throw refusal(questions, words);
+    if (further === undefined || questions.length > 0) throw refusal(questions, wording);
     const { sheet, compared } = further;
     const isNews = Object.keys(compared.gpus).length > 0;
     const estimate = isNews ? await estimateFurther(servers.config, further) : undefined;
     // Before the pass: until then a worker may send these rows as they were.
     const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
     await writeWatched(found.store, { sheet: path, deployment, rows: wishes, places: compared.places });
-    const added = (await settle(rows, { words })) as Appended | undefined;
+    const added = (await settle(rows, { wording })) as Appended | undefined;
     if (added !== undefined) this.#unsignalled = added.pass;
     const sent = added === undefined ? 0 : added.appended + added.changed;
     const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);

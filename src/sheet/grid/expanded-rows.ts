@@ -79,12 +79,12 @@ export async function* expandedRows(
   const [first] = steps;
   const step: Step =
     steps.length === 1 && first !== undefined ? first : (record) => stepped(record, steps, 0);
-  let [seen, met] = [0, 0];
+  let [seen, kept] = [0, 0];
   for await (const record of records) {
     seen += 1;
     const is = record.fault !== undefined || isMet(record);
     if (is === false) continue;
-    met += 1;
+    kept += 1;
     const used = is === true ? record : { ...record, fault: is };
     if (first === undefined || used.fault !== undefined) yield used;
     else
@@ -93,7 +93,7 @@ export async function* expandedRows(
         if (isSurveyed) break;
       }
   }
-  if (seen > 0 && met === 0)
+  if (seen > 0 && kept === 0)
     throw problem('E550', {
       what: `no row of the sheet meets --where ${options.where}`,
       hint: 'texts are compared letter for letter; correct the condition, or leave it out',

@@ -263,7 +263,7 @@ async function submit(http: Http, run: Sent, graph: object): Promise<Submitted> 
     : submittedOf(answer, problem?.code);
 }
 
-/** No job was made; those of a person are repeated when the key or the account is mended. */
+/** No job was made; those of a person are repeated when the key or the account is corrected. */
 const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
 
 const reasonOf = ({ status, text }: Answer): string => `answered ${status}: ${shown(text)}`;
