@@ -13,7 +13,7 @@ import { serveDashboard } from './dashboard.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
-import type { LivingService } from './service.ts';
+import type { Service } from './service.ts';
 import { RunsheetError } from '../errors/error.ts';
 import { z } from 'zod';
 
@@ -37,7 +37,7 @@ const CONNECTIONS = { most: 4_000, perAddress: 4_000 };
 export type App = { readonly app: FastifyInstance; readonly routes: readonly string[] };
 
 export function createApp(
-  service: LivingService,
+  service: Service,
   { tokens, only, listensHere = false, door = openPageLogin() }: AppOptions,
 ): App {
   const app = Fastify({
@@ -100,7 +100,7 @@ function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: ()
   done();
 }
 
-function serveV2(app: FastifyInstance, service: LivingService): void {
+function serveV2(app: FastifyInstance, service: Service): void {
   void app.register(
     (api, _options, done) => {
       serveRuns(api, service);
@@ -113,7 +113,7 @@ function serveV2(app: FastifyInstance, service: LivingService): void {
   void app.register((api) => serveUploads(api, service), { prefix: API });
 }
 
-function serveControl(app: FastifyInstance, service: LivingService, tokens: Tokens): void {
+function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): void {
   route(app, ['GET', 'PUT'], `${CONTROL}/faults`, (request, reply) => {
     if (request.method === 'PUT') {
       const refused = setFaults(service, request.body);
@@ -148,7 +148,7 @@ function serveControl(app: FastifyInstance, service: LivingService, tokens: Toke
 }
 
 /** Sets the rates; returns why they were refused, undefined on success. */
-function setFaults({ faults }: LivingService, body: unknown): string | undefined {
+function setFaults({ faults }: Service, body: unknown): string | undefined {
   try {
     const rates = JSON.parse(typeof body === 'string' ? body : '') as Record<string, number>;
     faults.set(rates);

@@ -111,9 +111,8 @@ export function serveDashboard(
   service: Service,
   { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
 ): void {
-  const guarded =
-    (answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
-    (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const serve = (url: string, answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): void =>
+    route(app, ['GET'], url, (request, reply) => {
       if (!listensHere || !isLoopback(hostOf(request))) return refuse(reply, ELSEWHERE);
       const opened = door.opens(request.raw);
       if (opened !== undefined)
@@ -122,40 +121,20 @@ export function serveDashboard(
           .headers({ ...opened, 'cache-control': 'no-store' })
           .send();
       return door.isOpen(request.raw) ? answer(request, reply) : refuse(reply, CLOSED);
-    };
+    });
 
-  route(
-    app,
-    ['GET'],
-    '/open/:secret',
-    guarded((_request, reply) => refuse(reply, CLOSED)),
-  );
-  route(
-    app,
-    ['GET'],
-    '/',
-    guarded((_request, reply) => sendDashboard(reply)),
-  );
-  route(
-    app,
-    ['GET'],
-    '/live',
-    guarded((_request, reply) =>
-      reply
-        .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
-        .send(dashboardOf(service)),
-    ),
+  serve('/open/:secret', (_request, reply) => refuse(reply, CLOSED));
+  serve('/', (_request, reply) => sendDashboard(reply));
+  serve('/live', (_request, reply) =>
+    reply
+      .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+      .send(dashboardOf(service)),
   );
   // Pictures on the dashboard count as no request and trigger no faults.
-  route(
-    app,
-    ['GET'],
-    '/live/runs/:run/:file',
-    guarded((request, reply) => {
-      const { file } = fileAt(service, request.params) ?? {};
-      return file === undefined ? notFound(reply) : sendFile(reply, file);
-    }),
-  );
+  serve('/live/runs/:run/:file', (request, reply) => {
+    const { file } = fileAt(service, request.params) ?? {};
+    return file === undefined ? notFound(reply) : sendFile(reply, file);
+  });
 }
 
 const refuse = (reply: FastifyReply, sentence: string): FastifyReply =>

@@ -12,7 +12,7 @@ export type NewRun = Pick<
 >;
 
 /** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
-type LiveRow = Omit<RunRow, 'inputs'>;
+export type LiveRow = Omit<RunRow, 'inputs'>;
 
 /** A run that has a place. */
 type Taken = {

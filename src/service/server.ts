@@ -7,8 +7,7 @@ import { openPageLogin } from '../host/page-login.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
-import type { Deployment } from './deployments.ts';
-import { createService, type LivingService, type Options, type Stats } from './service.ts';
+import { createService, type Options, type Service } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
 export {
@@ -36,27 +35,10 @@ export type LocalServiceOptions = Omit<Options, Usual | 'outside'> &
     readonly only?: 'v1' | undefined;
   };
 
-export type LocalService = {
-  /** Where this machine reaches it: `http://127.0.0.1:PORT` */
-  readonly url: string;
-  /** The base address of its V2 API, for those who use it. */
-  readonly base: string;
-  readonly legacyBase: string;
-  /** The address of the dashboard, with the secret that opens it. */
-  readonly dashboardPage: string;
-  /** Adds GPU servers and workflows of the user's own; see `givenGpusSchema`. */
-  readonly addGpus: (given: unknown) => Promise<readonly Deployment[]>;
-  /** All routes, such as `GET /api/run/:run_id`. */
-  readonly routes: readonly string[];
-  stats(): Stats;
-  /** Stops the clock, closes every connection and the database. Runs continue when a service opens the database again. */
-  close(): Promise<void>;
-};
-
 const KEEP_FILES_MS = 7 * 86_400_000;
 
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
-export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+export async function startLocalService(options: LocalServiceOptions) {
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0))
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
@@ -82,13 +64,19 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     service.open(address);
     log('listening', { url, address });
     return {
+      /** Where this machine reaches it: `http://127.0.0.1:PORT` */
       url,
+      /** The base address of its V2 API, for those who use it. */
       base: `${address}${API}`,
       legacyBase: `${address}${V1}`,
+      /** The address of the dashboard, with the secret that opens it. */
       dashboardPage: door.address(url),
+      /** All routes, such as `GET /api/run/:run_id`. */
       routes,
-      addGpus: (given) => service.gpus.add(given),
+      /** Adds GPU servers and workflows of the user's own; see `givenGpusSchema`. */
+      addGpus: (given: unknown) => service.gpus.add(given),
       stats: service.stats,
+      /** Stops the clock, closes every connection and the database. Runs continue when a service opens the database again. */
       close: closeOnce(app, service),
     };
   } catch (error) {
@@ -96,6 +84,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     throw error;
   }
 }
+
+export type LocalService = Awaited<ReturnType<typeof startLocalService>>;
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
@@ -118,7 +108,7 @@ export const isLoopbackHost = (host: string): boolean => isLoopback(spelled(host
 
 const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {
+function closeOnce(app: FastifyInstance, service: Service): () => Promise<void> {
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await app.close();

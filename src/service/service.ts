@@ -2,16 +2,16 @@
 
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../run-service/contract/shown.ts';
-import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
+import { behaviourOf, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
 import { openDatabase, type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
 import type { Timing } from './executors/remote/server-deps.ts';
-import { createRuns, eventsFor, type Runs } from './runs/runs.ts';
+import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
-import { publish, type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { publish, type Caller, createWebhooks } from './webhooks/webhooks.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,27 +20,6 @@ import { KeptFiles } from './executors/remote/kept-files.ts';
 import { OwnGpus } from './executors/remote/own-gpus.ts';
 
 type Log = (event: string, facts: Record<string, unknown>) => void;
-type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
-
-export type Service = {
-  readonly clock: Clock;
-  readonly database: Database;
-  readonly runs: Runs;
-  readonly faults: Faults;
-  readonly behaviour: Behaviour;
-  readonly deployments: ReadonlyMap<string, Deployment>;
-  readonly executorOf: (deploymentId: string) => Executor;
-  readonly gpus: OwnGpus;
-  readonly log: Log;
-  /** The base address of downloads, without a trailing slash. */
-  origin(): string;
-  /** How long files of runs on own GPUs and uploads are kept, at least. */
-  readonly keepFilesMs: number;
-  /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
-  show(row: RunRow, isTrue?: boolean): ShownRun;
-  newId(kind: 'upload'): string;
-  seen(request: Request): void;
-};
 
 /** The service's external dependencies: clock, random numbers, and webhook calls. */
 type Outside = {
@@ -48,20 +27,6 @@ type Outside = {
   clock(turn: (work: () => void) => void): WallClock;
   newId(kind: 'run' | 'container' | 'upload'): string;
   readonly caller: Caller;
-};
-
-export type Stats = {
-  readonly requests: Readonly<Record<Request, number>>;
-  readonly runs: Census;
-  readonly webhooks: ReturnType<Webhooks['counts']>;
-  readonly faults: ReturnType<Faults['counts']>;
-};
-
-/** A composed service: `open` starts its clock, and takes its own address. */
-export type LivingService = Service & {
-  open(origin: string): void;
-  readonly stats: () => Stats;
-  close(): Promise<void>;
 };
 
 const STALE_MS = 24 * 3_600_000;
@@ -90,33 +55,42 @@ export type Options = {
   readonly timing?: Partial<Timing>;
 };
 
-export function createService(options: Options): LivingService {
-  const { log, speed, seed, outside } = options;
+/** Composes a service, whose clock stands still until `open`. */
+export function createService(options: Options) {
+  const { log, speed, seed, outside, keepFilesMs } = options;
   refuseRepeats(options.deployments);
   const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
   const faults = createFaults(options.faults, seed);
-  const behaviour = behaviourOf(options.behaviour);
   const database = openDatabase(options.database);
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };
   const address = { origin: '' };
   const time = createTime(options, database);
   const { clock, webhooks } = time;
+  const origin = (): string => address.origin;
   const linksOf = (run: FaultTarget, nowMs: number): Links => ({
-    origin: address.origin,
+    origin: origin(),
     endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
     filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
   });
   const { newId } = outside;
-  const base = { ...time, database, faults, behaviour, deployments, speed, seed, log, linksOf, newId };
-  const tell = (run: LiveRun, change: RunChange): void => publish({ ...base, outputsOf }, run, change);
-  const events = eventsFor({ clock, database, publish: tell });
-  const origin = (): string => address.origin;
-  const executors = openExecutors(options, { ...base, events, origin });
-  const executorOf = (deploymentId: string): Executor => executors.of(deploymentId);
-  const outputsOf = ({ id }: Pick<LiveRun, 'id'>): readonly Output[] => {
-    const row = database.find(id);
-    return row?.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
+  const base = {
+    ...time,
+    database,
+    faults,
+    behaviour: behaviourOf(options.behaviour),
+    deployments,
+    log,
+    newId,
+    /** The base address of downloads, without a trailing slash. */
+    origin,
+    keepFilesMs,
   };
+  const outputsOf = ({ id }: Pick<LiveRun, 'id'>): readonly Output[] =>
+    outputsIn(database.find(id), executorOf);
+  const tell = (run: LiveRun, change: RunChange): void =>
+    publish({ ...base, linksOf, outputsOf }, run, change);
+  const executors = openExecutors(options, { ...base, events: eventsFor({ ...base, publish: tell }) });
+  const executorOf = executors.of;
   const runs = createRuns({ ...base, executorOf, publish: tell });
 
   return {
@@ -124,13 +98,10 @@ export function createService(options: Options): LivingService {
     runs,
     executorOf,
     gpus: executors.gpus,
-    keepFilesMs: options.keepFilesMs,
-    origin,
-    show: shower({ ...base, executorOf }),
-    seen(request) {
-      requests[request]++;
-    },
-    open(at) {
+    show: shower({ ...base, executorOf, linksOf, speed }),
+    seen: (request: keyof typeof requests): void => void requests[request]++,
+    /** `at`: its own address. */
+    open(at: string): void {
       address.origin = at;
       runs.recover();
       clock.open();
@@ -141,7 +112,7 @@ export function createService(options: Options): LivingService {
       webhooks: webhooks.counts(),
       faults: faults.counts(),
     }),
-    async close() {
+    async close(): Promise<void> {
       time.settle();
       clock.close();
       await executors.close();
@@ -150,29 +121,33 @@ export function createService(options: Options): LivingService {
     },
   };
 }
+export type Service = ReturnType<typeof createService>;
+
+type Deployments = ReadonlyMap<string, Deployment>;
+type ExecutorOf = (deploymentId: string) => Executor;
+
+const outputsIn = (row: RunRow | undefined, executorOf: ExecutorOf): readonly Output[] =>
+  row?.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
 
 const shower =
-  ({
-    clock,
-    speed,
-    linksOf,
-    executorOf,
-    deployments,
-  }: Pick<Service, 'clock' | 'deployments' | 'executorOf'> & {
+  (deps: {
+    readonly clock: Clock;
     readonly speed: number;
     readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
-  }): Service['show'] =>
-  (row, isTrue = false) => {
-    const nowMs = clock.now();
-    const executor = executorOf(row.deploymentId);
-    const machine = deployments.get(row.deploymentId);
+    readonly executorOf: ExecutorOf;
+    readonly deployments: Deployments;
+  }) =>
+  /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
+  (row: RunRow, isTrue = false): ShownRun => {
+    const nowMs = deps.clock.now();
+    const machine = deps.deployments.get(row.deploymentId);
     return recordOf(row, {
       nowMs,
       // A real run may wait for days.
-      staleMs: isTrue || machine?.isReal === true ? Number.POSITIVE_INFINITY : STALE_MS / speed,
-      links: isTrue ? { origin: '' } : linksOf(row, nowMs),
-      work: executor.view(row, nowMs),
-      outputs: row.status === 'success' ? executor.outputs(row) : [],
+      staleMs: isTrue || machine?.isReal === true ? Number.POSITIVE_INFINITY : STALE_MS / deps.speed,
+      links: isTrue ? { origin: '' } : deps.linksOf(row, nowMs),
+      work: deps.executorOf(row.deploymentId).view(row, nowMs),
+      outputs: outputsIn(row, deps.executorOf),
       machine,
     });
   };
@@ -264,7 +239,11 @@ function createCommit(
   };
 }
 
-type World = Pick<Service, 'clock' | 'database' | 'faults' | 'origin'> & {
+type World = {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly faults: Faults;
+  readonly origin: () => string;
   readonly commit: Commit;
   readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly events: ExecutorEvents;

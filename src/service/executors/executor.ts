@@ -11,15 +11,13 @@ import type { Readable } from 'node:stream';
 import type { Refusal } from '../../run-service/contract/refusal.ts';
 import type { LogLine } from '../../run-service/contract/run.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
-import type { RunRow } from '../database.ts';
+import type { LiveRow, RunRow } from '../database.ts';
 
 /** A run in memory that has not ended. */
 export type LiveRun = Pick<
   RunRow,
-  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'faults' | 'lostMs'
-> & {
-  readonly intermediate: boolean;
-};
+  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'intermediate' | 'faults' | 'lostMs'
+>;
 
 /** What a run does: its node, and its share from 0 to 1. `sinceMs` is the time of the last change. */
 export type Work = {
@@ -85,7 +83,7 @@ export type Executor = {
   /** Takes a run; it may have a place before this returns. */
   accept(run: LiveRun): void;
   /** After a restart: all runs that had not ended, oldest first. */
-  resume(rows: readonly (Omit<RunRow, 'inputs'> & { readonly run: LiveRun })[]): void;
+  resume(rows: readonly LiveRow[]): void;
   /** The run is stored as cancelled: it leaves its place or the queue, and no event of it follows. */
   cancel(run: LiveRun): void;
   view(row: RunRow, nowMs: number): Work;

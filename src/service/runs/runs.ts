@@ -15,17 +15,6 @@ import {
 } from '../executors/executor.ts';
 import { namedFaults } from '../faults.ts';
 
-type AcceptedRun = Pick<LiveRun, 'id' | 'number' | 'faults'>;
-
-export type Runs = {
-  /** Creates a run, which is committed when this resolves. */
-  accept(request: CheckedRequest, spec: Deployment, owner: string): Promise<AcceptedRun>;
-  /** Cancels a run in any state; false if it does not exist. */
-  cancel(id: string): boolean;
-  /** Continues every run that had not ended when the service stopped. */
-  recover(): void;
-};
-
 type World = {
   readonly clock: Clock;
   readonly database: Database;
@@ -41,28 +30,32 @@ type World = {
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
 
-export function createRuns(world: World): Runs {
+export function createRuns(world: World) {
   const { database, commit, commitSoon } = world;
   return {
-    accept(request, spec, owner) {
-      const draft = draftRun(world, request, spec, owner);
+    /** Creates a run, which is committed when this resolves. */
+    accept(request: CheckedRequest, spec: Deployment, owner: string): Promise<LiveRun> {
+      const { inputs, ...draft } = draftRun(world, request, spec, owner);
       return commitSoon(() => {
-        const run = liveRunOf({ ...draft, number: database.nextNumber(), lostMs: 0 });
-        database.insert(draft);
+        const run = { ...draft, number: database.nextNumber(), lostMs: 0 };
+        database.insert({ ...draft, inputs });
         world.executorOf(spec.id).accept(run);
         return run;
       });
     },
-    cancel(id) {
+    /** Cancels a run in any state; false if it does not exist. */
+    cancel(id: string): boolean {
       const row = database.find(id);
       if (row === undefined) return false;
       // A cancel does not change that the end of a run is unknown.
       if (row.endedMs === null && row.status !== 'timeout') commit(() => cancel(world, row));
       return true;
     },
+    /** Continues every run that had not ended when the service stopped. */
     recover: () => commit(() => recover(world)),
   };
 }
+export type Runs = ReturnType<typeof createRuns>;
 
 /** Stores each event, and publishes it. */
 export const eventsFor = ({
@@ -112,35 +105,19 @@ const draftRun = (world: World, request: CheckedRequest, spec: Deployment, owner
 /** Cancelled for its client immediately; its place is free when its machine lets go. */
 function cancel(world: World, row: RunRow): void {
   const atMs = world.clock.now();
-  const run = liveRunOf(row);
   const executor = world.executorOf(row.deploymentId);
   const work = executor.view({ ...row, status: 'cancelled', endedMs: atMs }, atMs);
   world.database.ended(row.number, 'cancelled', atMs, atMs);
-  world.publish(run, { kind: 'status', status: 'cancelled', atMs, work });
-  executor.cancel(run);
+  world.publish(row, { kind: 'status', status: 'cancelled', atMs, work });
+  executor.cancel(row);
 }
 
 function recover(world: World): void {
   const rows = world.database.alive();
-  const known = Map.groupBy(
-    // Not copied: there may be a hundred thousand.
-    rows.map((row) => Object.assign(row, { run: liveRunOf(row) })),
-    (row) => world.executorOf(row.deploymentId),
-  );
+  const known = Map.groupBy(rows, (row) => world.executorOf(row.deploymentId));
   for (const [executor, own] of known) executor.resume(own);
   const lost = rows.filter(
     ({ deploymentId, state }) => state === null && !world.deployments.has(deploymentId),
   );
   if (lost.length > 0) world.log('runs-without-deployment', { runs: lost.length });
 }
-
-const liveRunOf = (row: Omit<NewRun, 'inputs'> & Pick<RunRow, 'number' | 'lostMs'>): LiveRun => ({
-  number: row.number,
-  id: row.id,
-  deploymentId: row.deploymentId,
-  gpu: row.gpu,
-  webhook: row.webhook,
-  intermediate: row.intermediate === 1,
-  faults: row.faults,
-  lostMs: row.lostMs,
-});

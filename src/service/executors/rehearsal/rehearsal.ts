@@ -70,7 +70,7 @@ export function createRehearsal(world: World): Executor {
 
   function enter(held: Held, status: Status, nowMs = 0): void {
     const { run, plan } = held;
-    const steps = stepsAfter(stepsOf(plan, { progress: run.intermediate }), status, nowMs);
+    const steps = stepsAfter(stepsOf(plan, { progress: run.intermediate === 1 }), status, nowMs);
     const one: Active = { ...held, steps, callOff: () => undefined };
     active.set(run.number, one);
     waitFor(one, 0);
@@ -94,12 +94,13 @@ export function createRehearsal(world: World): Executor {
     resume(rows) {
       // The busy containers first and then the queue in order, so that the order and the limits hold.
       const placed = rows.filter(({ state, containerId }) => state !== null && containerId !== null);
-      for (const { run, containerId, state, status } of placed) {
-        const container = { id: containerId ?? '', deploymentId: run.deploymentId, gpu: run.gpu };
+      for (const run of placed) {
+        const { containerId, state, status, deploymentId, gpu } = run;
+        const container = { id: containerId ?? '', deploymentId, gpu };
         machines.hold(container);
         enter({ run, container, plan: planOf(state) as RunPlan }, status, clock.now());
       }
-      for (const { run, state } of rows) if (state === null) machines.wait(run);
+      for (const run of rows) if (run.state === null) machines.wait(run);
     },
     cancel(run) {
       const one = active.get(run.number);

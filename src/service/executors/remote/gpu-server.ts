@@ -393,6 +393,6 @@ export class GpuServer implements InspectedServer {
     if (one === undefined) return;
     const isNews = noteSocketEvent(one, event, this.#deps.now());
     if (one.state.startedMs === undefined) this.wake();
-    else if (isNews && one.run.intermediate) this.#deps.commit(() => this.#deps.progress(one));
+    else if (isNews && one.run.intermediate === 1) this.#deps.commit(() => this.#deps.progress(one));
   }
 }

@@ -7,7 +7,7 @@
 import { parseExactly } from '../../../batch/digits.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
-import type { RunRow } from '../../database.ts';
+import type { LiveRow, RunRow } from '../../database.ts';
 import {
   NO_WORK,
   type Census,
@@ -126,8 +126,9 @@ export class Remote implements Executor {
     this.#serve();
   }
 
-  resume(rows: readonly (Omit<RunRow, 'inputs'> & { readonly run: LiveRun })[]): void {
-    for (const { run, state: text, status } of rows) {
+  resume(rows: readonly LiveRow[]): void {
+    for (const run of rows) {
+      const { state: text, status } = run;
       const workflow = this.#workflows.get(run.deploymentId);
       // Its end is unknown for good.
       if (status === 'timeout' || workflow === undefined) continue;

@@ -172,27 +172,16 @@ function colour(hue: number, saturation: number, lightness: number): Colour {
 
 const isNear = (u: number, v: number, distance: number): boolean => u * u + v * v < distance * distance;
 
-const SHAPES = 7;
-
 /** Whether a shape covers a point of its tile; both coordinates go from 0 to 1. */
-function isCovered(shape: number, u: number, v: number): boolean {
-  switch (shape) {
-    case 0:
-      return isNear(u, v, 1);
-    case 1:
-      return isNear(u, v, 1) && isNear(1 - u, 1 - v, 1);
-    case 2:
-      return isNear(u - 0.5, v - 0.5, 0.36);
-    case 3:
-      return v > 0.5 || isNear(u - 0.5, v - 0.5, 0.5);
-    case 4:
-      return isNear(u - 0.5, v % 0.5, 0.5);
-    case 5:
-      return u + v < 1;
-    default:
-      return Math.floor(u * 8) % 2 === 0;
-  }
-}
+const SHAPES: readonly ((u: number, v: number) => boolean)[] = [
+  (u, v) => isNear(u, v, 1),
+  (u, v) => isNear(u, v, 1) && isNear(1 - u, 1 - v, 1),
+  (u, v) => isNear(u - 0.5, v - 0.5, 0.36),
+  (u, v) => v > 0.5 || isNear(u - 0.5, v - 0.5, 0.5),
+  (u, v) => isNear(u - 0.5, v % 0.5, 0.5),
+  (u, v) => u + v < 1,
+  (u) => Math.floor(u * 8) % 2 === 0,
+];
 
 /** Fills the upper part of the picture with `rows` rows of `columns` tiles. */
 export function paintMosaic(
@@ -214,7 +203,7 @@ function paintTile(bitmap: Bitmap, { left, top, width, height }: Tile, draw: () 
   const drawn = (most: number): number => Math.floor(draw() * most);
   const under = drawn(INKS);
   const over = (under + 1 + drawn(INKS - 1)) % INKS;
-  const mask = maskOf(drawn(SHAPES), width, height);
+  const mask = maskOf(drawn(SHAPES.length), width, height);
   const [isTurned, isUpsideDown] = [draw() < 0.5, draw() < 0.5];
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
@@ -231,7 +220,7 @@ function maskOf(shape: number, width: number, height: number): Uint8Array {
   const known = masks.get(key);
   if (known !== undefined) return known;
   const mask = Uint8Array.from({ length: width * height }, (_, at) =>
-    Number(isCovered(shape, ((at % width) + 0.5) / width, (Math.floor(at / width) + 0.5) / height)),
+    Number(SHAPES[shape]?.(((at % width) + 0.5) / width, (Math.floor(at / width) + 0.5) / height)),
   );
   masks.set(key, mask);
   return mask;
