@@ -1,14 +1,18 @@
-// That a command is about to make a batch, so that of two commands at the same moment at least one sees the other. A claim is written
-// before the batches are listed a last time, and removed when batch.json exists: a command that lists later finds the claim or the
-// batch, also in another folder, by its place. Nothing can attach to a claim, so giving it up loses nothing.
+// That a command is about to make a batch, or to add rows to one, so that of two commands at the same moment at least one sees the
+// other. A claim is written before the batches are listed a last time, and removed when batch.json or the pass exists: a command
+// that lists later finds the claim, the batch or its pass, also in another folder, by its place. Nothing can attach to a claim, so
+// giving it up loses nothing.
 
+import pMap from 'p-map';
 import { isRunsheetError } from '../errors/error.ts';
+import { waitInCall } from '../host/call-signal.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { readBatchText, type BatchFile } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
+import { newestPass } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
-import { batchesAt, placesElsewhere, rememberPlace, type Place, type Placed } from './known-places.ts';
-import { findOverlap } from './reuse/overlap.ts';
+import { batchesAt, placesElsewhere, type Place } from './known-places.ts';
+import { findOverlap, mayShare, type NewRows } from './reuse/overlap.ts';
 
 export const CLAIMS = '.claims';
 
@@ -16,20 +20,39 @@ export const CLAIMS = '.claims';
 const FRESH_MS = 15_000;
 /** A claim that another command has seen for so long was left by one that was killed. */
 const ABANDONED_MS = 30_000;
+/** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */
+const AGAIN_MOST_MS = 2_000;
 
 /** Another batch with some of the rows has come, or is about to come. */
 export class Overtaken extends Error {}
 
-type Claimed = Placed & {
+export const waitForOther = (): Promise<void> => waitInCall(Math.random() * AGAIN_MOST_MS);
+
+/** The batches that rows are compared with, by mark, each with its newest pass. */
+export type Compared = ReadonlyMap<string, number>;
+
+/** Called before they are compared: rows that are added later are found by their pass. */
+export const comparedWith = async (batches: readonly BatchFolder[]): Promise<Compared> =>
+  new Map(await pMap(batches, passOf, { concurrency: CONCURRENCY }));
+
+const passOf = async ({ file, store }: BatchFolder): Promise<readonly [string, number]> => [
+  file.mark,
+  await newestPass(store),
+];
+
+const CONCURRENCY = 32;
+
+type Claimed = {
+  readonly out: string;
+  /** The batch that is about to be made, or to get rows. */
   readonly file: BatchFile;
-  readonly layout: Store;
+  readonly rows: NewRows;
   /** undefined if batches in other folders do not matter. */
   readonly places: string | undefined;
 };
 
 type Seen = {
-  /** The marks of the batches that the rows were compared with. */
-  readonly compared: ReadonlySet<string>;
+  readonly compared: Compared;
   /** When claims were first seen. */
   readonly seen: Map<string, number>;
   /** Whether the user has decided about batches in other folders. */
@@ -48,10 +71,8 @@ export class Claim implements AsyncDisposable {
 
   static async make(claimed: Claimed): Promise<Claim> {
     const claim = new Claim(claimed);
-    const { file, places } = claimed;
+    const { file } = claimed;
     await claim.#store.write(claimNameOf(file.mark), JSON.stringify(file));
-    // Keep this order: who finds the place looks for the claim.
-    if (places !== undefined) rememberPlace(places, claimed);
     return claim;
   }
 
@@ -61,22 +82,25 @@ export class Claim implements AsyncDisposable {
     return performance.now() - now < FRESH_MS && Math.abs(Date.now() - wallNow) < FRESH_MS;
   }
 
-  /** Whether a batch or a claim that the rows were not compared with has some of them. */
+  /** Whether a batch, a pass or a claim that the rows were not compared with has some of them. */
   async isOvertaken({ compared, seen, isElsewhereMeant }: Seen): Promise<boolean> {
-    const { file, layout, out, places } = this.#claimed;
+    const { file, rows, out, places } = this.#claimed;
     const elsewhere =
-      places === undefined || isElsewhereMeant ? [] : await placesElsewhere(places, { out, file }, compared);
-    // Keep this order: a claim becomes a batch before it is removed.
+      places === undefined || isElsewhereMeant ? [] : await placesElsewhere(places, { out, file });
+    // Keep this order: a claim becomes a batch or a pass before it is removed.
     const claims = await this.#otherClaims(seen, elsewhere);
-    const batches = (await listBatchFolders(out)).filter((other) => !compared.has(other.file.mark));
+    const batches = [...(await listBatchFolders(out)), ...(await batchesAt(elsewhere))];
+    const passes = await comparedWith(batches);
+    // What is being added to a batch is not known yet.
+    if (claims.some((one) => passes.has(one.file.mark) && mayShare(file, one.file))) return true;
     const own = locationOf(out, file.batch);
-    const others = [...claims, ...batches, ...(await batchesAt(elsewhere))].filter(
+    const others = [...claims, ...batches.filter((one) => isNews(one, passes, compared))].filter(
       // Of the same rows under the same name, only one can create batch.json.
       (other) => other.file.content !== file.content || other.folder !== own,
     );
     if (others.length === 0) return !this.isFresh;
     try {
-      using overlap = await findOverlap(others, { file, layout });
+      using overlap = await findOverlap(others, rows);
       return !overlap.isEmpty || !this.isFresh;
     } catch (error) {
       // A claim was given up while its rows were read; what is wrong with a batch shows when it is compared again.
@@ -107,6 +131,9 @@ export class Claim implements AsyncDisposable {
     await this.#store.remove(claimNameOf(this.#claimed.file.mark));
   }
 }
+
+const isNews = ({ file: { mark } }: BatchFolder, passes: Compared, compared: Compared): boolean =>
+  passes.get(mark) !== compared.get(mark);
 
 const claimNameOf = (mark: string): string => `${CLAIMS}/${mark}.json`;
 

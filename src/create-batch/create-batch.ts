@@ -11,7 +11,6 @@ import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { waitInCall } from '../host/call-signal.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
@@ -44,8 +43,8 @@ import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
-import { Claim, Overtaken } from './claim.ts';
-import { batchesAt, placesElsewhere } from './known-places.ts';
+import { Claim, comparedWith, Overtaken, waitForOther, type Compared } from './claim.ts';
+import { batchesAt, placesElsewhere, rememberPlace } from './known-places.ts';
 
 export type CreateParams = SheetParams & {
   /** Where the batches in other folders are known; undefined: they do not matter. */
@@ -62,9 +61,6 @@ export type CreatedBatch = BatchFolder & {
   readonly laidOut: LaidOut | undefined;
 };
 
-/** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */
-const AGAIN_MOST_MS = 2_000;
-
 export class NewBatch implements Disposable {
   readonly #params: CreateParams;
   #answers: Answers;
@@ -77,9 +73,8 @@ export class NewBatch implements Disposable {
   #same: BatchFolder | undefined;
   #overlap: Overlap | undefined;
   #elsewhere: RowsElsewhere[] = [];
-  /** The marks of the batches that the rows were compared with. */
-  #compared: ReadonlySet<string> = new Set();
-  #comparedElsewhere: ReadonlySet<string> = new Set();
+  #compared: Compared = new Map();
+  #comparedElsewhere: Compared = new Map();
 
   private constructor(params: CreateParams) {
     this.#params = params;
@@ -115,7 +110,8 @@ export class NewBatch implements Disposable {
     return { done, open, unknown };
   }
 
-  get marks(): ReadonlySet<string> {
+  /** The batches that the rows were compared with. */
+  get compared(): Compared {
     return this.#compared;
   }
 
@@ -168,7 +164,7 @@ export class NewBatch implements Disposable {
         return await this.#put(this.#whole, seen);
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error;
-        await waitInCall(Math.random() * AGAIN_MOST_MS);
+        await waitForOther();
         // Agreed to before the other batch was there.
         const { earlier, ...others } = this.#answers;
         if (earlier === 'again' && others.open !== 'again') this.#answers = others;
@@ -214,7 +210,7 @@ export class NewBatch implements Disposable {
     const { out } = this.#params;
     const draft = this.#draft as DraftBatch;
     const batches = this.#again ? [] : await listBatchFolders(out);
-    this.#compared = new Set(batches.map(({ file }) => file.mark));
+    this.#compared = await comparedWith(batches);
     this.#elsewhere = [];
     this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
     if (this.#same !== undefined || this.#again || this.#buysAll) return;
@@ -222,7 +218,7 @@ export class NewBatch implements Disposable {
     const places = this.#placesFor(draft);
     if (places === undefined || this.#answers.elsewhere === 'again') return;
     const others = await batchesAt(await placesElsewhere(places, { out, file: draft.file }, this.#compared));
-    this.#comparedElsewhere = new Set(others.map(({ file }) => file.mark));
+    this.#comparedElsewhere = await comparedWith(others);
     if (others.length === 0) return;
     using overlap = await findOverlap(others, draft);
     const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
@@ -280,7 +276,9 @@ export class NewBatch implements Disposable {
       from = await store.bring(layout, from);
       if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
       const places = this.#placesFor(draft);
-      await using claim = await Claim.make({ out, home, file, layout: openStore(from), places });
+      await using claim = await Claim.make({ out, file, rows: { file, layout: openStore(from) }, places });
+      // Keep this order: who finds the place looks for the claim.
+      if (places !== undefined) rememberPlace(places, { out, home, file });
       if (await this.#isOvertaken(claim, seen)) {
         await this.#takeBack(store, layout, from);
         throw new Overtaken();
@@ -299,7 +297,7 @@ export class NewBatch implements Disposable {
   /** Rows that are bought whatever other batches have need no comparison. */
   async #isOvertaken(claim: Claim, seen: Map<string, number>): Promise<boolean> {
     if (this.#again || this.#buysAll) return false;
-    const compared = new Set([...this.#compared, ...this.#comparedElsewhere]);
+    const compared = new Map([...this.#compared, ...this.#comparedElsewhere]);
     return claim.isOvertaken({ compared, seen, isElsewhereMeant: this.#answers.elsewhere === 'again' });
   }
 

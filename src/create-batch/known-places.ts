@@ -45,11 +45,11 @@ export function rememberPlace(places: string, { out, home, file }: Placed): void
   writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
 }
 
-/** The places of the same deployment outside of `out`, without those that are known. */
+/** The places of the same deployment outside of `out`, without the marks that are known. */
 export async function placesElsewhere(
   places: string,
   { out, file }: Placed,
-  known: ReadonlySet<string>,
+  known: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): Promise<readonly Place[]> {
   const folder = folderOf(places, file);
   const found: Place[] = [];

@@ -257,13 +257,13 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   /** The batches of the same rows that workers of the cluster run in other places. Nothing is paid for in a rehearsal. */
   async #onCluster({ batches }: Pick<Needed, 'batches'>): Promise<readonly RowsElsewhere[]> {
     const { config, isCluster } = this.#given.around;
-    const { draft, marks } = this.#new as NewBatch;
+    const { draft, compared } = this.#new as NewBatch;
     const isAnswered = this.#again || this.#answers.elsewhere === 'again';
     if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
     const { rows, reused = 0 } = draft.file.sheet;
     const known = await batches.withContent(draft.content);
     return known
-      .filter(({ mark, batch, folder }) => !marks.has(mark) && folder !== locationOf(config.out, batch))
+      .filter(({ mark, batch, folder }) => !compared.has(mark) && folder !== locationOf(config.out, batch))
       .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: rows - reused }));
   }
 

@@ -7,6 +7,8 @@ import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import type { Config } from '../../src/host/config.ts';
+import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import type { Asked } from './create.ts';
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
@@ -49,13 +51,30 @@ const decide: Asked['decide'] = async ({ open, rows }) => {
 };
 if (process.env['ASKS']) {
   // As a script, which cannot be asked.
-  const said = await create(path, out, JSON.parse(asked) as Asked).then(
-    ({ laidOut }) => ({ made: laidOut !== undefined }),
+  const given = JSON.parse(asked) as Asked;
+  const into = process.env['INTO'];
+  const making = into === undefined ? newBatch(given) : addTo(into, given);
+  const said = await making.then(
+    (made) => ({ made }),
     (error: unknown) => ({ refused: (error as { readonly code?: string }).code }),
   );
   console.log(JSON.stringify(said));
   process.exit();
 }
+async function newBatch(given: Asked): Promise<boolean> {
+  const { laidOut } = await create(path, out, given);
+  return laidOut !== undefined;
+}
+
+async function addTo(name: string, { places }: Asked): Promise<boolean> {
+  const { carriedOut, withFurther } = await import('./further.ts');
+  const { openBatchFolder } = await import('../../src/store/batch-folders.ts');
+  const batch = (await openBatchFolder(out, name)) as BatchFolder;
+  const config = { out, home: out, places } as Config;
+  const added = await withFurther({ write: () => path }, { batch, name: '', text: '', config }, carriedOut);
+  return added !== undefined;
+}
+
 const made = await create(path, out, { ...(JSON.parse(asked) as Asked), decide });
 await placeReused(made);
 const { batch, file, laidOut } = made;

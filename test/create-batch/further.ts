@@ -21,7 +21,7 @@ export type FurtherGiven = {
 
 /** What is done with the rows of a further sheet once they are compared. */
 export async function withFurther<T>(
-  place: Place,
+  place: Pick<Place, 'write'> & Partial<Pick<Place, 'out'>>,
   {
     name,
     text,

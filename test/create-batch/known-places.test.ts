@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { rememberPlace } from '../../src/create-batch/known-places.ts';
 import { create, ASKED } from './create.ts';
 import { Place } from './creating.ts';
+import { carriedOut, withFurther } from './further.ts';
+import type { Config } from '../../src/host/config.ts';
 
 const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
 
@@ -41,6 +43,26 @@ describe('rows that a batch in another folder has', () => {
     await expect(made('three.csv', 'nowhere')).rejects.toMatchObject({
       message: expect.stringMatching(/^3 of 3 rows are in another folder/) as string,
     });
+  });
+
+  it('are not added to another batch without a question', async () => {
+    const first = await made('three.csv', 'here');
+    place.write('other.csv', 'prompt\ne\n');
+    const batch = await made('other.csv', 'there');
+    const config = {
+      out: join(place.folder, 'there'),
+      home: place.folder,
+      places: join(place.folder, 'places'),
+    };
+    const given = { batch, name: 'four.csv', text: 'prompt\na\nb\nc\nd\n', config: config as Config };
+    await expect(withFurther(place, given, carriedOut)).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining(
+        `3 succeeded or may have a run that was paid for in ${first.folder}`,
+      ) as string,
+    });
+    const answers = { boughtBefore: 'again' } as const;
+    expect(await withFurther(place, { ...given, answers }, carriedOut)).toMatchObject({ appended: 4 });
   });
 
   it('are forgotten with their folder, but not with a disk that is away for a while', async () => {

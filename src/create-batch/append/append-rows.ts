@@ -226,8 +226,13 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
 
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
-/** False if another pass was added since the comparison. */
-export async function addRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<boolean> {
+/** False if another pass was added since the comparison, or if `create` does not let the pass be created. */
+export async function addRows(
+  sheet: FurtherSheet,
+  comparison: Comparison,
+  by: string,
+  create: (add: () => Promise<boolean>) => Promise<boolean>,
+): Promise<boolean> {
   const { store, file } = sheet.batch;
   const { pass, appended, changed } = comparison;
   const folder = `passes/${randomBytes(8).toString('hex')}`;
@@ -244,14 +249,16 @@ export async function addRows(sheet: FurtherSheet, comparison: Comparison, by: s
       placesIn(sheet, lane, (row) => comparison.againOf(row)),
     );
   }
-  return createPass(store, pass, {
-    at: new Date().toISOString(),
-    kind: 'append',
-    by,
-    ...(changed > 0 ? { isChanged: true } : {}),
-    ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
-    segments: queue.segments,
-  });
+  return create(() =>
+    createPass(store, pass, {
+      at: new Date().toISOString(),
+      kind: 'append',
+      by,
+      ...(changed > 0 ? { isChanged: true } : {}),
+      ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
+      segments: queue.segments,
+    }),
+  );
 }
 
 async function writeRows(sheet: FurtherSheet, comparison: Comparison, to: Store): Promise<void> {

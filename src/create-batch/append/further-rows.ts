@@ -40,7 +40,10 @@ import {
   type ReadSheet,
 } from './append-rows.ts';
 import type { Comparison } from './compare-rows.ts';
-import { paidElsewhere } from './paid-elsewhere.ts';
+import { paidElsewhere, rowsToSend } from './paid-elsewhere.ts';
+import { Claim, comparedWith, waitForOther, type Compared } from '../claim.ts';
+import { batchesAt, placesElsewhere } from '../known-places.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
@@ -62,6 +65,8 @@ type Around = {
   readonly onUploading?: (uploading: Uploading) => void;
 };
 
+type Further = { readonly sheet: FurtherSheet; readonly compared: Comparison };
+
 export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposable {
   readonly #request: FurtherRequest;
   readonly #around: Around;
@@ -69,9 +74,11 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #copy: SheetCopy | undefined;
   #answers: Answers;
   #guesses: readonly Guess[] = [];
-  #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
+  #further: Further | undefined;
   /** Rows to send that other batches have. */
   #paid: readonly SharedRows[] = [];
+  /** The batches that they were compared with. */
+  #others: Compared = new Map();
   #failure: unknown;
   #files: LocalFiles | undefined;
   #found: LocalFiles['found'];
@@ -96,7 +103,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   /** undefined if the sheet can only be read with other guesses. */
-  get further(): { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined {
+  get further(): Further | undefined {
     return this.#further;
   }
 
@@ -133,6 +140,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   /** undefined if the batch has all rows. If another pass was added meanwhile, they are compared again. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Appended | undefined> {
+    const seen = new Map<string, number>();
     for (;;) {
       const { questions } = this;
       if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
@@ -145,9 +153,28 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
         await this.#layOut();
         continue;
       }
-      if (await addRows(sheet, compared, this.#request.by)) return { pass, appended, changed };
+      const isAdded = await addRows(sheet, compared, this.#request.by, (add) => this.#claimed(add, seen));
+      if (isAdded) return { pass, appended, changed };
+      await waitForOther();
       await this.#compare(sheet);
     }
+  }
+
+  /** Adds the pass, unless another command has made a batch with some of the rows, or is about to. */
+  async #claimed(add: () => Promise<boolean>, seen: Map<string, number>): Promise<boolean> {
+    const { sheet, compared } = this.#further as Further;
+    const { out } = this.#around.config;
+    const { file } = sheet.batch;
+    await using claim = await Claim.make({
+      out,
+      file,
+      rows: rowsToSend(sheet, compared),
+      places: this.#places,
+    });
+    const others = { compared: this.#others, seen, isElsewhereMeant: false };
+    if (this.#isAsked && (await claim.isOvertaken(others))) return false;
+    // Awaited here: the claim stands until the pass exists.
+    return claim.isFresh && (await add());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -192,9 +219,28 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     const compared = await compareFurther(sheet);
     before?.[Symbol.dispose]();
     this.#further = { sheet, compared };
-    // What is saved again is the wish of its user, whatever other batches have.
-    const isAsked = this.#request.isSavedAgain !== true && this.#answers.boughtBefore === undefined;
-    this.#paid = isAsked ? await paidElsewhere(this.#around.config.out, sheet, compared) : [];
+    if (this.#isAsked) await this.#compareOthers(sheet, compared);
+  }
+
+  /** What is saved again is the wish of its user, whatever other batches have. */
+  get #isAsked(): boolean {
+    return this.#request.isSavedAgain !== true && this.#answers.boughtBefore === undefined;
+  }
+
+  /** undefined in a rehearsal: nothing is paid for. */
+  get #places(): string | undefined {
+    const { batch } = this.#request;
+    return batch.file.service.rehearsal ? undefined : this.#around.config.places;
+  }
+
+  async #compareOthers(sheet: FurtherSheet, compared: Comparison): Promise<void> {
+    const { out } = this.#around.config;
+    const { file } = this.#request.batch;
+    const here = await listBatchFolders(out);
+    const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
+    const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
+    this.#others = await comparedWith([...here, ...elsewhere]);
+    this.#paid = await paidElsewhere([...here, ...elsewhere], sheet, compared);
   }
 }
 

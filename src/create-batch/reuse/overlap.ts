@@ -21,7 +21,12 @@ import { rowsInFlight } from '../append/add-pass.ts';
 import type { SharedRows } from '../questions.ts';
 import { requestHash } from '../request-hash.ts';
 
-export type NewRows = { readonly file: BatchFile; readonly layout: Store };
+export type NewRows = {
+  readonly file: BatchFile;
+  readonly layout: Store;
+  /** undefined: all rows. */
+  readonly isWanted?: (row: number) => boolean;
+};
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {
@@ -34,8 +39,7 @@ export type ReusableRow = {
 /** Of the rows that are wanted. The caller closes it. */
 export async function findOverlap(
   batches: readonly BatchFolder[],
-  { file, layout }: NewRows,
-  isWanted: (row: number) => boolean = () => true,
+  { file, layout, isWanted = () => true }: NewRows,
 ): Promise<Overlap> {
   const others = batches.filter((other) => mayShare(file, other.file));
   const overlap = new Overlap(file.sheet.rows);
@@ -54,7 +58,7 @@ export async function findOverlap(
 }
 
 /** A version that one of them does not know counts as the same; then only the user can decide. */
-function mayShare(file: BatchFile, other: BatchFile): boolean {
+export function mayShare(file: BatchFile, other: BatchFile): boolean {
   const isOther =
     file.deployment.versionId !== other.deployment.versionId && isVersionKnown(file) && isVersionKnown(other);
   return !isOther && file.deployment.id === other.deployment.id && file.service.base === other.service.base;
