@@ -1,7 +1,7 @@
 // The events that a batch receives. The workflow creates them from signals, activity results and timers. Most of them travel in
 // Temporal payloads, so they stay small: no outputs, no URLs.
 
-import { clipped } from '../options/clipped.ts';
+import { clipped, clippedAtWord } from '../options/clipped.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
@@ -224,7 +224,7 @@ type Entry = Pick<BatchEvent, 'event'> & {
 
 /** Adds an entry. If the store takes none for long, the oldest entries are lost. */
 export function note(state: Log, entry: Entry): void {
-  const { by, reason } = entry;
+  const { by, reason, note: given } = entry;
   if (state.log.length === 0) state.logDueAt = state.now + LOG_AFTER_MS;
   state.log.push(
     definedOnly({
@@ -232,6 +232,7 @@ export function note(state: Log, entry: Entry): void {
       ...entry,
       by: by && clipped(by, SHORT_REASON_BYTES),
       reason: reason && clipped(reason, REASON_BYTES),
+      note: given && clippedAtWord(given, REASON_BYTES),
     }),
   );
   // Entries that are being written stay at the beginning of the list.

@@ -2,7 +2,7 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
-import { clipped } from '../../options/clipped.ts';
+import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { type Event, note } from '../events.ts';
 import { budgetLeft, attemptCost } from '../sending-limits/budget.ts';
@@ -37,7 +37,9 @@ const ALL_ENDED = 'every row has its outcome already';
 export function acknowledge(state: State, id: string | undefined, answer: Answer = DONE): void {
   if (id === undefined) return;
   state.knownCommands = [...state.knownCommands, id].slice(-COMMANDS_KNOWN);
-  state.acknowledgements = [...state.acknowledgements, { id, ...answer }].slice(-ACKNOWLEDGED_MOST);
+  const { ok, note: given } = answer;
+  const one = definedOnly({ id, ok, note: given && clippedAtWord(given, REASON_BYTES) });
+  state.acknowledgements = [...state.acknowledgements, one].slice(-ACKNOWLEDGED_MOST);
 }
 
 /** Acknowledges the command when no POST of the groups in flight can start any more. */

@@ -1,4 +1,4 @@
-// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9.5 KB.
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 16 KB.
 
 import type { RequestLedger } from '../accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
