@@ -60,6 +60,15 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n“a”,1\n“b”,2\n',
   },
   {
+    found: 'a `.txt` whose lines begin with names of settings, such as `Seed: 5`',
+    means: '',
+    does: 'refused',
+    code: 'E104',
+    flag: '--columns',
+    sheet: 'Prompt: a cat\nSeed: 5\n\nPrompt: an owl\nSeed: 6\n',
+    file: 'a.txt',
+  },
+  {
     found: 'such quotes around a text with commas, or around the names of columns',
     means: '',
     does: 'refused',

@@ -4,10 +4,10 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, plainName } from './guess.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
-import { shellWord } from '../../errors/outside-text.ts';
+import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
-import { nameProper } from './input-names.ts';
+import { isSetting, nameProper } from './input-names.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 
@@ -36,7 +36,7 @@ export async function settleReading(
   const wanted = new Set(
     [...(inputs ?? []), ...namesIn(options)].flatMap((name) => [plainName(name), nameProper(name)]),
   );
-  if (listed !== undefined && (await isPlainList(source, options, wanted)))
+  if (listed !== undefined && (await isPlainList(source, options, wanted, listed)))
     return (settle(listOf(options, listed)), { options, guesses });
   if (options.columns !== undefined && options.headerRow === undefined)
     options = { ...options, headerRow: 0 };
@@ -48,28 +48,58 @@ export async function settleReading(
   return { options, guesses };
 }
 
-/** A .txt without a header and without a table in it. */
-async function isPlainList({ name, open }: SheetSource, options: SheetOptions, wanted: ReadonlySet<string>) {
+/** A .txt without a header and without a table in it. Throws E104 if its lines name what they are, as in blocks of settings. */
+async function isPlainList(
+  { name, open }: SheetSource,
+  options: SheetOptions,
+  wanted: ReadonlySet<string>,
+  listed: string,
+) {
   const { format, delimiter, headerRow, columns } = options;
   if (format !== 'csv' || !name.toLowerCase().endsWith('.txt')) return false;
   if ((delimiter ?? headerRow ?? columns) !== undefined) return false;
   let tabs = 0;
   let lines = 0;
+  const labelled: RegExpExecArray[] = [];
   for await (const line of linesOf(lenientTextOf({ name, open }, options), MOST_LINE)) {
     if (line.trim() === '') continue;
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
     if (line.includes('\t')) tabs += 1;
+    const label = LABEL.exec(line);
+    const named = nameProper(label?.[1] ?? '');
+    if (label !== null && (wanted.has(named) || isSetting(named))) labelled.push(label);
     if (lines === SAMPLED) break;
   }
+  if (labelled.length * 4 > lines) throw blocksOf(name, labelled, listed);
   return tabs * 2 <= lines;
 }
 
 const MOST_LINE = 1000;
 
+/** `Seed: 5` */
+const LABEL = /^([^:=]{1,40})[:=]/;
+
+function blocksOf(file: string, labelled: readonly RegExpExecArray[], input: string): RunsheetError {
+  const names = [...new Set(labelled.map(([, name = '']) => name.trim()))].join(',');
+  const line = JSON.stringify(shortened((labelled[1] ?? labelled[0])?.input ?? '', 60));
+  const what = `each line would be one ${input}, also ${line}, which begins with the name of a setting`;
+  const table = `make it a table: ${names} in the first line, below it a line for each run`;
+  const hint = `${table}; if each line is one ${input}: ${listFlags(input).map(shellWord).join(' ')}`;
+  return problem('E104', { what, hint }, { place: { file } });
+}
+
+const listFlags = (input: string): readonly string[] => [
+  '--delimiter',
+  'none',
+  '--header-row',
+  'none',
+  '--columns',
+  input,
+];
+
 function listOf(options: SheetOptions, input: string): Settled {
-  const flags = ['--delimiter', 'none', '--header-row', 'none', '--columns', input];
-  const guess = said('header', `each line is one ${input}, also the first`, ...flags);
+  const guess = said('header', `each line is one ${input}, also the first`, ...listFlags(input));
   return { options: { ...options, delimiter: 'none', headerRow: 0, columns: [input] }, guesses: [guess] };
 }
 

@@ -50,6 +50,9 @@ const TELLING: ReadonlySet<number> = new Set(
 export const nameProper = (name: string): string =>
   plainName(name.replaceAll(/\([^)]*\)|\[[^\]]*\]|[*:]/g, ' ').replaceAll(/\s+/g, ' '));
 
+/** Whether it is a name of a well-known setting. */
+export const isSetting = (name: string): boolean => SETTINGS.has(nameProper(name));
+
 /** Whether both are names of one well-known setting. */
 export function areOneSetting(column: string, input: string): boolean {
   const setting = SETTINGS.get(nameProper(column));

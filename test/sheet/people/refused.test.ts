@@ -49,6 +49,23 @@ describe('a sheet is refused', () => {
     expect(named.rows).toEqual(['{"prompt":"a fox in the snow"}', '{"prompt":"an owl at night"}']);
   });
 
+  it.each([
+    ['Prompt: a cat\nSeed: 5\n\nPrompt: a dog\nSeed: 6\n', 'Seed: 5', 'Prompt,Seed'],
+    ['a cat\nNegative prompt: blurry\nSteps: 20, Seed: 5\n\n', 'Steps: 20, Seed: 5', 'Negative prompt,Steps'],
+    ['prompt = a cat\n', 'prompt = a cat', 'prompt'],
+  ])(
+    'if its lines begin with names of settings, and each would be a prompt: %j',
+    async (text, line, names) => {
+      await expect(read('prompts.txt', text)).rejects.toMatchObject({
+        code: 'E104',
+        message: `each line would be one prompt, also ${JSON.stringify(line)}, which begins with the name of a setting`,
+        hint: `make it a table: ${names} in the first line, below it a line for each run; if each line is one prompt: --delimiter none --header-row none --columns prompt`,
+      });
+      const asPrompts = { delimiter: 'none', headerRow: 0, columns: ['prompt'] };
+      expect((await read('prompts.txt', text, asPrompts)).rows[0]).toContain(text.split('\n')[0]);
+    },
+  );
+
   it('if its header is repeated', async () => {
     expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
       'rows of a.csv repeat the header: 3',
