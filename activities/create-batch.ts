@@ -12,6 +12,7 @@ import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options
 import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { shownAddress, withoutSecrets } from '../src/errors/redact.ts';
+import { aboutJob } from '../src/schedule/job-keys.ts';
 import { readSummary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
 
@@ -47,11 +48,12 @@ function callOf({ options, ...call }: WrittenCall): BatchCall {
   return { ...call, ...definedOnly({ format, reuse }), request: wishOf(given) };
 }
 
-/** What `read` throws fails the activity too. */
+/** What `read` throws fails the activity too. `job`: the job file that asks for it. */
 export async function createFrom(
   { maker, log }: Pick<Deps, 'log' | 'maker'>,
   sheet: string,
   read: () => BatchCall,
+  job?: string,
 ): Promise<NewBatch | undefined> {
   try {
     const created = await createOnce({ ...maker, signal: cancellationSignal() }, read());
@@ -67,7 +69,7 @@ export async function createFrom(
   } catch (error) {
     const { workflowExecution: caller } = activityInfo();
     log.warn({ sheet: shownAddress(sheet), caller, error: errorMessage(error) }, 'no batch was made');
-    throw error instanceof RunsheetError ? failureOf(error) : error;
+    throw error instanceof RunsheetError ? failureOf(error, job) : error;
   }
 }
 
@@ -75,26 +77,28 @@ export async function createFrom(
 const PASSING: ReadonlySet<string> = new Set(['E107', 'E551']);
 
 /** An outage is retried; what only a user can correct fails the activity. */
-function failureOf(error: RunsheetError): ApplicationFailure {
+function failureOf(error: RunsheetError, job: string | undefined): ApplicationFailure {
   const isTemporary = error.exit === EXIT.unreachable || PASSING.has(error.code);
-  const problems = problemsOf(error);
+  const told = (one: RunsheetError) => (job === undefined ? one : aboutJob(one, job));
+  const [first, problems] = [told(error), problemsOf(error).map(told)];
   return ApplicationFailure.create({
-    message: withoutSecrets([textOf(error), ...problems.map(textOf)].join('\n')),
+    message: withoutSecrets([textOf(first), ...problems.map(textOf)].join('\n')),
     type: error.code,
     nonRetryable: !isTemporary,
-    details: [{ ...detailOf(error), ...(problems.length > 0 && { problems: problems.map(detailOf) }) }],
+    details: [{ ...detailOf(first), ...(problems.length > 0 && { problems: problems.map(detailOf) }) }],
   });
 }
 
-const detailOf = ({ code, message, hint, place }: RunsheetError) =>
-  definedOnly({ code, message, hint, place });
+type Told = Pick<RunsheetError, 'code' | 'message' | 'hint' | 'place'>;
+
+const detailOf = ({ code, message, hint, place }: Told) => definedOnly({ code, message, hint, place });
 
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
   'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
 
 const TEXT_MOST = 500;
 
-function textOf(error: RunsheetError): string {
+function textOf(error: Told): string {
   const { place } = error;
   const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
   return shortened(terminalLine(`${at}${codedMessage(error)}`), TEXT_MOST);

@@ -1,6 +1,7 @@
 // Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
 
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
+import { asKeys } from '../src/schedule/job-keys.ts';
 import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
@@ -22,7 +23,7 @@ export async function createFiring(
   deps: Pick<Deps, 'log' | 'maker'>,
   { definition, nominalTime, findOnly }: FiringInput,
 ): Promise<NewBatch | undefined> {
-  const { out, format, deadlineMs, reuse } = definition;
+  const { out, format, deadlineMs, reuse, job } = definition;
   const { name, sheet, request } = firingOf(definition, nominalTime);
   const { service, ...wanted } = request;
   // The worker may have another service of its own.
@@ -44,8 +45,9 @@ export async function createFiring(
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     reuse: reuse ? 'reuse' : 'again',
     ...(findOnly && { findOnly }),
+    ...(job !== undefined && { wording: asKeys(job) }),
   };
-  return createFrom({ log: deps.log, maker: { ...deps.maker, config } }, sheet, () => call);
+  return createFrom({ log: deps.log, maker: { ...deps.maker, config } }, sheet, () => call, job);
 }
 
 /** A worker makes batches only where it may work, and only for the service that the user meant. */

@@ -15,7 +15,7 @@ import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './batch-spec.ts';
 import type { CreatedBatch } from './create-batch.ts';
 import { propose, type Needed, type Source } from './propose.ts';
-import { answersTo, asOption, type ReuseWish } from './questions.ts';
+import { answersTo, asOption, type ReuseWish, type Wording } from './questions.ts';
 import { nameOf, ofOther } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
 import { settle } from './settle.ts';
@@ -38,6 +38,8 @@ export type BatchCall = {
   readonly reuse?: ReuseWish;
   /** Only find the batch that an earlier call with this id has made. */
   readonly findOnly?: true;
+  /** How its door writes answers down (default: as options of a program). */
+  readonly wording?: Wording;
 };
 
 export type Maker = {
@@ -94,7 +96,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
       around,
     );
     // Awaited here, because the proposal is disposed of on return.
-    return (await settle(proposal, { wording: asOption })) as CreatedBatch;
+    return (await settle(proposal, { wording: call.wording ?? asOption })) as CreatedBatch;
   } catch (error) {
     // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
     const made = await findMade(config.out, name, callId);

@@ -107,7 +107,11 @@ export const hintAmong = (
 ): string => sentences(didYouMean(near), `${noun}: ${list(known, between)}`);
 
 /** The error as one line, for who sees nothing else of it. */
-export const codedMessage = ({ code, message, hint }: RunsheetError): string =>
+export const codedMessage = ({
+  code,
+  message,
+  hint,
+}: Pick<RunsheetError, 'code' | 'message' | 'hint'>): string =>
   `${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
 
 /** Messages appear in signals, records and on screens, and their length is not under our control. */

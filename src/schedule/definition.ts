@@ -29,6 +29,8 @@ export type ScheduleDefinition = {
   readonly deadlineMs?: number;
   /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
   readonly reuse: boolean;
+  /** The job file that says it. Absolute. */
+  readonly job?: string;
 };
 
 export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'catchupMs'> & {

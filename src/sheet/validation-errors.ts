@@ -153,9 +153,11 @@ export class Problems {
     const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
     const found = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
     const refused = new SheetRefused(found, `${this.#place.store.location}/${this.#place.file}`);
-    const isLess = correctionsOf(refused).some((one) => 'add' in one && one.add[0]?.[0] === '--skip-rows');
-    const hint = `${refused.hint}\nwithout the rows that are refused:`;
-    return isLess ? new SheetRefused(refused, refused.errorsFile, hint) : refused;
+    const added = correctionsOf(refused).flatMap((one) => ('add' in one ? one.add : []));
+    const less = added.find(([flag]) => flag === '--skip-rows');
+    if (less === undefined) return refused;
+    const hint = `${refused.hint}\nwithout the rows that are refused: ${less.join(' ')}`;
+    return new SheetRefused(refused, refused.errorsFile, hint);
   }
 
   /** Discards an unfinished list; does nothing after {@link refusal}. */

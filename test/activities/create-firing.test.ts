@@ -1,4 +1,4 @@
-// The batch of a firing is made for the service of its schedule, whatever the worker's own is.
+// The batch of a firing, and what its failure says.
 
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { Place } from '../create-batch/creating.ts';
 import { openService, TOKEN } from '../service/asking.ts';
 import { depsOf } from './deps.ts';
 
-it('is at the service of its name, although the worker has another one', async () => {
+async function firings() {
   const [{ service: production }, { service: staging }] = [await openService(), await openService()];
   const place = new Place();
   mkdirSync(place.out);
@@ -39,24 +39,44 @@ it('is at the service of its name, although the worker has another one', async (
     servers: { pools: { show: async () => undefined }, batches: { withContent: async () => [] } },
     searchAttributes: async () => [],
   };
-  const definition = definitionFrom({
-    name: 'nightly',
-    cron: '0 2 * * *',
-    sheet: place.write('sheet.csv', 'number,prompt\n1,a fox\n'),
-    out: place.out,
-    reuse: false,
-    request: {
+  const fire = (sheet: string, more: object = {}, options: object = {}): Promise<NewBatch | undefined> => {
+    const request = {
       service: { base: staging.base, api: 'v2' },
       deployment: 'test',
-      options: { map: {}, set: {}, drop: [], types: {} },
+      options: { map: {}, set: {}, drop: [], types: {}, ...options },
       settings: { deadlines: {}, webhooks: true },
       order: {},
-    },
-  });
-  const firing = { definition, nominalTime: Date.now() };
-  const made: NewBatch | undefined = await new MockActivityEnvironment().run(() =>
-    createFiring(depsOf({ maker }), firing),
-  );
+    } as const;
+    const rule = { name: 'nightly', cron: '0 2 * * *', out: place.out, reuse: false, request };
+    const definition = { ...definitionFrom({ ...rule, sheet: place.write('sheet.csv', sheet) }), ...more };
+    const firing = { definition, nominalTime: Date.now() };
+    return new MockActivityEnvironment().run(() => createFiring(depsOf({ maker }), firing));
+  };
+  return { fire, place, staging };
+}
+
+it('is at the service of its name, although the worker has another one', async () => {
+  const { fire, place, staging } = await firings();
+  const made = await fire('number,prompt\n1,a fox\n');
   const found = await openBatchFolder(place.out, made?.batch ?? '');
   expect(found?.file.service.base).toBe(staging.base);
+});
+
+it.each([
+  ['guesses', 'number,prompt\n1,a\n2,N/A\n', {}, 'null = "N/A"'],
+  [
+    'rows that are left out',
+    `number,prompt\n1,a\nx,b\n${[2, 3, 4, 5].map((at) => `${at},c\n`).join('')}`,
+    { types: { number: 'int' } },
+    'skip_rows = "3"',
+  ],
+  ['a column that is not there', 'number,prompt\n1,a\n', { keyColumn: 'sku' }, 'of key is not'],
+])('fails with the keys of its job file where a command has flags: %s', async (_, sheet, options, key) => {
+  const { fire } = await firings();
+  const job = '/jobs/nightly.job.toml';
+  const ofJob = (await fire(sheet, { job }, options).catch(String)) as string;
+  expect([ofJob, / --[a-z]/.test(ofJob)]).toEqual([expect.stringContaining(key), false]);
+  expect(ofJob).toContain(`${job}, above [schedule]`);
+  const ofCommand = (await fire(sheet, {}, options).catch(String)) as string;
+  expect([ofCommand, ofCommand.includes(job)]).toEqual([expect.stringMatching(/ --[a-z]/), false]);
 });

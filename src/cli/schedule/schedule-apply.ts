@@ -2,13 +2,14 @@
 // and changes nothing if a job is wrong.
 
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Wording } from '../../create-batch/questions.ts';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { checkFiring } from '../../library/schedules.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import { aboutJob } from '../../schedule/job-keys.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
 import { SheetRefused } from '../../sheet/validation-errors.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -54,7 +55,7 @@ export const applyWith = (parameters: Parameters) =>
       const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out), job.path);
       paths.set(job.name, job.path);
       const defining = definitionOf(servers, given, job.name, job.sheet ?? '');
-      definitions.set(job.name, await defining.catch(inFile(job.path)));
+      definitions.set(job.name, { ...(await defining.catch(inFile(job.path))), job: resolve(job.path) });
     }
     const { schedules, stack } = await servers.open(false);
     const { out } = servers.config;
@@ -86,16 +87,25 @@ const asLinesOf =
 const linesFor = (path: string, flags: readonly (readonly (string | undefined)[])[]): string =>
   `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines(flags.flat().filter((word) => word !== undefined)).join('\n  ')}`;
 
-/** Passes an error on with the job that it is about, which has the flags that correct it. */
+/** Passes an error on with the job that it is about, which has what corrects it. */
 const inFile =
   (path: string) =>
   (error: unknown): never => {
-    if (!(error instanceof RunsheetError) || error instanceof SheetRefused) throw error;
-    const { code, message, exit, hint, correction, place = { file: path }, cause } = error;
-    const lines = correction !== undefined && 'add' in correction ? [linesFor(path, correction.add)] : [];
-    const hints = [...(hint === undefined ? [] : [hint]), ...lines].join('\n');
-    throw new RunsheetError(code, message, { exit, ...(hints !== '' && { hint: hints }), place, cause });
+    if (!(error instanceof RunsheetError)) throw error;
+    if (!(error instanceof SheetRefused)) throw ofJob(error, path);
+    const { total, byCode, rows, errorsFile } = error;
+    const problems = error.problems.map((one) => ofJob(one, path));
+    throw new SheetRefused({ problems, total, byCode, rows }, errorsFile, aboutJob(error, path).hint);
   };
+
+/** Without a correction of the command, which has no flags of a job. */
+function ofJob(error: RunsheetError, path: string): RunsheetError {
+  const { exit, correction, place = { file: path }, cause } = error;
+  const { code, message, hint } = aboutJob(error, path);
+  const isNamed = hint?.includes(path) === true || correction === undefined || !('add' in correction);
+  const hints = [...(hint === undefined ? [] : [hint]), ...(isNamed ? [] : [linesFor(path, correction.add)])];
+  return new RunsheetError(code, message, { exit, hint: hints.join('\n') || undefined, place, cause });
+}
 
 /** The jobs with a schedule, by name. Throws E602 if there is none. */
 function jobsIn(place: string): readonly Job[] {

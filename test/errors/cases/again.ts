@@ -115,6 +115,19 @@ export const AGAIN: readonly Case[] = [
     says: /if they are right: add above \[schedule\] in jobs\/guessed\.job\.toml:\n +map = \{ prompt = "Promt" \}/,
   },
   {
+    code: 'E202',
+    name: 'a row of the sheet of a job file is refused, which is left out in the file',
+    arrange: (ground) => {
+      ground.sheet('jobs/typed.csv', 'prompt,seed\na,1\nb,x\nc,3\nd,4\n');
+      ground.sheet(
+        'jobs/typed.job.toml',
+        'sheet = "typed.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "0 2 29 2 *"\n',
+      );
+    },
+    args: ['schedule', 'apply', 'jobs/typed.job.toml'],
+    says: /rows that are refused: skip_rows = "3"; see jobs\/typed\.job\.toml, above \[schedule\]\n$/,
+  },
+  {
     code: 'E314',
     name: 'the service may ignore the GPU of a row',
     arrange: async (ground) => {
