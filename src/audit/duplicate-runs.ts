@@ -12,6 +12,7 @@ import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
 import { NoList, ownRuns, type ListParams, leastShown } from './list-runs.ts';
+import { rounded } from '../options/number-text.ts';
 
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly file: BatchFile;
@@ -90,7 +91,7 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
     report: (): LastReading['duplicates'] => ({
       runs,
       gpu_seconds: gpuSeconds,
-      cost_usd: Number(costUsd.toFixed(6)),
+      cost_usd: rounded(costUsd),
       first,
     }),
   };

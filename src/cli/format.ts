@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
-import { count, plural } from '../options/number-text.ts';
+import { count, money, plural } from '../options/number-text.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -14,8 +14,6 @@ export const paintFor =
   (stream: NodeJS.WriteStream): Paint =>
   (style, text) =>
     styleText(style, text, { stream });
-
-export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
 /** GPUs of one's own have no price: a cost of nothing is not mentioned. */
 export const ifPaid = (usd: number | undefined, text: (amount: string) => string): string =>

@@ -11,6 +11,7 @@ import type { BatchEvent } from '../batch/events.ts';
 import type { BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';
+import { rounded } from '../options/number-text.ts';
 
 export type ActivityWatchDeps = {
   readonly log: Logger;
@@ -88,7 +89,7 @@ const factsOf = ({ rows, done, tally, costUsd, ledger, ...open }: Progress) => (
   waiting: open.retrying,
   unsent: open.unsent,
   duplicates: ledger.duplicates,
-  cost_usd: Number(costUsd.toFixed(6)),
+  cost_usd: rounded(costUsd),
 });
 
 const MESSAGES: Readonly<Record<BatchEvent['event'], string>> = {

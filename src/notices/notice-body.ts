@@ -11,6 +11,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
+import { money } from '../options/number-text.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -89,14 +90,12 @@ const TEXTS: Readonly<Record<NoticeBody['event'], (facts: Facts) => string>> = {
     `is done: ${rows.succeeded} of ${rows.total} rows succeeded${rows.failed === 0 ? '' : `, ${rows.failed} did not`}`,
   failures: ({ rows }) =>
     `has ${rows.failed} rows without success after ${rows.succeeded + rows.failed} of ${rows.total}`,
-  'half-budget': ({ maxCostUsd = 0 }) => `has spent half of ${usd(maxCostUsd)}`,
+  'half-budget': ({ maxCostUsd = 0 }) => `has spent half of ${money(maxCostUsd)}`,
   paused: ({ pause }) => `is paused (${pause?.kind}): ${pause?.reason}. ${pause?.help}`,
 };
 
-const usd = (amount: number): string => `$${amount.toFixed(2)}`;
-
 const textOf = (facts: Facts): string =>
-  `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd ? ` (${usd(facts.costUsd)} so far)` : ''}`;
+  `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd ? ` (${money(facts.costUsd)} so far)` : ''}`;
 
 const positive = z.number().int().positive();
 const time = z.iso.datetime();

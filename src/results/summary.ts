@@ -13,6 +13,7 @@ import { passName, readPasses } from '../store/passes.ts';
 import type { Store, Draft } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
 import { linesOf } from '../store/pieces.ts';
+import { rounded } from '../options/number-text.ts';
 
 export type Summary = {
   readonly batch: string;
@@ -120,7 +121,7 @@ export class CostFacts {
   }
 
   facts(): Pick<Summary, 'undelivered' | 'unpriced'> {
-    return { undelivered: { rows: this.#rows, cost_usd: usd(this.#costUsd) }, unpriced: this.#unpriced };
+    return { undelivered: { rows: this.#rows, cost_usd: rounded(this.#costUsd) }, unpriced: this.#unpriced };
   }
 }
 
@@ -131,7 +132,7 @@ export function summaryOf(
 ): Omit<Summary, 'idle' | keyof ReturnType<CostFacts['facts']>> {
   const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;
   const { tally, ledger } = progress;
-  const cost = usd(costSoFar(tally));
+  const cost = rounded(costSoFar(tally));
   return {
     batch: file.batch,
     pass: throughPass,
@@ -143,7 +144,7 @@ export function summaryOf(
     reused: file.sheet.reused ?? 0,
     runs: knownRuns(ledger),
     bought_twice: reading.duplicates.runs,
-    total_cost_usd: usd(cost + (reading.duplicates.cost_usd ?? 0)),
+    total_cost_usd: rounded(cost + (reading.duplicates.cost_usd ?? 0)),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
@@ -152,7 +153,7 @@ export function summaryOf(
     gpus: Object.fromEntries(
       Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
         gpu,
-        { runs, seconds, cost_usd: usd(costUsd) },
+        { runs, seconds, cost_usd: rounded(costUsd) },
       ]),
     ),
     ...climbingOf(file, tally),
@@ -168,7 +169,7 @@ export function summaryOf(
 function climbingOf({ sheet }: BatchFile, { climbing }: Tally): Pick<Summary, 'climbing'> {
   if (sheet.options.ladder === undefined) return {};
   const { runs, seconds, costUsd } = climbing ?? { runs: 0, seconds: 0, costUsd: 0 };
-  return { climbing: { runs, seconds, cost_usd: usd(costUsd) } };
+  return { climbing: { runs, seconds, cost_usd: rounded(costUsd) } };
 }
 
 const usefulIn = (
@@ -183,8 +184,6 @@ const usefulIn = (
       basis,
     })),
   };
-
-const usd = (amount: number): number => Number(amount.toFixed(6));
 
 /** A complete run list shows every run. Without one, only the service's refusal, such as 429, says that there is no run. */
 function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): number {

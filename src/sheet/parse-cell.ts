@@ -28,6 +28,7 @@ const KINDS: ReadonlyMap<string, InputKind> = new Map(
   (Object.keys(WORDS) as InputKind[]).flatMap((kind) => WORDS[kind].map((word) => [word, kind] as const)),
 );
 
+export const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 export const takesFiles = (kind: Kind): boolean => kind === 'file' || kind === 'files';
 
 /** The kind for the service's name of a type; unknown names mean text. */

@@ -14,6 +14,7 @@ import {
   type Reading,
   asChoice,
   isErrorWord,
+  isNumeric,
   notAllowed,
   PERCENT,
   readText,
@@ -127,7 +128,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
     const cell = record.cells[index];
-    const isGrouped = (feed.kind === 'int' || feed.kind === 'float') && GROUPED.test(String(cell).trim());
+    const isGrouped = isNumeric(feed.kind) && GROUPED.test(String(cell).trim());
     const listed = isGrouped
       ? THOUSANDS
       : feed.kind === 'int' && isListOfIntegers(cell)
@@ -240,7 +241,7 @@ const NO_FILES = {
 function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind, isGiven }: Feed): string {
   const text = String(cells[index]);
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
-  if (kind !== 'int' && kind !== 'float') return text;
+  if (!isNumeric(kind)) return text;
   const raw = (marks?.get(index)?.raw ?? text).trim();
   const plain = withoutCommas(isGiven ? raw.replace(WITH_UNIT, '$1') : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
@@ -382,6 +383,6 @@ const PICTURE: MarkFault = {
 function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
   if (mark === undefined) return undefined;
   if (takesFiles(kind) && mark.isPicture) return PICTURE;
-  if (mark.is === 'date') return kind === 'int' || kind === 'float' ? DATE : undefined;
+  if (mark.is === 'date') return isNumeric(kind) ? DATE : undefined;
   return mark.is && FAULTS[mark.is];
 }

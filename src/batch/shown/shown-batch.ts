@@ -1,7 +1,7 @@
 // What Temporal's UI shows of a batch from its start on, and what the batch is found by.
 
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { count, money, plural } from '../../options/number-text.ts';
 import { rowsDone } from '../accounting/tally.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
@@ -136,7 +136,7 @@ export function currentDetails(shown: Progress): string {
 }
 
 const costText = (costUsd: number, maxCostNano?: number): string =>
-  `$${costUsd.toFixed(2)}${maxCostNano === undefined ? '' : ` of $${(maxCostNano / 1e9).toFixed(2)}`}`;
+  `${money(costUsd)}${maxCostNano === undefined ? '' : ` of ${money(maxCostNano / 1e9)}`}`;
 
 function stateText({ state }: Progress, bad: number): string {
   return bad === 0 ? state : `${state}, ${plural(bad, 'row')} without success`;

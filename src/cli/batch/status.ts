@@ -27,13 +27,13 @@ import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { NO_WORKER } from '../follow/follow.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
-import { costText } from '../follow/batch-end.ts';
-import { spentText } from '../follow/cost-text.ts';
+import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { askLiving, type Session } from '../session.ts';
-import { fromText, money, span } from '../format.ts';
-import { count } from '../../options/number-text.ts';
+import { fromText, span } from '../format.ts';
+import { count, money } from '../../options/number-text.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
+import { rounded } from '../../options/number-text.ts';
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
@@ -105,7 +105,7 @@ async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<B
   const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
   return {
     ...live,
-    ...(about !== undefined && { about_cost_usd: Number(about.toFixed(6)) }),
+    ...(about !== undefined && { about_cost_usd: rounded(about) }),
     ...(canary && { canary }),
   };
 }

@@ -13,8 +13,8 @@ import { withGround } from './ground.ts';
 import { race, type Race, type Side } from './kills.ts';
 
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { money, type Paint } from '../format.ts';
-import { count, plural } from '../../options/number-text.ts';
+import type { Paint } from '../format.ts';
+import { count, money, plural } from '../../options/number-text.ts';
 import { columnsOf, openBlock, type BlockStream } from '../follow/progress-view.ts';
 
 type Flags = {

@@ -10,8 +10,9 @@ import type { CanaryReport } from '../../library/start/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';
-import { ifPaid, money, span, type Paint } from '../format.ts';
+import { ifPaid, span, type Paint } from '../format.ts';
 import { count, plural } from '../../options/number-text.ts';
+import { costText } from './cost-text.ts';
 
 export type EndParams = {
   readonly printer: Printer;
@@ -105,13 +106,6 @@ export function closingLine(summary: Summary): string {
   ]
     .filter((part) => part !== undefined)
     .join(', ');
-}
-
-/** A cost that is not known is not $0.00; undefined if nothing had a price. */
-export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
-  if (usd === undefined) return undefined;
-  if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';
-  return `${unpriced === 0 ? '' : 'at least '}${money(usd)} estimated`;
 }
 
 function workersText({ workers = 0, restarts }: Summary): string | undefined {

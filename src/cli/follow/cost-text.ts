@@ -1,8 +1,9 @@
-// What a batch has cost so far, and what counts against its limit, as text.
+// What a batch has cost, so far or in all, and what counts against its limit, as text.
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
-import { money } from '../format.ts';
+import { money } from '../../options/number-text.ts';
+import type { Summary } from '../../results/summary.ts';
 
 /** undefined if nothing has cost anything yet. */
 export function spentText(spent: Spent): string | undefined {
@@ -21,4 +22,11 @@ function budgetText({ maxCostNano, budget }: Spent): string {
     money(nano / 1e9),
   );
   return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
+}
+
+/** A cost that is not known is not $0.00; undefined if nothing had a price. */
+export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
+  if (usd === undefined) return undefined;
+  if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';
+  return `${unpriced === 0 ? '' : 'at least '}${money(usd)} estimated`;
 }

@@ -4,7 +4,8 @@ import { integerFrom } from '../../batch/digits.ts';
 import { terminalJson } from '../../errors/outside-text.ts';
 import { EndedRows } from '../../library/handle/ended-rows.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import { rowJson, type ShownRow } from '../json/batch.ts';
+import { rowJson } from '../json/batch.ts';
+import type { ShownRow } from '../../results/batch-rows.ts';
 
 export class RowStream {
   readonly #rows: EndedRows;

@@ -20,8 +20,9 @@ import {
   changesOf,
 } from './shape.ts';
 import { withCosts } from '../../options/gpu.ts';
-import type { RowRecord } from '../../results/row-record.ts';
+import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
+import { rounded } from '../../options/number-text.ts';
 
 // What the workflow of a batch has published, as JSON: null if no server has it.
 const requestsSchema = z.object({
@@ -98,8 +99,6 @@ function progressOf(shown: ShownProgress): Given<z.infer<typeof progressSchema>>
     last_failure: lastFailure,
   };
 }
-
-const rounded = (usd: number): number => Number(usd.toFixed(6));
 
 export const outcomesSchema = z.record(z.enum(OUTCOMES), count);
 
@@ -257,8 +256,6 @@ export const rowSchema = z.object({
   texts: z.array(z.string()),
   reused_from: z.string().nullable().describe('<batch>#<row> that bought it'),
 });
-
-export type ShownRow = Omit<RowRecord, 'outcome'> & { readonly outcome: RowRecord['outcome'] | 'open' };
 
 export const rowJson = (row: ShownRow): z.infer<typeof rowSchema> =>
   shaped(rowSchema, {

@@ -7,7 +7,6 @@ import { type Policy } from '../../create-batch/settle.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
-import { money } from '../format.ts';
 import { makeBatch } from '../../library/start/start-batch.ts';
 import {
   isLocal,
@@ -36,6 +35,7 @@ import { serversFor } from '../session.ts';
 import { followPipeline } from './pipeline.ts';
 import { pipelineJson } from '../json/pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
+import { money } from '../../options/number-text.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {

@@ -16,6 +16,7 @@ import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal
 import type { Servers } from '../servers.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../start/start-or-attach.ts';
 import { costSoFar } from '../../batch/accounting/tally.ts';
+import { rounded } from '../../options/number-text.ts';
 
 /**
  * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked. `unreadable`: its
@@ -97,7 +98,7 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
     for (const { cost_usd = 0 } of attempts) costUsd += cost_usd;
   }
   const isKnown = costUsd > 0 || !isStarted;
-  return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: Number(costUsd.toFixed(6)) }) };
+  return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: rounded(costUsd) }) };
 }
 
 /** `fromFolder`, with what the workflow published. */

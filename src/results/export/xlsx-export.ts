@@ -16,6 +16,7 @@ import {
 } from './xlsx/workbook.ts';
 import { addRecord } from '../tally-rows.ts';
 import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
+import { rounded } from '../../options/number-text.ts';
 
 const THUMBNAILS = 2_000;
 /** Their longest side, in pixels. */
@@ -180,5 +181,3 @@ async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<
 
 const linkAt = (at: number, path: string | undefined, linkTo: LinkTo): SheetLine['link'] =>
   path === undefined ? undefined : { at, to: () => linkTo(path) };
-
-const rounded = (number: number): number => Number(number.toFixed(6));

@@ -1,6 +1,6 @@
 // Rows that have more fields than the header, because the commas of a text are not in quotes, and the column of this text.
 
-import { WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
+import { isNumeric, WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
 import { shortened } from '../sheet-record.ts';
 import { type SheetOptions, rangesOf, rangesText } from '../sheet-source.ts';
 import { NOTHING, type Part, toConfirm } from './guess.ts';
@@ -74,8 +74,6 @@ export class LongRows {
     return rest.every((may, at) => may || at === column || this.#numeric[at] !== true);
   }
 }
-
-const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 
 const mayBeNumber = (text: string): boolean =>
   /^\s*(?:[-+]?[\d.,]+\s*%?)?\s*$/.test(text) ||

@@ -1,7 +1,7 @@
 // The first rows of a sheet, for guesses that look at names and cells together.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { kindOf, NOTHING_WORDS } from '../parse-cell.ts';
+import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, firstOf } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
@@ -40,7 +40,7 @@ export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.tes
 export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
   const kind = kindOf(type.type);
   const isFit = (text: string): boolean =>
-    isMedia(type) ? FILE.test(text) : kind === 'int' || kind === 'float' ? NUMBER.test(text) : true;
+    isMedia(type) ? FILE.test(text) : isNumeric(kind) ? NUMBER.test(text) : true;
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
 

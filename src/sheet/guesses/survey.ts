@@ -5,7 +5,7 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
-import { isErrorWord, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
+import { isErrorWord, isNumeric, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { LongRows } from './long-rows.ts';
@@ -363,8 +363,6 @@ const unitIn = (text: string): string => WITH_UNIT.exec(text)?.[2]?.charAt(0).to
 
 /** A line of a table in Markdown. */
 const RULE = /^:?[-=]{3,}:?$/;
-
-const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 
 /** A cell of totals: of a column of numbers, or a number, such as how many texts there are. */
 const isSum = (text: string, kind: string): boolean =>

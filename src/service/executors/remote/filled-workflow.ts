@@ -47,7 +47,7 @@ export function offeredInputs(
   });
 }
 
-const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
+export const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
 
 /** Files of the run get names of their own. `files`: names on the server, by address. */
 export function filledGraph(

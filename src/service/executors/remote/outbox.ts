@@ -6,6 +6,7 @@ import { NO_WORK } from '../executor.ts';
 import { sentOf, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
+import { NO_FILES } from './filled-workflow.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
 
 export type Sender = {
@@ -29,7 +30,6 @@ const UNCLEAR_MOST = 10;
 const FORGOT = 'does not show this run, which it may have been given already';
 /** The files of so many runs are put on a server at the same time. */
 const PUTTING_MOST = 2;
-const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
 
 export class Outbox {
   /** The run whose request has no answer yet. */
