@@ -142,7 +142,7 @@ describe('-o json', () => {
     const found = await console.batch(console.write('sheet.csv', SHEET), 'one');
     const own = await statusFromFolder(found);
     const world = new World({ rows: 3 });
-    world.apply({ type: 'pauseRequested', commandId: '1', by: 'me' } as never);
+    world.apply({ type: 'pause', commandId: '1', by: 'me' });
     const all = [
       ...world.published,
       progress(
