@@ -27,28 +27,13 @@ export type Container = { readonly id: string; readonly deploymentId: string; re
 /** How many containers a deployment may have, and how long an idle one stays warm. */
 export type MachineLimits = { readonly limit: number; readonly idleMs: number };
 
-export type Machines<T extends Ticket> = {
-  /** Queues the run; it may get a container before this returns. */
-  wait(ticket: T): void;
-  /** Removes the run from the queue; false if it was not queued. */
-  leave(ticket: T): boolean;
-  /** Registers a container that was busy before the service restarted. */
-  hold(container: Container): void;
-  /** The run has ended; its container is idle, and the next run may take it immediately. */
-  release(container: Container): void;
-  /** The busy container is lost; another one may take its slot immediately. */
-  lose(container: Container): void;
-  /** Of each deployment that has had runs. */
-  readonly census: () => ReadonlyMap<string, Census>;
-};
-
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
   readonly limits: MachineLimits;
   readonly line: FifoQueue<number, T>;
-  readonly idle: Map<string, FifoQueue<string, Idle>>;
+  /** The longest idle first. */
+  readonly idle: Idle[];
   busy: number;
-  idling: number;
 };
 
 /** `begin` is called for every run that gets a container; `name` creates the id of a new container. */
@@ -57,13 +42,14 @@ export function createMachines<T extends Ticket>(deps: {
   readonly limitsOf: (deploymentId: string) => MachineLimits;
   readonly name: () => string;
   readonly begin: (ticket: T, container: Container, cold: boolean) => void;
-}): Machines<T> {
+}) {
   const pools = new Map<string, Pool<T>>();
 
-  function poolOf(deploymentId: string): Pool<T> {
+  function poolOf({ deploymentId }: Ticket | Container): Pool<T> {
     const old = pools.get(deploymentId);
     if (old !== undefined) return old;
-    const pool = newPool<T>(deps.limitsOf(deploymentId));
+    const limits = deps.limitsOf(deploymentId);
+    const pool = { limits, line: new FifoQueue<number, T>(), idle: [], busy: 0 };
     pools.set(deploymentId, pool);
     return pool;
   }
@@ -82,80 +68,51 @@ export function createMachines<T extends Ticket>(deps: {
   }
 
   return {
-    wait(ticket) {
-      const pool = poolOf(ticket.deploymentId);
+    /** Queues the run; it may get a container before this returns. */
+    wait(ticket: T): void {
+      const pool = poolOf(ticket);
       pool.line.join(ticket.number, ticket);
       serve(pool);
     },
-    leave: (ticket) => poolOf(ticket.deploymentId).line.leave(ticket.number),
-    hold(container) {
-      poolOf(container.deploymentId).busy++;
-    },
-    release(container) {
-      const pool = poolOf(container.deploymentId);
+    /** Removes the run from the queue; false if it was not queued. */
+    leave: (ticket: T): boolean => poolOf(ticket).line.leave(ticket.number),
+    /** Registers a container that was busy before the service restarted. */
+    hold: (container: Container): void => void poolOf(container).busy++,
+    /** The run has ended; its container is idle, and the next run may take it immediately. */
+    release(container: Container): void {
+      const pool = poolOf(container);
       pool.busy--;
-      addIdle(pool, { container, sinceMs: deps.clock.now() });
+      pool.idle.push({ container, sinceMs: deps.clock.now() });
       serve(pool);
     },
-    lose(container) {
-      const pool = poolOf(container.deploymentId);
+    /** The busy container is lost; another one may take its slot immediately. */
+    lose(container: Container): void {
+      const pool = poolOf(container);
       pool.busy--;
       serve(pool);
     },
-    census: () =>
+    /** Of each deployment that has had runs. */
+    census: (): ReadonlyMap<string, Census> =>
       new Map(
         [...pools].map(([id, pool]) => {
           dropCold(pool, deps.clock.now());
-          return [id, { waiting: pool.line.size, busy: pool.busy, idle: pool.idling }];
+          return [id, { waiting: pool.line.size, busy: pool.busy, idle: pool.idle.length }];
         }),
       ),
   };
 }
-
-const newPool = <T>(limits: MachineLimits): Pool<T> => ({
-  limits,
-  line: new FifoQueue<number, T>(),
-  idle: new Map<string, FifoQueue<string, Idle>>(),
-  busy: 0,
-  idling: 0,
-});
+export type Machines<T extends Ticket> = ReturnType<typeof createMachines<T>>;
 
 /** What the first run gets: an idle container, a new one (after an eviction if necessary), or nothing. */
-function placeFor<T>(pool: Pool<T>, gpu: string): Container | 'new' | 'none' {
-  const warm = takeIdle(pool, gpu);
-  if (warm !== undefined) return warm.container;
-  if (pool.busy + pool.idling < pool.limits.limit) return 'new';
-  const other = longestIdle(pool);
-  if (other === undefined) return 'none';
-  takeIdle(pool, other.container.gpu);
-  return 'new';
+function placeFor<T>({ idle, busy, limits }: Pool<T>, gpu: string): Container | 'new' | 'none' {
+  const warm = idle.findIndex(({ container }) => container.gpu === gpu);
+  const [taken] = warm < 0 ? [] : idle.splice(warm, 1);
+  if (taken !== undefined) return taken.container;
+  if (busy + idle.length < limits.limit) return 'new';
+  return idle.shift() === undefined ? 'none' : 'new';
 }
-
-function addIdle<T>(pool: Pool<T>, idle: Idle): void {
-  const { gpu, id } = idle.container;
-  const line = pool.idle.get(gpu) ?? new FifoQueue<string, Idle>();
-  pool.idle.set(gpu, line);
-  line.join(id, idle);
-  pool.idling++;
-}
-
-function takeIdle<T>(pool: Pool<T>, gpu: string): Idle | undefined {
-  const taken = pool.idle.get(gpu)?.next();
-  if (taken !== undefined) pool.idling--;
-  return taken;
-}
-
-const longestIdle = <T>(pool: Pool<T>): Idle | undefined =>
-  [...pool.idle.values()]
-    .map((line) => line.first)
-    .filter((idle) => idle !== undefined)
-    .sort((a, b) => a.sinceMs - b.sinceMs)
-    .at(0);
 
 /** Nothing happens to a container in the moment when it becomes cold: that is seen when the pool is looked at. */
-function dropCold<T>(pool: Pool<T>, nowMs: number): void {
-  for (let idle = longestIdle(pool); idle !== undefined; idle = longestIdle(pool)) {
-    if (idle.sinceMs + pool.limits.idleMs > nowMs) return;
-    takeIdle(pool, idle.container.gpu);
-  }
+function dropCold<T>({ idle, limits }: Pool<T>, nowMs: number): void {
+  while (idle[0] !== undefined && idle[0].sinceMs + limits.idleMs <= nowMs) idle.shift();
 }
