@@ -16,31 +16,12 @@ import type { KnownRuns } from './known-runs.ts';
 
 export type Finding = { readonly claim: string; readonly holds: boolean; readonly message: string };
 
-export type Recount = {
-  readonly rows: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly reused: number;
-  /** Runs that rows name. */
-  readonly runs: number;
-  readonly gpuSeconds: number;
-  /** Runs below the rung of a ladder on which their row ended. */
-  readonly climbing: number;
-  /** Runs in duplicates.jsonl. */
-  readonly duplicates: number;
-  /** The estimated cost of the runs that rows name, and of all runs. */
-  readonly costUsd: number;
-  readonly totalCostUsd: number;
-  readonly files: number;
-  /** Files that are missing, differ from their checksum, or are not what their names promise; each with the reason. */
-  readonly badFiles: readonly string[];
-};
-
 /** Reads every row, and with `files` every file; adds the runs that rows name to `known`. */
 export async function recount(
   store: Store,
   file: BatchFile,
   { files, known }: { readonly files: boolean; readonly known: Pick<KnownRuns, 'add'> },
-): Promise<Recount> {
+) {
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
   let [rows, reused, runs, gpuSeconds, costUsd, delivered, climbing] = [0, 0, 0, 0, 0, 0, 0];
@@ -70,10 +51,26 @@ export async function recount(
     badFiles.push(...bad);
   }
   const { duplicates, duplicatesUsd } = await recountDuplicates(store);
-  const totalCostUsd = costUsd + duplicatesUsd;
-  const money = { gpuSeconds, duplicates, costUsd, totalCostUsd };
-  return { rows, outcomes, reused, runs, climbing, ...money, files: delivered, badFiles };
+  return {
+    rows,
+    outcomes,
+    reused,
+    /** Runs that rows name. */
+    runs,
+    /** Runs below the rung of a ladder on which their row ended. */
+    climbing,
+    gpuSeconds,
+    /** Runs in duplicates.jsonl. */
+    duplicates,
+    /** The estimated cost of the runs that rows name, and of all runs. */
+    costUsd,
+    totalCostUsd: costUsd + duplicatesUsd,
+    files: delivered,
+    /** Files that are missing, differ from their checksum, or are not what their names promise; each with the reason. */
+    badFiles: badFiles as readonly string[],
+  };
 }
+type Recount = Awaited<ReturnType<typeof recount>>;
 
 async function recountDuplicates(store: Store) {
   let [duplicates, duplicatesUsd] = [0, 0];
@@ -130,19 +127,19 @@ export function findings(
   const { requests } = summary;
   const claimedSeconds = Object.values(summary.gpus).reduce((sum, { seconds }) => sum + seconds, 0);
   return [
-    equal('every row has one outcome', summary.rows, counted.rows),
+    same('every row has one outcome', summary.rows, counted.rows),
     ...OUTCOMES.map((outcome) =>
-      equal(`rows ${outcome}`, summary.outcomes[outcome], counted.outcomes[outcome] ?? 0),
+      same(`rows ${outcome}`, summary.outcomes[outcome], counted.outcomes[outcome] ?? 0),
     ),
-    equal('rows reused from earlier batches', summary.reused, counted.reused),
-    equal('requests, each accounted for', requests.sent, sumOfSent(requests)),
-    equal('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
-    equal('runs that rows name', knownRuns(requests), counted.runs),
-    equal('duplicate runs that are named', summary.duplicates.runs, counted.duplicates),
+    same('rows reused from earlier batches', summary.reused, counted.reused),
+    same('requests, each accounted for', requests.sent, sumOfSent(requests)),
+    same('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
+    same('runs that rows name', knownRuns(requests), counted.runs),
+    same('duplicate runs that are named', summary.duplicates.runs, counted.duplicates),
     ...(summary.climbing === undefined
       ? []
-      : [equal('runs below the rung that worked', summary.climbing.runs, counted.climbing)]),
-    near('GPU seconds', claimedSeconds, counted.gpuSeconds),
+      : [same('runs below the rung that worked', summary.climbing.runs, counted.climbing)]),
+    same('GPU seconds', claimedSeconds, counted.gpuSeconds, SECONDS),
     ...sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
     ...sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),
     {
@@ -157,7 +154,7 @@ export function findings(
 function listFindings({ runs }: Recount, { reading, hidden }: ListsNow): readonly Finding[] {
   const duplicates = reading.duplicates.runs;
   return [
-    equal('runs in the lists of the service', runs + duplicates, reading.runs),
+    same('runs in the lists of the service', runs + duplicates, reading.runs),
     {
       claim: 'runs that no row names are reported',
       holds: hidden.length === 0,
@@ -171,28 +168,24 @@ const HIDDEN_SHOWN = 10;
 const sumOfSent = ({ accepted, rejected, throttled, blocked, unconfirmed }: RequestLedger): number =>
   accepted + rejected + throttled + blocked + unconfirmed;
 
-const equal = (claim: string, expected: number, found: number): Finding => ({
-  claim,
-  holds: expected === found,
-  message: expected === found ? String(found) : `${expected} expected, ${found} found`,
-});
+type Figure = { readonly text: (figure: number) => string; isSame(expected: number, found: number): boolean };
 
-function near(claim: string, expected: number, found: number): Finding {
-  const holds = Math.abs(expected - found) <= 0.001 * Math.max(1, expected);
-  return {
-    claim,
-    holds,
-    message: holds ? found.toFixed(1) : `${expected.toFixed(1)} expected, ${found.toFixed(1)} found`,
-  };
+const COUNT: Figure = { text: String, isSame: Object.is };
+const SECONDS: Figure = {
+  text: (seconds) => seconds.toFixed(1),
+  isSame: (a, b) => Math.abs(a - b) <= 0.001 * Math.max(1, a),
+};
+const COST: Figure = {
+  text: (usd) => `$${usd.toFixed(6)}`,
+  // Sums of the same numbers in another order, from parts that are rounded to millionths of a dollar.
+  isSame: (a, b) => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a),
+};
+
+function same(claim: string, expected: number, found: number, { text, isSame } = COUNT): Finding {
+  const holds = isSame(expected, found);
+  return { claim, holds, message: holds ? text(found) : `${text(expected)} expected, ${text(found)} found` };
 }
 
 /** Runs without prices have no cost to compare. */
-function sameCost(claim: string, expected: number | undefined, found: number): readonly Finding[] {
-  if (expected === undefined) return [];
-  const holds = isSameCost(expected, found);
-  const [wanted, shown] = [`$${expected.toFixed(6)}`, `$${found.toFixed(6)}`];
-  return [{ claim, holds, message: holds ? shown : `${wanted} expected, ${shown} found` }];
-}
-
-/** Sums of the same numbers in another order, from parts that are rounded to millionths of a dollar. */
-const isSameCost = (a: number, b: number): boolean => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a);
+const sameCost = (claim: string, expected: number | undefined, found: number): readonly Finding[] =>
+  expected === undefined ? [] : [same(claim, expected, found, COST)];

@@ -72,21 +72,15 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-async function postNotice(post: JsonPost, body: AnyBody, secret: string | undefined): Promise<void> {
+const signed = (body: AnyBody, secret: string | undefined) => {
   const text = JSON.stringify(body);
-  await send(post, text, {
-    'runsheet-notification': body.id,
-    ...(secret === undefined ? {} : { 'runsheet-signature': signature(text, secret, Date.now()) }),
-  });
-}
+  const signatures = secret && { 'runsheet-signature': signature(text, secret, Date.now()) };
+  return { text, headers: { 'runsheet-notification': body.id, ...signatures } };
+};
 
 /** An incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and addresses. */
-const postToSlack = (post: JsonPost, { text }: AnyBody): Promise<void> =>
-  send(
-    post,
-    JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN }),
-    {},
-  );
+const slackText = ({ text }: AnyBody): string =>
+  JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN });
 
 const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
 
@@ -101,12 +95,38 @@ export function signature(body: string, secret: string, nowMs: number): string {
 /** These statuses ask for another try. */
 const BUSY = new Set([408, 425, 429]);
 
-async function send(post: JsonPost, text: string, headers: Readonly<Record<string, string>>): Promise<void> {
-  const { status, refused } = await postJson(post, text, headers);
-  if (refused !== undefined) throw undeliverable(refused);
-  if (status >= 200 && status < 300) return;
-  const reason = `the receiver answered ${status}`;
-  throw status >= 500 || BUSY.has(status) ? undelivered(reason) : undeliverable(reason);
+type Posted = {
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** As for files, the networks of this run service are allowed; undefined: every address is. */
+  readonly within?: string | undefined;
+};
+
+const SILENCE = { headersMs: 10_000, idleMs: 10_000 };
+
+/** Follows no redirect. */
+export async function post(url: string, { text, headers, signal, within }: Posted): Promise<void> {
+  const guard = within === undefined ? undefined : guardFor(within, 'the address');
+  const dispatcher = guard === undefined ? openTransport(1) : openFileTransport(1, guard.lookup, SILENCE);
+  try {
+    await guard?.admit(new URL(url));
+    const { statusCode, body } = await request(url, {
+      method: 'POST',
+      dispatcher,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SILENCE.headersMs)]),
+      headers: { 'content-type': 'application/json', 'user-agent': 'runsheet', ...headers },
+      body: text,
+    });
+    await body.dump();
+    if (statusCode >= 200 && statusCode < 300) return;
+    const reason = `the receiver answered ${statusCode}`;
+    throw statusCode >= 500 || BUSY.has(statusCode) ? undelivered(reason) : undeliverable(reason);
+  } catch (error) {
+    throw error instanceof FileFault ? undeliverable(error.message) : error;
+  } finally {
+    await dispatcher.close();
+  }
 }
 
 const WAIT_MS = 10_000;
@@ -171,17 +191,14 @@ export async function deliver({ to, within, settings }: Delivery, body: AnyBody)
   const target = readTarget(to);
   const { cancellationSignal: signal } = Context.current();
   if ('wrong' in target) throw undeliverable(`the target ${target.wrong}`);
+  const { urls, slack, secret } = settings;
   switch (target.kind) {
     case 'https':
-      return postNotice({ url: target.url, signal, within }, body, settings.secret);
+      return post(target.url, { ...signed(body, secret), signal, within });
     case 'named':
-      return postNotice(
-        named(settings.urls, 'RUNSHEET_NOTIFY_URL', target.name, signal),
-        body,
-        settings.secret,
-      );
+      return post(named(urls, 'RUNSHEET_NOTIFY_URL', target.name), { ...signed(body, secret), signal });
     case 'slack':
-      return postToSlack(named(settings.slack, 'RUNSHEET_SLACK_WEBHOOK', target.name, signal), body);
+      return post(named(slack, 'RUNSHEET_SLACK_WEBHOOK', target.name), { text: slackText(body), signal });
     case 'mailto':
       return mailNotice(target.address, body, settings);
     case 'exec':
@@ -189,50 +206,9 @@ export async function deliver({ to, within, settings }: Delivery, body: AnyBody)
   }
 }
 
-function named(
-  addresses: ReadonlyMap<string, string>,
-  variable: string,
-  name: string,
-  signal: AbortSignal,
-): { readonly url: string; readonly signal: AbortSignal; readonly within: undefined } {
+function named(addresses: ReadonlyMap<string, string>, variable: string, name: string): string {
   const url = addresses.get(name);
   if (url === undefined)
     throw undeliverable(`this worker has no address of the name ${name}: set ${variable}=${name}=https://…`);
-  return { url, signal, within: undefined };
-}
-
-type JsonPost = {
-  readonly url: string;
-  readonly signal: AbortSignal;
-  /** The run service; undefined: every address is allowed. */
-  readonly within: string | undefined;
-};
-
-const SILENCE = { headersMs: 10_000, idleMs: 10_000 };
-
-/** `refused`: why the address is not allowed; as for files, the networks of the run service are. Follows no redirect. Throws if there is no answer. */
-export async function postJson(
-  { url, signal, within }: JsonPost,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<{ readonly status: number; readonly refused?: string }> {
-  const guard = within === undefined ? undefined : guardFor(within, 'the address');
-  const dispatcher = guard === undefined ? openTransport(1) : openFileTransport(1, guard.lookup, SILENCE);
-  try {
-    await guard?.admit(new URL(url));
-    const answer = await request(url, {
-      method: 'POST',
-      dispatcher,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(SILENCE.headersMs)]),
-      headers: { 'content-type': 'application/json', 'user-agent': 'runsheet', ...headers },
-      body,
-    });
-    await answer.body.dump();
-    return { status: answer.statusCode };
-  } catch (error) {
-    if (error instanceof FileFault) return { status: 0, refused: error.message };
-    throw error;
-  } finally {
-    await dispatcher.close();
-  }
+  return url;
 }

@@ -4,6 +4,7 @@
 import { jsonIn, shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import { request, type Dispatcher } from 'undici';
+import type { z } from 'zod';
 import type { PostFacts } from '../batch/classify-response.ts';
 import { problem, errorMessage, type RunsheetError } from '../errors/error.ts';
 import type { ServiceConnection } from './connection.ts';
@@ -142,17 +143,8 @@ export const isAbsent = (answer: RawAnswer): boolean =>
 export const isAbsentDeployment = (answer: RawAnswer): boolean =>
   isAbsent(answer) || (answer.status === 500 && /\b404\b/.test(messageOf(answer)));
 
-export type Schema<T> = {
-  safeParse(
-    value: unknown,
-  ):
-    | { readonly success: true; readonly data: T }
-    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
-};
-type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
-
 /** The content of a successful answer to `GET path`; throws E304 for an error status, E310 for an unexpected body. */
-export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer, schema: Schema<T>): T {
+export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer, schema: z.ZodType<T>): T {
   if (!isOk(answer))
     throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
   // Plain JSON is enough: only inputs may have integers beyond 2^53, and we read those from the pages.
@@ -171,7 +163,7 @@ export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer
 const WHAT_MAX = 200;
 
 /** `0.concurrency_limit: Invalid input`. */
-const placed = ({ path, message }: Issue): string =>
+const placed = ({ path, message }: z.core.$ZodIssue): string =>
   path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 
 /** Calls `work` with a signal that aborts after `ms`, unless the work has ended. */

@@ -22,7 +22,6 @@ import {
   postOnce,
   readAs,
   type PostLimits,
-  type Schema,
   messageOf,
   type RawAnswer,
   keyRefused,
@@ -30,6 +29,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { request as send } from 'undici';
+import type { z } from 'zod';
 import { errorMessage, problem } from '../errors/error.ts';
 import { waitInCall, withCallSignal } from '../host/call-signal.ts';
 import { mediaTypeOf } from '../host/media-types.ts';
@@ -66,7 +66,7 @@ export interface RunService {
 
 export function connectRunService(at: ServiceConnection): RunService {
   const ask = createCaller(at);
-  const readOptional = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> => {
+  const readOptional = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> => {
     const answer = await ask('GET', path);
     return isAbsent(answer) ? undefined : readAs(at, path, answer, schema);
   };

@@ -2,6 +2,7 @@
 
 import { jsonIn } from '../errors/outside-text.ts';
 import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
 import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
@@ -10,7 +11,7 @@ import { type ServiceConnection, ServiceClock } from './connection.ts';
 import { LOCAL, localService } from './local-address.ts';
 import { remembering, type RememberingService } from './remembering.ts';
 import { randomUUID } from 'node:crypto';
-import { createCaller, messageOf, type RawAnswer, isOk, postOnce, readAs, type Schema } from './calls.ts';
+import { createCaller, messageOf, type RawAnswer, isOk, postOnce, readAs } from './calls.ts';
 import { errorSchema, queueToWire } from './contract/queue.ts';
 import { isUnknownV1Run, v1RunPath, V1_SAID_BEFORE, v1RunSchema } from './contract/v1.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
@@ -90,7 +91,7 @@ const shown = (answer: RawAnswer): string => `${answer.status} ${messageOf(answe
 // deployments. Prices and a profile are requested in case the service has them.
 export function connectV1(at: ServiceConnection): RunService {
   const ask = createCaller(at);
-  const probe = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> =>
+  const probe = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> =>
     readIfThere(await ask('GET', path), schema);
   return {
     base: at.base,
@@ -115,7 +116,7 @@ export function connectV1(at: ServiceConnection): RunService {
 }
 
 /** V1 answers an unknown address with an HTML page, whatever the status. */
-function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
+function readIfThere<T>(answer: RawAnswer, schema: z.ZodType<T>): T | undefined {
   const read = isOk(answer) ? schema.safeParse(jsonIn(answer.text)) : undefined;
   return read?.success ? read.data : undefined;
 }

@@ -122,16 +122,8 @@ export class RunsheetPlugin extends SimplePlugin {
 
 const STATE_MS = 250;
 
-const {
-  maxConcurrentActivityTaskExecutions,
-  maxEagerActivityReservationsPerWorkflowTask,
-  stickyQueueScheduleToStartTimeout,
-} = SENDING;
-const SLOTS = {
-  maxConcurrentActivityTaskExecutions,
-  maxEagerActivityReservationsPerWorkflowTask,
-  stickyQueueScheduleToStartTimeout,
-};
+/** How many workflows are cached, the application says. */
+const { maxCachedWorkflows: _, ...SLOTS } = SENDING;
 
 const WORKFLOW_GUARDS = ['query-replay-guard', 'payload-guard'].map((name) =>
   fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url)),

@@ -94,7 +94,8 @@ describe('progress', () => {
       });
     }
     state.lanes.push(...Array.from({ length: LANES_MAX }, (_, at) => fullLane(`${at}`.padEnd(60, 'y'))));
-    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID(), { ok: true, note: `notify ${'x'.repeat(2_000)}` });
+    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1)
+      acknowledge(state, crypto.randomUUID(), { ok: true, note: `notify ${'x'.repeat(2_000)}` });
     endRow(state, { place: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
     expect(Buffer.byteLength(JSON.stringify(progress(state)))).toBeLessThanOrEqual(16_000);
   });

@@ -15,7 +15,7 @@ import { takeProxies } from '../../src/host/proxies.ts';
 import { takeS3Settings } from '../../src/host/s3-keys.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
-import { postJson } from '../../src/notices/deliver.ts';
+import { post as postNotice } from '../../src/notices/deliver.ts';
 import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { S3Client } from '../../src/store/s3/s3-client.ts';
@@ -211,9 +211,7 @@ describe('what else goes out', () => {
   it('notifications go through the proxy, within the networks of the service too', async () => {
     const { asked } = await staged();
     for (const within of [undefined, PLAIN])
-      expect(await postJson({ url: `${PLAIN}/notice`, signal: never, within }, '{}', {})).toEqual({
-        status: 200,
-      });
+      await postNotice(`${PLAIN}/notice`, { text: '{}', signal: never, within });
     expect(asked).toEqual(['POST http://service.example/notice', 'POST http://service.example/notice']);
   });
 
