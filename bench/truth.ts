@@ -1,6 +1,6 @@
 // Reads the service's own run list.
 
-import { parseExactly } from '../src/batch/digits.ts';
+import { parseExactly } from '../src/host/exact-json.ts';
 import { runListSchema, type Run } from '../src/run-service/contract/run.ts';
 import { KEY } from './servers.ts';
 

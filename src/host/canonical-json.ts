@@ -1,4 +1,4 @@
-import { isRawNumber } from '../batch/digits.ts';
+import { isRawNumber } from './exact-json.ts';
 
 /** JSON text with the names of every object sorted and the digits of integers kept: the same text for the same value. */
 export function canonical(value: unknown): string {

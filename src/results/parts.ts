@@ -1,7 +1,7 @@
 // A part is a file with up to a hundred ended rows, written once. Of two records of a row, the one in the later
 // part counts: the one of the higher pass, and in a pass the one with the higher number.
 
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import type { Store } from '../store/store.ts';
 import type { PartRecord } from './row-record.ts';
 import { readAhead } from '../store/pieces.ts';

@@ -1,7 +1,7 @@
 // Reads samples for a forecast from the earlier batches of a deployment, newest first. It reads a bounded number of parts of
 // each, because a batch may have a million rows.
 
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { linesOf } from '../store/pieces.ts';

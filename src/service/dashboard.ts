@@ -1,6 +1,6 @@
 // The data of the dashboard: the machines of each deployment, the user's own GPU servers, and the active, the next and the last ended runs.
 
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import type { RunRow } from './database.ts';
 import { promptOf } from './executors/rehearsal/pictures/pictures.ts';
 import type { Service } from './service.ts';

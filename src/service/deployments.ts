@@ -1,7 +1,7 @@
 // The deployments of the service: the format of a deployments file, and the two default deployments.
 
 import { z } from 'zod';
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import { GPUS, type Gpu } from '../options/gpu.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { ENVIRONMENT } from '../run-service/contract/paths.ts';

@@ -1,7 +1,7 @@
 // Inputs of a row that differ from its sheet, because the row was sent again with others. The queue has them for a place, and a
 // record for the run that it describes, so a result always shows the inputs that led to it.
 
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mediaOf } from '../run-service/contract/file-inputs.ts';

@@ -2,7 +2,7 @@
 
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { FILE_LIST_TYPES, FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
-import { integerFrom, isRawNumber } from '../batch/digits.ts';
+import { integerFrom, isRawNumber } from '../host/exact-json.ts';
 import { nearest, problem } from '../errors/error.ts';
 import { canonical } from '../host/canonical-json.ts';
 import { type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';

@@ -1,5 +1,5 @@
 import { type InputChange, changedInputs } from './input-change.ts';
-import { parseExactly } from '../batch/digits.ts';
+import { parseExactly } from '../host/exact-json.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import { type Store, within } from '../store/store.ts';
 import { openPage, pageOf, type Page, type SheetRow, readPagesLines } from './pages.ts';

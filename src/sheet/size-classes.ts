@@ -1,7 +1,7 @@
 // Sizes of rows, for a ladder of GPUs: the product of the inputs that predict how much memory and time a run needs. Each size is
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
-import { isRawNumber } from '../batch/digits.ts';
+import { isRawNumber } from '../host/exact-json.ts';
 import { isGpu } from '../options/gpu.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { RUNGS_MAX } from '../options/bounds.ts';

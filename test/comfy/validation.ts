@@ -1,6 +1,6 @@
 // What ComfyUI checks before it queues a prompt: each output node on its own, with all that it needs.
 
-import { isRawNumber } from '../../src/batch/digits.ts';
+import { isRawNumber } from '../../src/host/exact-json.ts';
 import {
   digitsOf,
   NODE_CLASSES,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
-import { parseExactly } from '../../src/batch/digits.ts';
+import { parseExactly } from '../../src/host/exact-json.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromFile } from '../../src/host/api-key.ts';
 import { answer, scripted, type Act } from './scripted.ts';

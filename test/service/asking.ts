@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { Agent, request } from 'undici';
-import { parseExactly } from '../../src/batch/digits.ts';
+import { parseExactly } from '../../src/host/exact-json.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import {
   deploymentSpecSchema,

@@ -328,7 +328,7 @@ async function startSomewhere(
 
 async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {
   const { runListSchema } = await import('../../src/run-service/contract/run.ts');
-  const { parseExactly } = await import('../../src/batch/digits.ts');
+  const { parseExactly } = await import('../../src/host/exact-json.ts');
   const runs = new Map<string, Run>();
   for (let offset = 0; ;) {
     const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=${offset}`;

@@ -21,7 +21,7 @@ import { choosePorts } from '../../temporal/embedded/ports.ts';
 import { programFile } from '../../temporal/embedded/processes.ts';
 import { startServer } from '../../temporal/embedded/temporal-server.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { fetchOutside } from '../../host/outgoing.ts';
 import { runListSchema, type Run } from '../../run-service/contract/run.ts';
 

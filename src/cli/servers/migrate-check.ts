@@ -23,7 +23,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
 import { migrationJson } from '../json/documents.ts';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
 
 type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;

@@ -14,7 +14,7 @@
 //   absent   the sheet does not have this row of the batch
 
 import { DatabaseSync } from 'node:sqlite';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pMapIterable } from 'p-map';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';

@@ -1,7 +1,7 @@
 // Writes the rows of a new sheet, one JSON object a line, in the order of the batch or of its picks.
 
 import { createHash } from 'node:crypto';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { problem } from '../../errors/error.ts';
 import { rowsOf } from '../../results/batch-rows.ts';
 import { Pieces } from '../../store/pieces.ts';

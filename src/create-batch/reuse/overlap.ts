@@ -5,7 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pMapIterable } from 'p-map';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';

@@ -6,7 +6,7 @@
 //   pass 1        those of the workflow, also if rows are sent again
 //   pass 2, …     those of a batch that was rebuilt, from part 1 on
 
-import { isRawNumber } from '../../batch/digits.ts';
+import { isRawNumber } from '../../host/exact-json.ts';
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import { parsePart, partIn, partName, partNames, type Part } from '../../results/parts.ts';

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { integerFrom } from '../../batch/digits.ts';
+import { integerFrom } from '../../host/exact-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { callSignal, unlessAborted } from '../../host/call-signal.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';

@@ -2,7 +2,7 @@
 // Run also works on the V2 base.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
 import { queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { v1RunShown } from '../../run-service/contract/shown.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
 import type { Service } from '../service.ts';
 import { forbidden, read, Refused, route } from './refusals.ts';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import { errorMessage } from '../../errors/error.ts';
 import { queueRequestSchemaFor, type CheckedRequest } from '../../run-service/contract/queue.ts';
 import {

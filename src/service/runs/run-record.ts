@@ -1,6 +1,6 @@
 // Converts a stored row to a run on the wire; what is not stored comes from its executor, the clock and the ids.
 
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../host/exact-json.ts';
 import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from '../database.ts';
 import type { Deployment } from '../deployments.ts';

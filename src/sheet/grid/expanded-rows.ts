@@ -1,7 +1,7 @@
 // Makes the rows of a batch from those of its sheet: without those that `where` leaves out, one for each value of a cell (`split`), for
 // each combination of a grid and for each run of a row (`repeat`). Rows are streamed: nothing is kept from one to the next.
 
-import { integerFrom } from '../../batch/digits.ts';
+import { integerFrom } from '../../host/exact-json.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';

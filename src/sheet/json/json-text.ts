@@ -2,7 +2,7 @@
 // do not fit a double, NUL and lone surrogates. Writing is canonical: equal values have equal text.
 
 import { Cursor, type Spot } from '../text/sheet-text.ts';
-import { isRawNumber, parseExactly } from '../../batch/digits.ts';
+import { isRawNumber, parseExactly } from '../../host/exact-json.ts';
 
 // Finds the position of an error in a JSON text, and the positions of its members. V8 does not always report a position, so
 // this file walks the tokens. It runs only on malformed texts and for places in messages.

@@ -18,7 +18,7 @@ import {
 import { elementsOf, type JsonPiece } from './json-elements.ts';
 import { type JsonFault, readJson, Members } from './json-text.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
-import { isRawNumber } from '../../batch/digits.ts';
+import { isRawNumber } from '../../host/exact-json.ts';
 
 /**
  * Every name that a row uses, in the order of first use. A JSON sheet has no header, so it is read once for its names and

@@ -7,7 +7,7 @@
 //
 // Between two changes of status, live status and progress are computed from the plan on request.
 
-import { parseExactly } from '../../../batch/digits.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
 import type { Status } from '../../../run-service/contract/statuses.ts';
 import { runSecondsOn, type DeploymentSpec } from '../../deployments.ts';
 import { NO_WORK, type Work } from '../executor.ts';

@@ -7,7 +7,7 @@
 //
 // Its state is the plan of the run. It needs no transaction of its own: its clock's turns are transactions.
 
-import { parseExactly } from '../../../batch/digits.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
 import type { Status } from '../../../run-service/contract/statuses.ts';
 import { chance } from '../../chance.ts';
 import type { DeploymentSpec } from '../../deployments.ts';

@@ -3,7 +3,7 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { parseExactly } from '../../../batch/digits.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';

@@ -4,7 +4,7 @@
 //                       ▲                                                                  │
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
-import { parseExactly } from '../../../batch/digits.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
 import type { LiveRow, RunRow } from '../../database.ts';

@@ -2,7 +2,7 @@
 // it does, so that an edited file is another deployment, and a batch is never continued on it silently.
 
 import { z } from 'zod';
-import { isRawNumber, parseExactly } from '../../../batch/digits.ts';
+import { isRawNumber, parseExactly } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
