@@ -60,7 +60,6 @@ const WITH_TEMPORAL = new Set([
   'workflows',
   'src/temporal',
   'src/worker',
-  'src/schedule',
   'src/notices',
   'src/monitoring',
 ]);

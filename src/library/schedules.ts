@@ -2,7 +2,7 @@
 
 import { definedOnly } from '../options/defined-only.ts';
 import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
-import type { FiringInfo } from '../schedule/firing-info.ts';
+import type { FiringInfo } from '../temporal/firing-info.ts';
 import type { DraftBatch } from '../create-batch/laid-out-sheet.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';

@@ -8,8 +8,6 @@ import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Overlap } from '../options/choices.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
-import type { Client } from '@temporalio/client';
-import { scheduleIdOf } from '../batch/workflow-ids.ts';
 
 export type ScheduleDefinition = {
   readonly name: string;
@@ -163,27 +161,3 @@ function leavesOf(value: unknown, path: readonly string[] = []): ReadonlyMap<str
 
 const HIDDEN = new Set(['request', 'options', 'settings', 'order', 'answers']);
 const nameOf = (path: readonly string[]): string => path.filter((part) => !HIDDEN.has(part)).join('.');
-
-/** The times of a schedule between two times, both included, as Temporal lists them. */
-export async function matchingTimes(
-  { workflowService, options }: Client,
-  name: string,
-  from: Date,
-  to: Date,
-): Promise<readonly Date[]> {
-  const timestamp = (time: Date) => ({
-    seconds: Math.floor(time.getTime() / 1_000) as unknown as Long,
-    nanos: (time.getTime() % 1_000) * 1_000_000,
-  });
-  const { startTime } = await workflowService.listScheduleMatchingTimes({
-    namespace: options.namespace,
-    scheduleId: scheduleIdOf(name),
-    startTime: timestamp(new Date(from.getTime() - 1)),
-    endTime: timestamp(to),
-  });
-  return startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000));
-}
-
-type Long = NonNullable<
-  NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>['seconds']
->;

@@ -19,7 +19,7 @@ import { WRITES } from '../batch/params.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import { lastFailureIn } from '../schedule/firing-info.ts';
+import { lastFailureIn } from './firing-info.ts';
 import { isRefusedAs, rootOf, undefinedIfGone } from './client-errors.ts';
 import { startSearchable } from './search-attributes.ts';
 import {

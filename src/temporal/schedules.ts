@@ -13,19 +13,14 @@ import {
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
-import {
-  batchNameAt,
-  changesBetween,
-  type ScheduleDefinition,
-  matchingTimes,
-} from '../schedule/definition.ts';
+import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall, type Abortable } from '../host/call-signal.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { shownAddress } from '../errors/redact.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';
 import { labelled, labelledMemo } from './encryption/labelled.ts';
-import { readFiring, type FiringInfo } from '../schedule/firing-info.ts';
+import { readFiring, type FiringInfo } from './firing-info.ts';
 import type { TicketFolder } from '../schedule/tickets.ts';
 
 export type ScheduleInfo = {
@@ -309,3 +304,27 @@ async function triggerBetween(
   await handle.backfill({ start, end: to, overlap: 'BUFFER_ALL' });
   return times.map((time) => batchNameAt(name, time.getTime()));
 }
+
+/** The times of a schedule between two times, both included, as Temporal lists them. */
+export async function matchingTimes(
+  { workflowService, options }: Client,
+  name: string,
+  from: Date,
+  to: Date,
+): Promise<readonly Date[]> {
+  const timestamp = (time: Date) => ({
+    seconds: Math.floor(time.getTime() / 1_000) as unknown as Long,
+    nanos: (time.getTime() % 1_000) * 1_000_000,
+  });
+  const { startTime } = await workflowService.listScheduleMatchingTimes({
+    namespace: options.namespace,
+    scheduleId: scheduleIdOf(name),
+    startTime: timestamp(new Date(from.getTime() - 1)),
+    endTime: timestamp(to),
+  });
+  return startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000));
+}
+
+type Long = NonNullable<
+  NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>['seconds']
+>;
