@@ -74,7 +74,9 @@ describe('the packed tarball, installed in an empty folder', () => {
     expect(published.stderr).not.toMatch(/auto-corrected|npm error/);
   });
 
-  it('carries compiled code and the workflow bundle, and no sources', () => {
+  it('carries compiled code, the workflow bundle and the JSON Schemas, and no sources', () => {
+    const schema = createRequire(join(home, 'any.js')).resolve('runsheet/schemas/job.schema.json');
+    expect(JSON.parse(readFileSync(schema, 'utf8'))).toMatchObject({ title: 'job' });
     expect(existsSync(join(installed, 'dist', 'workflow-bundle.js'))).toBe(true);
     expect(readFileSync(join(installed, 'dist/cli/LICENSES.txt'), 'utf8')).toMatch(
       /^undici [\d.]+ \(MIT\)$/m,

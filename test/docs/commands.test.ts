@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'smol-toml';
 import { application } from '../../src/cli/command-list.ts';
 import { refusal } from '../console/commands-in.ts';
+import { jobSchema } from '../json/schemas.ts';
 import { ROOT } from './written.ts';
 
 const PAGES = [
@@ -43,7 +44,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 const isJob = new Ajv2020({ strict: false, validateFormats: false }).compile(
-  JSON.parse(readFileSync(join(ROOT, 'docs/json/job.schema.json'), 'utf8')) as object,
+  JSON.parse(jobSchema()) as object,
 );
 
 type Found = { readonly words: readonly string[]; readonly isPart: boolean };

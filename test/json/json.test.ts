@@ -1,6 +1,6 @@
 // `-o json` has one shape for each noun, whatever the command and whatever the state of the batch.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
@@ -20,7 +20,7 @@ import { World } from '../batch/world.ts';
 import { Console } from '../console/console.ts';
 import { endBatch } from '../console/ended-batch.ts';
 import { definitionOf } from '../schedule/definition.ts';
-import { contradictions, jobSchema, publishedSchema } from './schemas.ts';
+import { contradictions } from './schemas.ts';
 
 const SHEET = 'prompt,seed\na,1\nb,18446744073709551615\nc,3\n';
 
@@ -211,14 +211,5 @@ describe('-o json', () => {
   it('prints nothing that the schema does not name', () => {
     const given = { schedule: 'a', batches: [], secret: 1 };
     expect(shaped(NOUNS.trigger, given)).toEqual({ schedule: 'a', batches: [] });
-  });
-
-  it('is described by docs/json, which `npm run schemas` writes', () => {
-    const schemas = (Object.keys(NOUNS) as Noun[]).map((noun) => [noun, publishedSchema(noun)] as const);
-    const outdated = [...schemas, ['job', jobSchema()] as const].filter(([name, schema]) => {
-      const path = join(import.meta.dirname, `../../docs/json/${name}.schema.json`);
-      return readFileSync(path, 'utf8') !== schema;
-    });
-    expect(outdated).toEqual([]);
   });
 });

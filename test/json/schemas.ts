@@ -1,4 +1,4 @@
-// The JSON Schemas of the nouns, as docs/json has them, and as the tests use them: without unknown fields.
+// The JSON Schemas of the nouns, as the package has them, and as the tests use them: without unknown fields.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
