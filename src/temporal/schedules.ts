@@ -264,8 +264,8 @@ type Triggering = {
 
 /** Temporal's clock may differ from ours, and sets the time of the firing. */
 const ALLOWED_MS = 60_000;
-const LOOK_AGAIN_MS = 100;
-const LOOK_MS = 10_000;
+const POLL_MS = 100;
+const POLLED_FOR_MS = 10_000;
 
 /** The overlap policy applies. Returns no name if the firing is left out or waits. */
 async function triggerNow({ name, handle, tickets }: Triggering): Promise<readonly string[]> {
@@ -275,7 +275,7 @@ async function triggerNow({ name, handle, tickets }: Triggering): Promise<readon
   tickets?.allow(name, { from: now - ALLOWED_MS, to: now + ALLOWED_MS, isOnRule: false });
   // Otherwise a trigger starts a firing beside the one that runs.
   await handle.trigger(OVERLAP[definitionIn(before).overlap]);
-  for (const until = Date.now() + LOOK_MS; Date.now() < until; await waitInCall(LOOK_AGAIN_MS)) {
+  for (const until = Date.now() + POLLED_FOR_MS; Date.now() < until; await waitInCall(POLL_MS)) {
     const { info } = await handle.describe();
     const ids = info.recentActions.map(({ action }) => action.workflow.workflowId);
     const fresh = ids.filter((id) => !known.has(id)).flatMap((id) => nominalTimeOf(name, id) ?? []);

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FileSaves, type FileSavesOptions } from '../../src/library/watched/file-saves.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
-const SOON = { stableMs: 40, lookMs: 20 };
+const SOON = { stableMs: 40, pollMs: 20 };
 const NEVER = new AbortController().signal;
 
 let folder: string;
@@ -42,7 +42,7 @@ describe('a file that is watched', () => {
   });
 
   it('is saved only when it is written to its end', async () => {
-    const found = await saves({ stableMs: 150, lookMs: 20 });
+    const found = await saves({ stableMs: 150, pollMs: 20 });
     const next = found.next(NEVER);
     const file = openSync(path, 'w');
     for (let piece = 0; piece < 6; piece += 1) {
@@ -58,7 +58,7 @@ describe('a file that is watched', () => {
   });
 
   it('is not saved in the middle of a line until it has not changed for longer', async () => {
-    const found = await saves({ stableMs: 30, unendedMs: 400, lookMs: 20 });
+    const found = await saves({ stableMs: 30, unendedMs: 400, pollMs: 20 });
     writeFileSync(path, 'sku,price\na,12');
     expect(await timeOf(found.next(NEVER))).toBeGreaterThan(380);
     const next = found.next(NEVER);
@@ -75,7 +75,7 @@ describe('a file that is watched', () => {
     ['a workbook', 'PK\u0003\u0004 no line break', 'latin1'],
     ['UTF-16', '\ufeffsku\na\n', 'utf16le'],
   ] as const)('is saved after a moment as %s', async (_, text, encoding) => {
-    const found = await saves({ stableMs: 30, unendedMs: 60_000, lookMs: 20 });
+    const found = await saves({ stableMs: 30, unendedMs: 60_000, pollMs: 20 });
     writeFileSync(path, text, encoding);
     expect(await found.isTaken()).toBe(false);
     expect(await found.next(NEVER)).toBe('saved');
@@ -89,7 +89,7 @@ describe('a file that is watched', () => {
   });
 
   it('is no longer waited for after the signal', async () => {
-    const found = await saves({ stableMs: 20, lookMs: 60_000 });
+    const found = await saves({ stableMs: 20, pollMs: 60_000 });
     const stop = new AbortController();
     const next = found.next(stop.signal);
     stop.abort();

@@ -17,7 +17,7 @@ import { nextCommand, toFollow } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof eventsFlags>;
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
@@ -34,7 +34,7 @@ export default async function events(this: Context, flags: Flags, name: string |
   for (;;) {
     for await (const event of reader.fresh()) print(printer, output, event);
     if (!flags.follow || reader.hasFinished) break;
-    await wait(LOOK_MS);
+    await wait(POLL_MS);
   }
   const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
   printer.next(next);

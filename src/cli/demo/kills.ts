@@ -33,7 +33,7 @@ const GAP_SPREAD_MS = 3_000;
 const READY_MOST_MS = 5_000;
 /** On a slow machine there are fewer kills. */
 const KILLING_MOST_MS = 50_000;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export async function race(
   ground: Ground,
@@ -43,7 +43,7 @@ export async function race(
   const over = new AbortController();
   const signal = AbortSignal.any([stop, over.signal]);
   const seen = { kills: 0, batchDone: 0, loopDone: 0 };
-  const look = async (): Promise<Race> => {
+  const poll = async (): Promise<Race> => {
     const [ours, theirs] = await Promise.all([
       readBought(ground.shops.runsheet),
       readBought(ground.shops.loop),
@@ -60,7 +60,7 @@ export async function race(
       return ground.startLoop(() => (seen.loopDone += 1));
     });
     const workers = Array.from({ length: WORKERS }, () => kept((ready) => ground.startWorker(ready)));
-    const looking = [every(async () => show(await look()), signal), count(batch, seen, signal)];
+    const looking = [every(async () => show(await poll()), signal), count(batch, seen, signal)];
     // They are awaited at the end; until then, a failure elsewhere must not end the process before it has cleaned up.
     for (const one of looking) one.catch(() => undefined);
     const finished = batch.result({ signal, onPaused: 'wait' });
@@ -71,7 +71,7 @@ export async function race(
     over.abort();
     await Promise.all(looking);
     seen.batchDone = summary.rows;
-    const last = await look();
+    const last = await poll();
     show(last);
     return { race: last, summary };
   } finally {
@@ -93,7 +93,7 @@ function ended(promise: Promise<unknown>): AbortSignal {
 async function every(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await act();
-    await pause(LOOK_MS, signal);
+    await pause(POLL_MS, signal);
   }
 }
 
@@ -123,7 +123,7 @@ function kept(start: (ready: () => void) => ChildProcess): Kept {
     },
     ready: () => ready.promise,
     ended: async (signal) => {
-      while (child.exitCode === null && !signal.aborted) await wait(LOOK_MS);
+      while (child.exitCode === null && !signal.aborted) await wait(POLL_MS);
     },
   };
 }

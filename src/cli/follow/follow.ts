@@ -36,7 +36,7 @@ export type FollowParams = EndParams & {
   readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
 };
 
-const LOOK_MS = { terminal: 250, elsewhere: 500 };
+const POLL_MS = { terminal: 250, elsewhere: 500 };
 
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
@@ -52,7 +52,7 @@ export async function follow(params: FollowParams): Promise<number> {
   try {
     const ending = await Promise.race([
       failureOf(beside),
-      look({ ...params, rows }, view, done.signal, latest),
+      poll({ ...params, rows }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
@@ -141,7 +141,7 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
   return 'lost';
 };
 
-async function look(
+async function poll(
   { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
   view: ProgressView,
   done: AbortSignal,
@@ -182,7 +182,7 @@ async function look(
     }
     await rows?.print(false);
     if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
-    await wait(printer.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
+    await wait(printer.isTerminal ? POLL_MS.terminal : POLL_MS.elsewhere);
   }
   return 'interrupted';
 }

@@ -130,7 +130,7 @@ export type FollowParams = {
   readonly isEnded?: () => Promise<boolean>;
 };
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** How often it looks whether the pipeline has ended after its stages: it writes its page last. */
 const LAST_LOOKS = 20;
 
@@ -163,7 +163,7 @@ export async function followPipeline(params: FollowParams): Promise<number> {
       printer.notice(nextLine(['continue', command]));
       return EXIT.interrupted;
     }
-    await Promise.race([wait(LOOK_MS), interrupts.first]);
+    await Promise.race([wait(POLL_MS), interrupts.first]);
   }
 }
 

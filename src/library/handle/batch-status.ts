@@ -152,7 +152,7 @@ export async function shownProgress(
 export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
   done + collecting;
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** How long Temporal may be away. */
 const AWAY_MS = 60_000;
 
@@ -201,13 +201,13 @@ function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSi
   const lost = stack?.lost.then(() => endedStatus(found));
   lost?.catch(() => undefined);
   return async () => {
-    const moment = wait(LOOK_MS, undefined, { signal: done }).catch(() => undefined);
+    const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
     await Promise.race([moment, ...(isFinished ? [] : [finished]), ...(lost === undefined ? [] : [lost])]);
   };
 }
 
 async function statusOf(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
-  for (const since = Date.now(); ; await waitInCall(LOOK_MS)) {
+  for (const since = Date.now(); ; await waitInCall(POLL_MS)) {
     if ((await summaryOfDone(found)) !== undefined) return statusFromFolder(found);
     try {
       return await liveStatus(session, found, own);

@@ -8,12 +8,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 const STABLE_MS = 300;
 /** A program may pause in the middle of a line, and half a cell looks like a whole one. */
 const UNENDED_MS = 3_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 export type FileSavesOptions = {
   readonly stableMs?: number;
   readonly unendedMs?: number;
-  readonly lookMs?: number;
+  readonly pollMs?: number;
 };
 
 /** The file as it was saved; undefined if there is none now. */
@@ -23,15 +23,15 @@ export class FileSaves {
   readonly #path: string;
   readonly #stableMs: number;
   readonly #unendedMs: number;
-  readonly #lookMs: number;
+  readonly #pollMs: number;
   #taken: Version;
 
   constructor(path: string, options: FileSavesOptions = {}) {
-    const { stableMs = STABLE_MS, unendedMs = UNENDED_MS, lookMs = LOOK_MS } = options;
+    const { stableMs = STABLE_MS, unendedMs = UNENDED_MS, pollMs = POLL_MS } = options;
     this.#path = path;
     this.#unendedMs = unendedMs;
     this.#stableMs = stableMs;
-    this.#lookMs = lookMs;
+    this.#pollMs = pollMs;
   }
 
   /** Whether the file is the one that was taken last: no save is going on. */
@@ -62,7 +62,7 @@ export class FileSaves {
           return 'saved';
         }
       } else if (left <= 0) return 'again';
-      else await pause(Math.min(this.#lookMs, left), signal);
+      else await pause(Math.min(this.#pollMs, left), signal);
     }
     return 'stopped';
   }

@@ -8,7 +8,7 @@ import { commandOf, span } from './text.js';
 /** @import { Live, LivePart, Running } from '../living-page.ts' */
 /** @import { Table } from './all-rows.js' */
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const PARTS_EACH = 100;
 const LATE_SECONDS = 60;
 const AWAY = { state: 'the server does not answer', reason: 'Is runsheet open still running?' };
@@ -50,7 +50,7 @@ export function besidePage(table, read) {
       }
       isServed ||= Boolean(live?.running ?? live?.summary);
       onNews(live ? (live.running ?? runningIn(table, live)) : AWAY);
-      if (taken !== 'more') await wait(LOOK_MS);
+      if (taken !== 'more') await wait(POLL_MS);
     }
   };
   const detail = async (row) => {
