@@ -24,6 +24,9 @@ export type SheetSource = {
   readonly open: () => Readable;
 };
 
+/** The name of rows that a program gives, which mean what they say. */
+export const GIVEN_ROWS = 'rows';
+
 export const sourceIn = (
   store: Store,
   { name, file }: { readonly name: string; readonly file: string },

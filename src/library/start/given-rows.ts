@@ -32,7 +32,7 @@ import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, type Given } from '../../options/table.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import type { Reading } from '../../sheet/sheet-source.ts';
+import { GIVEN_ROWS, type Reading } from '../../sheet/sheet-source.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 
 /** A value of a row. */
@@ -42,7 +42,6 @@ export type Row = Readonly<Record<string, Value | readonly (string | number | bi
 /** A path or file URL of a sheet, or its rows. */
 export type Sheet = string | URL | Iterable<Row> | AsyncIterable<Row>;
 
-const NAME = 'rows';
 const LINES_BYTES = 64 * 1024;
 
 export type GivenSheet = {
@@ -94,7 +93,7 @@ export function givenSheet(
   // A program may pass on rows of others, which must not name files of its machine.
   return {
     path: '-',
-    copy: { stdin, format: 'jsonl', name: NAME, isRemote: !acceptFiles },
+    copy: { stdin, format: 'jsonl', name: GIVEN_ROWS, isRemote: !acceptFiles },
     failure: () => failed,
   };
 }
@@ -163,7 +162,7 @@ function exact(column: string, value: unknown, row: number): unknown {
 const refused = (
   row: number,
   facts: { readonly value: string; readonly column: string; readonly type: string; readonly hint?: string },
-): RunsheetError => problem('E202', facts, { place: { file: NAME, row, columnName: facts.column } });
+): RunsheetError => problem('E202', facts, { place: { file: GIVEN_ROWS, row, columnName: facts.column } });
 
 /** The results of a batch that has ended, as the sheet of another one. */
 export type ResultsOfBatch = {

@@ -1,5 +1,4 @@
-// Guesses where a JSON document has its rows. What its rows mean is guessed only if they were not simply objects in a list, because
-// programs write those as they mean them.
+// Guesses where a JSON document has its rows, and what its names mean.
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
@@ -7,19 +6,23 @@ import { JsonWalk, type Opened } from '../json/json-elements.ts';
 import { pathsIn } from '../json/json.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { columnsOf } from '../read-records.ts';
-import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import type { Column } from '../sheet-record.ts';
+import { GIVEN_ROWS, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { type Guess, NOTHING, type Part, restingOn, said, type SettledSheet, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
-import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
+import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import { listInput, sampleOf } from './sample.ts';
+
+/** What its columns mean, before a survey of its rows shows which one names them. */
+type Named = MatchedColumns & { readonly columns: readonly Column[] };
 
 /** Throws E103 if several lists may have the rows. */
 export async function settleJson(
   source: SheetSource,
   given: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-): Promise<SettledSheet> {
+): Promise<SettledSheet & { readonly named?: Named }> {
   const shape = await shapeOf(source, given);
   const document = documentGuess(source.name, given, shape, inputTypes);
   const parts = [
@@ -34,64 +37,19 @@ export async function settleJson(
   const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
   const { records, orient, unwrap } = options;
   const isNested = (records ?? orient ?? unwrap) !== undefined || pathsIn(options).length > 0;
-  if (!isNested) {
-    const likely = lacksRequired(shape, options, inputTypes)
-      ? await likelyIn(source, options, inputTypes)
-      : {};
-    return { options, guesses, problems: [], likely };
-  }
+  // Programs write objects as they mean them.
+  if (!isNested && source.name === GIVEN_ROWS) return { options, guesses, problems: [] };
   try {
-    const matched = await matchedIn(source, options, inputTypes);
-    return { ...matched, guesses: [...guesses, ...matched.guesses, ...keptAsData(matched.data)] };
+    const columns = await columnsOf(source, options);
+    const names = columns.map(({ name }) => name);
+    const sample = await sampleOf(source, options, names);
+    const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
+    return { ...matched, guesses: [...guesses, ...matched.guesses], named: { columns, ...matched } };
   } catch (error) {
     // The layout shows it with its line.
     if (error instanceof RunsheetError && error.code !== 'E208') return { options, guesses, problems: [] };
     throw restingOn(error, guesses);
   }
-}
-
-/** Whether the first row has no value for an input that it needs. */
-function lacksRequired(
-  shape: readonly Opened[],
-  { map, set, format }: SheetOptions,
-  inputTypes: readonly InputType[] = [],
-): boolean {
-  const names = new Set([
-    ...shape.flatMap(({ path }) => path.slice(format === 'jsonl' ? 0 : 1)[0] ?? []),
-    ...Object.keys(map),
-    ...Object.keys(set),
-  ]);
-  return inputTypes.some(({ name, required }) => required && !names.has(name));
-}
-
-/** The columns that required inputs are likely to be, for a refusal: rows that programs write are read as they are. */
-async function likelyIn(
-  source: SheetSource,
-  options: SheetOptions,
-  inputTypes: readonly InputType[] | undefined,
-): Promise<SettledSheet['likely'] & object> {
-  try {
-    const { likely, options: matched } = await matchedIn(source, options, inputTypes);
-    const required = inputTypes?.flatMap(({ name, required: is }) => (is ? [name] : [])) ?? [];
-    const guessed = Object.entries(matched.map).filter(
-      ([input]) => required.includes(input) && options.map[input] === undefined,
-    );
-    return { ...likely, ...Object.fromEntries(guessed) };
-  } catch (error) {
-    if (error instanceof RunsheetError) return {};
-    throw error;
-  }
-}
-
-async function matchedIn(
-  source: SheetSource,
-  options: SheetOptions,
-  inputTypes: readonly InputType[] | undefined,
-): Promise<MatchedColumns> {
-  const columns = await columnsOf(source, options);
-  const names = columns.map(({ name }) => name);
-  const sample = await sampleOf(source, options, names);
-  return matchColumns({ file: source.name, columns, options, inputTypes, sample });
 }
 
 /** Characters in which the structure of a document shows. */

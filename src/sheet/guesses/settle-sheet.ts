@@ -47,7 +47,7 @@ export async function settleSheet(
   given: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
 ): Promise<SettledSheet> {
-  if (given.format === 'json' || given.format === 'jsonl') return settleJson(source, given, inputTypes);
+  if (given.format === 'json' || given.format === 'jsonl') return settleObjects(source, given, inputTypes);
   const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
   const reads = await settleReading(source, given, inputs, listInput(inputTypes));
   const rows = await settleRows(source, reads.options, inputTypes);
@@ -102,6 +102,24 @@ export async function settleSheet(
   } catch (error) {
     throw restingOn(error, guesses);
   }
+}
+
+/** Their values mean what they say, but for the one that names its row. */
+async function settleObjects(
+  source: SheetSource,
+  given: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Promise<SettledSheet> {
+  const { named, ...settled } = await settleJson(source, given, inputTypes);
+  if (named === undefined) return settled;
+  const { columns, keys } = named;
+  const survey =
+    keys.length === 0 ? undefined : await leftToLayout(surveyed(source, named, { columns, inputTypes }));
+  const key =
+    survey === undefined ? NOTHING : keyGuess(survey, keys, settled.options, inputTypes !== undefined);
+  const data = named.data.filter((name) => name !== key.options.keyColumn);
+  const guesses = [...settled.guesses, ...key.guesses, ...keptAsData(data)];
+  return { ...settled, options: { ...settled.options, ...key.options }, guesses };
 }
 
 /** Throws E104 if the first column has the names of more inputs than the first row. */
@@ -181,7 +199,7 @@ async function settleValues(source: SheetSource, matched: MatchedColumns, known:
 async function surveyed(
   source: SheetSource,
   { options, data, keys }: Pick<MatchedColumns, 'options' | 'data' | 'keys'>,
-  { columns, inputTypes }: Known,
+  { columns, inputTypes }: Omit<Known, 'reading'>,
 ): Promise<Survey> {
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const names = columns.map(({ name }) => name);

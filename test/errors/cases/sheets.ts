@@ -158,11 +158,11 @@ const COLUMNS: readonly Case[] = [
   },
   {
     code: 'E204',
-    name: 'a row of JSON has a name that is no input',
-    arrange: sheet('other.jsonl', '{"prompt":"a","foo":1}\n'),
-    args: plan('other.jsonl'),
+    name: 'a row, as a program gives it, has a name that is no input',
+    arrange: sheet('rows', '{"prompt":"a","foo":1}\n'),
+    args: plan('rows', '--format', 'jsonl'),
     leads: [0],
-    says: /other\.jsonl:1:[^]*inputs: prompt, seed, style/,
+    says: /rows:1:[^]*inputs: prompt, seed, style/,
   },
   {
     code: 'E203',

@@ -42,7 +42,7 @@ describe('a JSON document', () => {
   it('has rows by name', async () => {
     const text = '{"x": {"prompt":"a","seed":1}, "y": {"prompt":"b","seed":2}}';
     const { rows, guesses } = await read('a.json', text, json);
-    expect(rows).toEqual(TWO);
+    expect(rows).toEqual([`x ${TWO[0]}`, `y ${TWO[1]}`]);
     expect(guesses[0]).toBe('each member of the document is a row (--orient index)');
   });
 
@@ -60,10 +60,10 @@ describe('a row of JSON', () => {
   it('has its inputs in an object, as requests have them', async () => {
     const text = TWO.map((row, at) => `{"id":${at},"inputs":${row}}`).join('\n');
     expect(await read('a.jsonl', text, jsonl)).toEqual({
-      rows: TWO,
+      rows: [`0 ${TWO[0]}`, `1 ${TWO[1]}`],
       guesses: [
         'the inputs of a row are in its object inputs (--unwrap inputs)',
-        'id is not an input and changes nothing (--drop id)',
+        'column "id" names the rows (--key id)',
       ],
     });
   });
@@ -91,10 +91,10 @@ describe('a row of JSON', () => {
     const inputTypes = [input('messages', 'json', { required: true }), input('model', 'string')];
     const map = { messages: 'body.messages', model: 'body.model' };
     expect((await read('a.jsonl', row, { ...jsonl, map }, { inputTypes })).rows).toEqual([
-      '{"messages":[{"content":"hi","role":"user"}],"model":"m"}',
+      'x {"messages":[{"content":"hi","role":"user"}],"model":"m"}',
     ]);
     const set = { prompt: 'say {body.messages.0.content}' };
-    expect((await read('a.jsonl', row, { ...jsonl, set })).rows).toEqual(['{"prompt":"say hi"}']);
+    expect((await read('a.jsonl', row, { ...jsonl, set })).rows).toEqual(['x {"prompt":"say hi"}']);
   });
 
   it('has its inputs in the only object that has some', async () => {
@@ -108,7 +108,7 @@ describe('a row of JSON', () => {
     const row = '{"custom_id":"x","method":"POST","body":{"input":"a fox in fresh snow"}}\n';
     const map = { prompt: 'input' };
     expect((await read('a.jsonl', row, { ...jsonl, map, set: { seed: '1' } })).rows).toEqual([
-      '{"prompt":"a fox in fresh snow","seed":1}',
+      'x {"prompt":"a fox in fresh snow","seed":1}',
     ]);
   });
 
@@ -163,38 +163,32 @@ describe('a row of JSON', () => {
     ]);
   });
 
-  it('without a required input is refused with one command for all of its columns', async () => {
-    const row = '{"positive":"a fox","negative":"blur","meta":{},"tags":[],"seed":1}\n';
-    const inputTypes = [
-      input('prompt', 'string', { required: true }),
-      input('negative_prompt', 'string'),
-      input('seed', 'int'),
-    ];
-    const refused = await read('a.jsonl', row, jsonl, { inputTypes }).catch((error: unknown) => error);
-    const { problems, total } = refused as SheetRefused;
-    expect(total).toBe(4);
-    expect(problems.map(({ code, correction }) => [code, correction])).toEqual([
-      ['E203', { add: [['--map', 'prompt=positive']] }],
-      ['E204', { add: [['--map', 'negative_prompt=negative']] }],
-      [
-        'E204',
-        {
-          add: [
-            ['--drop', 'meta'],
-            ['--drop', 'tags'],
-          ],
-        },
-      ],
-    ]);
-    const map = { prompt: 'positive', negative_prompt: 'negative' };
-    const { rows } = await read('a.jsonl', row, { ...jsonl, map, drop: ['meta', 'tags'] }, { inputTypes });
-    expect(rows).toEqual(['{"negative_prompt":"blur","prompt":"a fox","seed":1}']);
-  });
+  it.each(['a.jsonl', 'a.json', 'a.csv'])(
+    'has names as a table has columns: inputs, other data, and one that names the rows: %s',
+    async (file) => {
+      const text = file.endsWith('csv')
+        ? 'sku,Prompt,note,negative\nA1,a fox,x,blur\nA2,an owl,y,noise\n'
+        : '{"sku":"A1","Prompt":"a fox","note":"x","negative":"blur"}\n{"sku":"A2","Prompt":"an owl","note":"y","negative":"noise"}\n';
+      const whole = file === 'a.json' ? `[${text.trim().replace('\n', ',')}]` : text;
+      const inputTypes = [input('prompt', 'string', { required: true }), input('negative_prompt', 'string')];
+      const { rows, guesses } = await read(file, whole, {}, { inputTypes });
+      expect(rows).toEqual([
+        'A1 {"negative_prompt":"blur","prompt":"a fox"}',
+        'A2 {"negative_prompt":"noise","prompt":"an owl"}',
+      ]);
+      expect(guesses).toEqual([
+        'column "Prompt" is the input prompt (--map prompt=Prompt)',
+        '? column "negative" is the input negative_prompt, not data (--map negative_prompt=negative)',
+        'column "sku" names the rows (--key sku)',
+        'note is not an input and changes nothing (--drop note)',
+      ]);
+    },
+  );
 
-  it('with many unknown columns is refused once for all of them, and each is in the list', async () => {
+  it('of a program with many unknown names is refused once for all of them, and each is in the list', async () => {
     const names = Array.from({ length: 30 }, (_, at) => `x${at}`);
     const row = JSON.stringify(Object.fromEntries([['prompt', 'a'], ...names.map((name) => [name, 1])]));
-    const refused = (await read('a.jsonl', row, jsonl).catch((error: unknown) => error)) as SheetRefused;
+    const refused = (await read('rows', row, jsonl).catch((error: unknown) => error)) as SheetRefused;
     expect([refused.total, refused.problems.length]).toEqual([30, 1]);
     expect(refused.problems[0]?.message).toContain('30 columns are no inputs of the deployment: "x0"');
     expect(refused.problems[0]?.correction).toEqual({ add: names.map((name) => ['--drop', name]) });
