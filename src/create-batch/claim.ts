@@ -3,6 +3,7 @@
 // that lists later finds the claim, the batch or its pass, also in another folder, by its place. Nothing can attach to a claim, so
 // giving it up loses nothing.
 
+import { randomBytes } from 'node:crypto';
 import pMap from 'p-map';
 import { isRunsheetError } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
@@ -62,17 +63,19 @@ type Seen = {
 export class Claim implements AsyncDisposable {
   readonly #claimed: Claimed;
   readonly #store: Store;
+  /** A name of its own: several commands may add rows to the same batch, and none removes the claim of another. */
+  readonly #name: string;
   readonly #sinceMs = [performance.now(), Date.now()] as const;
 
   private constructor(claimed: Claimed) {
     this.#claimed = claimed;
     this.#store = openStore(claimed.out);
+    this.#name = `${CLAIMS}/${claimed.file.mark}-${randomBytes(4).toString('hex')}.json`;
   }
 
   static async make(claimed: Claimed): Promise<Claim> {
     const claim = new Claim(claimed);
-    const { file } = claimed;
-    await claim.#store.write(claimNameOf(file.mark), JSON.stringify(file));
+    await claim.#store.write(claim.#name, JSON.stringify(claimed.file));
     return claim;
   }
 
@@ -114,37 +117,43 @@ export class Claim implements AsyncDisposable {
     elsewhere: readonly Pick<Place, 'out' | 'mark'>[],
   ): Promise<readonly BatchFolder[]> {
     const { out: own, file } = this.#claimed;
-    const names = await this.#store.list(CLAIMS);
-    const here = names.map((name) => ({ out: own, mark: name.replace(/\.json$/, '') }));
     const found: BatchFolder[] = [];
-    for (const { out, mark } of [...here, ...elsewhere]) {
-      if (mark === file.mark) continue;
-      const reading = freshClaim(out, mark, seen);
+    const add = async (place: string, isMeant: (mark: string) => boolean): Promise<void> => {
+      for (const name of await openStore(place).list(CLAIMS)) {
+        const mark = markOf(name);
+        const claim = mark !== file.mark && isMeant(mark) ? await freshClaim(place, name, seen) : undefined;
+        if (claim !== undefined) found.push(claim);
+      }
+    };
+    await add(own, () => true);
+    for (const [place, known] of Map.groupBy(elsewhere, ({ out }) => out)) {
+      const marks = new Set(known.map(({ mark }) => mark));
       // A folder that cannot be reached has nothing that could be used.
-      const claim = await (out === own ? reading : reading.catch(() => undefined));
-      if (claim !== undefined) found.push(claim);
+      await add(place, (mark) => marks.has(mark)).catch(() => undefined);
     }
     return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#store.remove(claimNameOf(this.#claimed.file.mark));
+    await this.#store.remove(this.#name);
   }
 }
 
 const isNews = ({ file: { mark } }: BatchFolder, passes: Compared, compared: Compared): boolean =>
   passes.get(mark) !== compared.get(mark);
 
-const claimNameOf = (mark: string): string => `${CLAIMS}/${mark}.json`;
+const MARK_DIGITS = 16;
+const markOf = (name: string): string => name.slice(0, MARK_DIGITS);
 
 /** undefined if there is none, or if it was left by a command that was killed. */
-async function freshClaim(out: string, mark: string, seen: Seen['seen']): Promise<BatchFolder | undefined> {
+async function freshClaim(out: string, name: string, seen: Seen['seen']): Promise<BatchFolder | undefined> {
   const store = openStore(out);
-  const file = readBatchText((await store.read(claimNameOf(mark))) ?? '');
-  if (file?.mark !== mark) return undefined;
-  const firstMs = seen.get(mark) ?? performance.now();
-  seen.set(mark, firstMs);
-  if (performance.now() - firstMs > ABANDONED_MS) return void (await store.remove(claimNameOf(mark)));
+  const path = `${CLAIMS}/${name}`;
+  const file = readBatchText((await store.read(path)) ?? '');
+  if (file?.mark !== markOf(name)) return undefined;
+  const firstMs = seen.get(name) ?? performance.now();
+  seen.set(name, firstMs);
+  if (performance.now() - firstMs > ABANDONED_MS) return void (await store.remove(path));
   const folder = locationOf(out, file.batch);
   return { batch: file.batch, folder, file, store: openStore(folder) };
 }

@@ -3,7 +3,7 @@
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
-//   .claims/<mark>.json     that this command is about to make it (`claim.ts`)
+//   .claims/<mark>-….json   that this command is about to make it (`claim.ts`)
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
