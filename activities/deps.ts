@@ -35,7 +35,7 @@ export type Deps = {
   readonly signals: BatchSignals;
   readonly waitingGroups: Pick<WaitingGroups, 'wait'>;
   readonly ownRuns: Pick<OwnRuns, 'accepted' | 'taken' | 'ended'>;
-  readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
+  readonly reported: Pick<ReportedRuns, 'has' | 'held'>;
   readonly download: Download;
   readonly downloadSlots: Pick<DownloadSlots, 'run'>;
   readonly webhooks: {

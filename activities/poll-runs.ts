@@ -90,7 +90,7 @@ async function pollOnce(
   deps.log.debug({ batch: input.batch, runs: input.runs.length }, 'polls runs');
   // Ends that are about to be signalled are left to the receiver.
   const waiting = input.runs.filter(
-    ({ runId }, at) => before.runs[at]?.isReported !== true && !deps.reported.isHeld(runId),
+    ({ runId }, at) => before.runs[at]?.isReported !== true && !deps.reported.held.has(runId),
   );
   const { sights, failure } = await readRuns(deps, open, waiting, {
     cancelled: Context.current().cancellationSignal,

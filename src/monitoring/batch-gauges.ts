@@ -3,11 +3,10 @@
 
 import type { RecentBatch, RecentBatches } from '../temporal/recent-batches.ts';
 import { Gauge, type Registry } from 'prom-client';
-import type { Tally } from '../batch/accounting/tally.ts';
+import { rowsDone } from '../batch/accounting/tally.ts';
 import type { BatchName } from '../batch/workflow-ids.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
-import type { GpuLoad, Progress } from '../batch/shown/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import type { Summary } from '../results/summary.ts';
 import { errorMessage } from '../errors/error.ts';
 
@@ -18,83 +17,46 @@ import { errorMessage } from '../errors/error.ts';
 const BATCH_STATES = ['running', 'paused', 'cancelling', 'finished', 'failed'] as const;
 type BatchState = (typeof BATCH_STATES)[number];
 
-export const OPEN_PHASES = ['unsent', 'waiting', 'sending', 'running', 'unconfirmed', 'collecting'] as const;
-type OpenPhase = (typeof OPEN_PHASES)[number];
+/** Rows without a stored outcome by phase, and how progress calls their number. */
+export const OPEN_PHASES = {
+  unsent: 'unsent',
+  waiting: 'retrying',
+  sending: 'sending',
+  running: 'running',
+  unconfirmed: 'unconfirmed',
+  collecting: 'collecting',
+} as const;
 
 const REQUEST_RESULTS = ['accepted', 'rejected', 'throttled', 'blocked', 'unconfirmed'] as const;
 
-export type BatchFigures = Pick<Progress, 'rows' | 'done' | 'ledger' | 'costUsd'> &
-  Pick<Tally, 'outcomes' | 'gpus'> & {
-    readonly state: BatchState;
-    readonly open: Readonly<Record<OpenPhase, number>>;
-    readonly slots: number;
-    readonly byGpu: readonly GpuLoad[];
-    readonly pauses: readonly PauseKind[];
-    readonly duplicates: number;
-    readonly budget:
-      | { readonly usd: number; readonly spentUsd: number; readonly reservedUsd: number }
-      | undefined;
-  };
-
-const NANO = 1e9;
+type Unshown = 'state' | 'batch' | 'retries' | 'pass' | 'acknowledgements';
+export type BatchFigures = Omit<Progress, Unshown> & { readonly state: BatchState };
 
 /** `isFailed`: the workflow ended, and the progress is the last one that it published. */
-export function figuresOf(progress: Progress, isFailed: boolean): BatchFigures {
-  const { tally, ledger, budget, maxCostNano, concurrency, slots = concurrency } = progress;
-  return {
-    state: isFailed ? 'failed' : progress.state,
-    rows: progress.rows,
-    done: progress.done,
-    outcomes: tally.outcomes,
-    open: {
-      unsent: progress.unsent,
-      waiting: progress.retrying,
-      sending: progress.sending,
-      running: progress.running,
-      unconfirmed: progress.unconfirmed,
-      collecting: progress.collecting,
-    },
-    slots,
-    byGpu: progress.byGpu ?? [],
-    pauses: isFailed ? [] : progress.pauses.map(({ kind }) => kind),
-    ledger,
-    duplicates: ledger.duplicates,
-    costUsd: progress.costUsd,
-    gpus: tally.gpus,
-    budget:
-      budget === undefined || maxCostNano === undefined
-        ? undefined
-        : {
-            usd: maxCostNano / NANO,
-            spentUsd: budget.spentNano / NANO,
-            reservedUsd: budget.reservedNano / NANO,
-          },
-  };
-}
+export const figuresOf = (progress: Progress, isFailed: boolean): BatchFigures =>
+  isFailed ? { ...progress, state: 'failed', pauses: [] } : progress;
 
-const NONE_OPEN = Object.fromEntries(OPEN_PHASES.map((phase) => [phase, 0])) as BatchFigures['open'];
+export const NOTHING_OPEN = { unsent: 0, retrying: 0, sending: 0, running: 0, unconfirmed: 0, collecting: 0 };
 
 /** The figures of an ended batch: exactly those of its summary.json. */
-export function figuresAtEnd(summary: Summary): BatchFigures {
-  const { outcomes, requests, gpus } = summary;
+export function figuresAtEnd({ outcomes, gpus, ...summary }: Summary): BatchFigures {
+  const uses = Object.entries(gpus).map(
+    ([gpu, { cost_usd: costUsd = 0, ...use }]) => [gpu, { ...use, costUsd }] as const,
+  );
   return {
+    ...NOTHING_OPEN,
     state: 'finished',
     rows: summary.rows,
-    done: OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0),
-    outcomes,
-    open: NONE_OPEN,
-    slots: 0,
-    byGpu: [],
-    pauses: [],
-    ledger: requests,
-    duplicates: summary.bought_twice,
+    done: rowsDone({ outcomes }),
+    tally: { outcomes, gpus: Object.fromEntries(uses) },
+    ledger: { ...summary.requests, duplicates: summary.bought_twice },
     costUsd: summary.cost_usd ?? 0,
-    gpus: Object.fromEntries(
-      Object.entries(gpus).map(([gpu, { cost_usd: costUsd = 0, ...use }]) => [gpu, { ...use, costUsd }]),
-    ),
-    budget: undefined,
+    concurrency: 0,
+    pauses: [],
   };
 }
+
+const NANO = 1e9;
 
 export type KnownBatch = BatchName & { readonly figures: BatchFigures };
 
@@ -132,18 +94,18 @@ const numbers = (
 });
 
 const loads = (name: 'outstanding' | 'waiting' | 'unsent', help: string): Reading =>
-  numbers(name, `${help}, by the GPU that they ask for`, 'gpu', ({ byGpu }) =>
+  numbers(name, `${help}, by the GPU that they ask for`, 'gpu', ({ byGpu = [] }) =>
     byGpu.map((load) => [load.gpu ?? DEFAULT_GPU, load[name]]),
   );
 const uses = (name: string, help: string, of: 'runs' | 'seconds' | 'costUsd'): Reading =>
-  numbers(name, help, 'gpu', ({ gpus }) => Object.entries(gpus).map(([gpu, use]) => [gpu, use[of]]));
+  numbers(name, help, 'gpu', ({ tally }) => Object.entries(tally.gpus).map(([gpu, use]) => [gpu, use[of]]));
 
 const READINGS: readonly Reading[] = [
   numbers('state', '1 for the state of the batch, 0 for all others', 'state', ({ state }) =>
     BATCH_STATES.map((each) => [each, each === state ? 1 : 0]),
   ),
   numbers('paused', '1 for each reason for which the batch is paused now', 'reason', ({ pauses }) =>
-    pauses.map((reason) => [reason, 1]),
+    pauses.map(({ kind }) => [kind, 1]),
   ),
   number('rows', 'All rows of the batch', ({ rows }) => rows),
   number('rows_done', 'Rows that have an outcome and whose files are stored', ({ done }) => done),
@@ -151,19 +113,19 @@ const READINGS: readonly Reading[] = [
     'rows_ended',
     'Rows by outcome; rows that are sent again count until they have another one',
     'outcome',
-    ({ outcomes }) => OUTCOMES.map((outcome) => [outcome, outcomes[outcome] ?? 0]),
+    ({ tally }) => OUTCOMES.map((outcome) => [outcome, tally.outcomes[outcome] ?? 0]),
   ),
-  numbers('rows_open', 'Rows without a stored outcome by phase', 'phase', ({ open }) =>
-    OPEN_PHASES.map((phase) => [phase, open[phase]]),
+  numbers('rows_open', 'Rows without a stored outcome by phase', 'phase', (figures) =>
+    Object.entries(OPEN_PHASES).map(([phase, name]) => [phase, figures[name]]),
   ),
-  number('slots', 'How many runs may be outstanding now', ({ slots }) => slots),
+  number('slots', 'How many runs may be outstanding now', ({ concurrency, slots = concurrency }) => slots),
   loads('outstanding', 'Attempts that may have a run'),
   loads('waiting', 'Rows that wait for their next request'),
   loads('unsent', 'Rows that were never sent'),
   numbers('requests', 'Queue Run calls by their result', 'result', ({ ledger }) =>
     REQUEST_RESULTS.map((result) => [result, ledger[result]]),
   ),
-  number('duplicate_runs', 'Duplicate runs that were seen', ({ duplicates }) => duplicates),
+  number('duplicate_runs', 'Duplicate runs that were seen', ({ ledger }) => ledger.duplicates),
   number(
     'cost_usd',
     'Estimated cost of the runs of all collected rows in US dollars',
@@ -175,10 +137,18 @@ const READINGS: readonly Reading[] = [
   number(
     'budget_usd',
     'The limit of the cost (--max-cost) in US dollars, while the batch runs',
-    ({ budget }) => budget?.usd,
+    ({ budget, maxCostNano }) => budget && maxCostNano && maxCostNano / NANO,
   ),
-  number('budget_spent_usd', 'What counts as spent of the limit', ({ budget }) => budget?.spentUsd),
-  number('budget_reserved_usd', 'What is reserved for runs in flight', ({ budget }) => budget?.reservedUsd),
+  number(
+    'budget_spent_usd',
+    'What counts as spent of the limit',
+    ({ budget }) => budget && budget.spentNano / NANO,
+  ),
+  number(
+    'budget_reserved_usd',
+    'What is reserved for runs in flight',
+    ({ budget }) => budget && budget.reservedNano / NANO,
+  ),
 ];
 
 export function createBatchGauges(registry: Registry): (batches: readonly KnownBatch[]) => void {

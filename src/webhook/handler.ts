@@ -53,7 +53,7 @@ export class WebhookHandler {
   /** Resolves when Temporal has accepted the signal. Throws the errors of the service and of Temporal. */
   async handle(token: Token, hint: Hint): Promise<void> {
     const { reported, ownRuns } = this.#deps;
-    if (reported.has(hint.runId) || reported.isHeld(hint.runId)) return;
+    if (reported.has(hint.runId) || reported.held.has(hint.runId)) return;
     if (hasMachine(hint.status)) ownRuns.started(token, hint.runId);
     const run = mayHaveEnded(hint) ? await this.#readOwn(token, hint) : undefined;
     if (run === 'missing') {
@@ -76,7 +76,7 @@ export class WebhookHandler {
     const holdMs = ownRuns.holdMs(batch, completion);
     const signalled = runEnded(batch, completion, holdMs).then(() => reported.add(runId));
     if (holdMs === 0) return signalled;
-    reported.hold(runId);
+    reported.held.add(runId);
     const delivering = signalled
       .catch((error: unknown) =>
         log.warn(
@@ -85,7 +85,7 @@ export class WebhookHandler {
         ),
       )
       .finally(() => {
-        reported.release(runId);
+        reported.held.delete(runId);
         this.#delivering.delete(delivering);
       });
     this.#delivering.add(delivering);

@@ -11,20 +11,7 @@ export class ReportedRuns {
   readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
 
   /** Runs whose ends wait for others; see signal-queue.ts. */
-  readonly #held = new Set<string>();
-
-  isHeld(runId: string): boolean {
-    return this.#held.has(runId);
-  }
-
-  hold(runId: string): void {
-    this.#held.add(runId);
-  }
-
-  /** The run's end was signalled, or could not be. */
-  release(runId: string): void {
-    this.#held.delete(runId);
-  }
+  readonly held = new Set<string>();
 
   has(runId: string): boolean {
     return (this.#until.get(runId) ?? 0) > performance.now();

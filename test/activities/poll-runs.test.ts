@@ -60,7 +60,7 @@ describe('a poll of outstanding runs', () => {
 
   it('signals no completion that this worker has already signalled after a webhook', async () => {
     const poll = new Poll();
-    const reported = { has: (runId: string) => runId === 'r1', isHeld: () => false };
+    const reported = { has: (runId: string) => runId === 'r1', held: new Set<string>() };
     await poll.look(
       getting(async (id) => runOf(id, 'success')),
       { reported },
@@ -70,12 +70,12 @@ describe('a poll of outstanding runs', () => {
 
   it('leaves an end that waits for others to the receiver, and signals it once it does not wait any more', async () => {
     const poll = new Poll();
-    let isWaiting = true;
-    const reported = { has: () => false, isHeld: (runId: string) => isWaiting && runId === 'r1' };
+    const held = new Set(['r1']);
+    const reported = { has: () => false, held };
     const all = getting(async (id) => runOf(id, 'success'));
     await poll.look(all, { reported });
     expect(poll.ended).toEqual(['r2', 'r3']);
-    isWaiting = false;
+    held.clear();
     await poll.look(all, { reported });
     expect(poll.ended).toEqual(['r2', 'r3', 'r1']);
   });

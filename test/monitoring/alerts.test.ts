@@ -30,15 +30,17 @@ const batch =
 
 /** What provokes each alert when it happens every two minutes; other alerts that belong to the same fault. */
 const FAULTS: Readonly<Record<string, { readonly happens: Happens; readonly also?: readonly string[] }>> = {
-  RunsheetBatchPaused: { happens: batch({ state: 'paused', pauses: ['blocked'] }) },
+  RunsheetBatchPaused: { happens: batch({ state: 'paused', paused: 'blocked' }) },
   RunsheetBatchNoProgress: { happens: (world) => void (world.advances = false) },
   RunsheetBatchFailed: { happens: batch({ state: 'failed' }) },
   RunsheetRowsFail: {
     happens: batch({ done: 30, state: 'cancelling', outcomes: { failed: 3, 'timed-out': 1 } }),
   },
-  RunsheetUnconfirmedAttempts: { happens: batch({ slots: 10, open: { unconfirmed: 2 } }) },
+  RunsheetUnconfirmedAttempts: { happens: batch({ slots: 10, unconfirmed: 2 }) },
   RunsheetDuplicateRuns: { happens: batch({ duplicates: 1 }) },
-  RunsheetBudgetNearlySpent: { happens: batch({ budget: { usd: 10, spentUsd: 9.5, reservedUsd: 0 } }) },
+  RunsheetBudgetNearlySpent: {
+    happens: batch({ maxCostNano: 10e9, budget: { spentNano: 9.5e9, reservedNano: 0 } }),
+  },
   RunsheetWorkerNotReady: { happens: (world) => void (world.isReady = false) },
   RunsheetNoWorker: { happens: (world) => void (world.isScraped = false) },
   RunsheetFiguresOld: { happens: (world) => void (world.readsTemporal = false) },
@@ -52,10 +54,13 @@ const FAULTS: Readonly<Record<string, { readonly happens: Happens; readonly also
 /** Worlds that are close to a fault, and where no alert may fire. */
 const WELL: readonly (readonly [string, Happens])[] = [
   ['all is well', () => undefined],
-  ['a user has paused the batch', batch({ state: 'paused', pauses: ['user'] })],
+  ['a user has paused the batch', batch({ state: 'paused', paused: 'user' })],
   ['a few rows of many fail', batch({ outcomes: { failed: 1 } })],
   ['half of very few rows fail', batch({ state: 'cancelling', done: 4, outcomes: { failed: 2 } })],
-  ['the reserved money fills the budget', batch({ budget: { usd: 10, spentUsd: 5, reservedUsd: 5 } })],
+  [
+    'the reserved money fills the budget',
+    batch({ maxCostNano: 10e9, budget: { spentNano: 5e9, reservedNano: 5e9 } }),
+  ],
   ['a batch is finished', batch({ state: 'finished', done: 10_000 })],
 ];
 

@@ -38,7 +38,7 @@ describe('the gauges of a running batch', () => {
     const samples = await shown([known('b', figuresOf(progress(world.state), false))]);
     const open = byLabel(samples, 'runsheet_batch_rows_open', 'phase');
     const ended = byLabel(samples, 'runsheet_batch_rows_ended', 'outcome');
-    expect(Object.keys(open).toSorted()).toEqual(OPEN_PHASES.toSorted());
+    expect(Object.keys(open).toSorted()).toEqual(Object.keys(OPEN_PHASES).toSorted());
     expect(Object.keys(ended).toSorted()).toEqual(OUTCOMES.toSorted());
     expect(open).toMatchObject({ unconfirmed: 1 });
     expect(sum(open) + sum(ended)).toBe(43);

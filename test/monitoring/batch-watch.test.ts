@@ -83,7 +83,7 @@ describe('the watch of batches', () => {
   it('shows the last published progress of a batch whose folder it cannot read', async () => {
     recent = [{ ...ended('hidden'), progress: { ...NOW, state: 'finished' } }];
     const [shown] = (await watch()).batches;
-    expect(shown?.figures).toMatchObject({ state: 'finished', rows: 40, slots: 6 });
+    expect(shown?.figures).toMatchObject({ state: 'finished', rows: 40, concurrency: 6 });
   });
 
   it('calls a batch failed if its workflow ended without results', async () => {

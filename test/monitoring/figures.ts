@@ -1,31 +1,35 @@
 // Figures of batches for tests.
 
+import type { Tally } from '../../src/batch/accounting/tally.ts';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import type { BatchFigures } from '../../src/monitoring/batch-gauges.ts';
+import type { PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
+import { NOTHING_OPEN, type BatchFigures } from '../../src/monitoring/batch-gauges.ts';
 
 export const MARK = '0123456789abcdef';
 
-const NONE_OPEN = { unsent: 0, waiting: 0, sending: 0, running: 0, unconfirmed: 0, collecting: 0 };
-
-export const figures = ({ open, outcomes, ...given }: PartialFigures = {}): BatchFigures => ({
+export const figures = ({
+  outcomes,
+  gpus = {},
+  paused,
+  duplicates = 0,
+  ...given
+}: Given = {}): BatchFigures => ({
+  ...NOTHING_OPEN,
   state: 'running',
   rows: 100,
   done: 0,
-  slots: 10,
-  byGpu: [],
-  pauses: [],
-  ledger: NO_LEDGER,
-  duplicates: 0,
+  concurrency: 10,
   costUsd: 0,
-  gpus: {},
-  budget: undefined,
   ...given,
-  outcomes: { ...NO_OUTCOMES, ...outcomes },
-  open: { ...NONE_OPEN, ...open },
+  pauses: paused === undefined ? [] : [{ kind: paused, reason: 'it is', since: 0 }],
+  ledger: { ...NO_LEDGER, duplicates },
+  tally: { outcomes: { ...NO_OUTCOMES, ...outcomes }, gpus },
 });
 
-type PartialFigures = Partial<Omit<BatchFigures, 'open' | 'outcomes'>> & {
-  readonly open?: Partial<BatchFigures['open']>;
-  readonly outcomes?: Partial<BatchFigures['outcomes']>;
+type Given = Partial<Omit<BatchFigures, 'pauses' | 'ledger' | 'tally'>> & {
+  readonly paused?: PauseKind;
+  readonly duplicates?: number;
+  readonly outcomes?: Partial<Tally['outcomes']>;
+  readonly gpus?: Tally['gpus'];
 };
