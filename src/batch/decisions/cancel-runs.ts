@@ -12,7 +12,6 @@ export const CANCEL_RUNS = 100;
 export const CANCEL_PATIENCE_MS = 60_000;
 
 export const cancelRuns: Decision = {
-  name: 'cancel-runs',
   dueAt: (state) => dueIf(state.cancelsInFlight.size < CANCELS_IN_FLIGHT && waiting(state) > 0),
   act: (state) => {
     const inFlight = new Set([...state.cancelsInFlight.values()].flat().map(({ runId }) => runId));
@@ -37,7 +36,6 @@ function waiting({ cancels, cancelsInFlight }: State): number {
  * running, so its row ends as unknown.
  */
 export const abandonRuns: Decision = {
-  name: 'abandon-runs',
   dueAt: (state) => {
     const row = oldestOverdue(state);
     const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');

@@ -15,7 +15,6 @@ export const COLLECT_ROWS = 100;
 export const COLLECT_AFTER_MS = 1_000;
 
 export const collect: Decision = {
-  name: 'collect',
   dueAt: (state) => collectAt(state, COLLECT_SHARES.alone),
   alongAt: (state) => collectAt(state, COLLECT_SHARES.along),
   act: (state) => {

@@ -7,7 +7,6 @@ import type { State } from '../state/state.ts';
  * `dueAt`.
  */
 export type Decision = {
-  readonly name: string;
   readonly dueAt: (state: State) => number;
   /** The time from which it acts in a step that happens anyway; no step happens because of it. Default: `dueAt`. */
   readonly alongAt?: (state: State) => number;

@@ -14,7 +14,6 @@ import { dueIf, type Decision } from './decision.ts';
 import type { LimitChange } from '../../options/limits.ts';
 
 export const notify: Decision = {
-  name: 'notify',
   dueAt: (state) => dueIf(hasNews(state) || waiting(state).length > 0),
   act: (state) => {
     const { notify: targets = [] } = state.params;

@@ -35,7 +35,6 @@ export const POOL_GONE_MS = 30_000;
  * finish. After a resume, only rows that end later count, and a deadline that has passed is gone.
  */
 export const pauseForFailures: Decision = {
-  name: 'pause-for-failures',
   dueAt: (state) => dueIf(hasFailedTooOften(state) && hasMoreToSend(state) && !state.pauses.has('failures')),
   act: (state) => {
     const { bad, all } = newEndings(state);
@@ -45,7 +44,6 @@ export const pauseForFailures: Decision = {
 };
 
 export const pauseForDeadline: Decision = {
-  name: 'pause-for-deadline',
   dueAt: (state) => {
     const { deadlineAt } = state.params;
     if (deadlineAt === undefined || state.pauses.has('deadline') || !hasMoreToSend(state)) return NEVER;
@@ -80,7 +78,6 @@ export function isReached(state: State, failAfter: RowsOrShare): boolean {
  * and their results are collected.
  */
 export const pauseForBudget: Decision = {
-  name: 'pause-for-budget',
   dueAt: (state) =>
     dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
   act: (state) => {
@@ -126,14 +123,12 @@ const hasNext = (state: State, lane: Lane, account: Account): boolean =>
  * or has no slots at all. A batch whose pool has given all slots to others is not paused: it gets some when their runs end.
  */
 export const pauseForPool: Decision = {
-  name: 'pause-for-pool',
   dueAt: (state) =>
     state.version < 4 || state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state),
   act: (state) => pause(state, 'pool', poolFault(state)),
 };
 
 export const resumeFromPool: Decision = {
-  name: 'resume-from-pool',
   dueAt: (state) => dueIf(state.pauses.has('pool') && (faultAt(state) > state.now || !hasMoreToSend(state))),
   act: (state) => unpause(state, 'pool'),
 };
@@ -161,7 +156,6 @@ const ROWS_NAMED = 10;
  * all slots unnoticed. In a pool, the slots are those that it grants.
  */
 export const pauseForUnconfirmed: Decision = {
-  name: 'pause-for-unconfirmed',
   dueAt: (state) => {
     const at = tooManyAt(state);
     // After an outage, the first reading may resolve them.
@@ -180,7 +174,6 @@ export const pauseForUnconfirmed: Decision = {
 };
 
 export const resumeFromUnconfirmed: Decision = {
-  name: 'resume-from-unconfirmed',
   dueAt: (state) => dueIf(state.pauses.has('unconfirmed') && tooManyAt(state) > state.now),
   act: (state) => unpause(state, 'unconfirmed'),
 };
@@ -219,7 +212,6 @@ const holdAll = (state: State): boolean =>
  * batch pauses until the user resumes it; otherwise the other rows follow.
  */
 export const judgeCanary: Decision = {
-  name: 'judge-canary',
   dueAt: (state) => dueIf(state.gate === 'closed' && !state.pauses.has('canary') && isCanaryCollected(state)),
   act: (state) => {
     const { rows, asks } = state.params.canary as Canary;
@@ -248,7 +240,6 @@ const successText = (rows: number, left: number): string =>
  * rows have all ended.
  */
 export const liftPointlessPauses: Decision = {
-  name: 'lift-pointless-pauses',
   dueAt: (state) =>
     dueIf(
       isPointlessToSend(state) ||

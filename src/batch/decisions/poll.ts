@@ -16,7 +16,6 @@ import { oldestUnpolled, type State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const poll: Decision = {
-  name: 'poll',
   dueAt: (state) => {
     const oldest = oldestUnpolled(state);
     if (oldest === undefined || state.polls.size >= POLLS_IN_FLIGHT) return NEVER;

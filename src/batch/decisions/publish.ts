@@ -36,7 +36,6 @@ export function noteChange(state: State, happened: readonly (Event | Command)[])
 }
 
 export const publish = {
-  name: 'publish',
   dueAt: (state) => publishAt(state, PUBLISH_SHARES.alone),
   alongAt: (state) => publishAt(state, PUBLISH_SHARES.along),
   act: (state) => {
@@ -57,7 +56,6 @@ const summaryOf = (state: State): string => `${statusOf(state)} after ${state.ac
 // leases of those that Temporal gave up have ended. Groups in flight are asked to start no further POST, so that this takes a
 // second and not as long as the slowest POST may wait.
 export const stopGroups: Decision = {
-  name: 'stop-groups',
   dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
   act: (state) => {
     const groups = toStop(state);
@@ -73,7 +71,6 @@ function toStop({ groups, pendingCommands }: State): readonly (readonly [number,
 }
 
 export const acknowledgeCommands: Decision = {
-  name: 'acknowledge-commands',
   dueAt: (state) =>
     state.pendingCommands.length > 0 && inForce(state).length > 0 ? (state.leasedUntil ?? 0) : NEVER,
   act: (state) => {
@@ -94,7 +91,6 @@ function inForce({ groups, pendingCommands }: State): State['pendingCommands'] {
 export const POOL_REPORT_MS = 2_000;
 
 export const reportUsage: Decision = {
-  name: 'report-usage',
   dueAt: (state) => {
     if (state.leaves !== undefined) return 0;
     const { membership } = state;

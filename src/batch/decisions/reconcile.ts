@@ -14,7 +14,6 @@ import { NEVER, type Decision } from './decision.ts';
 const PROOF_BACK_MS = 3_600_000;
 
 export const reconcile: Decision = {
-  name: 'reconcile',
   dueAt: ({ phases, reconcile: { requestedAt, nextAt } }) =>
     phases.unconfirmed === 0 || requestedAt !== undefined ? NEVER : nextAt,
   act: (state) => {

@@ -28,7 +28,6 @@ import { wantedSlots } from '../pool/membership.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
-  name: 'send',
   dueAt: (state) => Math.max(nextAttemptAt(state), allowance(state).at),
   act: (state) => {
     const attempts = takeAttempts(state, Math.min(GROUP_ATTEMPTS, allowance(state).most));

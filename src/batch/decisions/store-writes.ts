@@ -17,7 +17,6 @@ export const EVIDENCE_RUNS = 200;
  * itself.
  */
 export const keepEvidenceWhenMuch: Decision = {
-  name: 'keep-evidence',
   dueAt: ({ evidence, keeping, unstored }) =>
     dueIf(evidence.size >= EVIDENCE_RUNS && keeping === 0 && !unstored.has(EVIDENCE)),
   act: (state) => [keepEvidence(state)],
@@ -33,7 +32,6 @@ function keepEvidence(state: State): Command {
 
 /** Writes the log of pauses and commands to the store, some entries together. The last ones go with the close. */
 export const keepLogWhenOld: Decision = {
-  name: 'keep-log',
   dueAt: ({ log, loggingNow, logDueAt, unstored, closing, isClosed }) =>
     (closing && !isClosed) || log.length === 0 || loggingNow > 0 || unstored.has(LOG) ? NEVER : logDueAt,
   act: (state) => [keepLog(state)],
@@ -47,7 +45,6 @@ function keepLog(state: State): Command {
 
 /** Reads the next pass that a user asked for, one after another: rows that have an outcome and are sent again. */
 export const loadPass: Decision = {
-  name: 'load-pass',
   dueAt: (state) => dueIf(wantsPass(state) && !state.isLoadingPass),
   act: (state) => {
     state.isLoadingPass = true;
@@ -61,7 +58,6 @@ const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < want
 
 /** Repeats what the store failed to write or to read: one item as a probe, and all others once it works. */
 export const storeAgain: Decision = {
-  name: 'store-again',
   dueAt: (state) => {
     if (state.unstored.size === 0) return NEVER;
     return state.pauses.has('store') ? probeAt(state, 'store') : 0;
@@ -99,7 +95,6 @@ function closeCommand(state: State): Command {
 
 /** Closes the batch when all rows are collected and no command that must finish first is in flight. */
 export const close: Decision = {
-  name: 'close',
   dueAt: (state) => dueIf(!state.closing && isIdle(state) && !hasWork(state) && !wantsPass(state)),
   act: (state) => {
     state.closing = true;
