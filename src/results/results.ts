@@ -15,16 +15,7 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
 import { Report } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import {
-  idleBefore,
-  idleTimes,
-  shownIdle,
-  CostFacts,
-  summaryOf,
-  writeSummary,
-  type Ended,
-  type LastReading,
-} from './summary.ts';
+import { idleTimes, RowFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
 
 /** Other batches of the worker must not wait for long: a row takes some 40 µs. */
 const ROWS_PER_TURN = 50;
@@ -55,8 +46,7 @@ export async function writeResults({
   const rows = await countRows(store, file, throughPass);
   const idle = await idleTimes(store, throughPass, times.endedAt);
   const report = new Report({ file, store, startedAt, rows, confirm, idle });
-  let reused = 0;
-  const costs = new CostFacts();
+  const facts = new RowFacts();
   try {
     const header = headerOf(file);
     await Promise.all([results.add(header), failures.add(header)]);
@@ -65,8 +55,7 @@ export async function writeResults({
       const cells = csvCells(row);
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
-      if (record.reused_from !== undefined) reused += 1;
-      costs.add(record);
+      facts.add(record);
       await report.add(record, row.cells);
       await lines.add(`${JSON.stringify(record)}\n`);
       if (record.row % ROWS_PER_TURN === 0) await nextTurn();
@@ -77,10 +66,8 @@ export async function writeResults({
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
   await writeAllEvents({ file, store, confirm, ...times });
-  const ended = { ...times, workers, reading: await reading };
-  const seconds = (times.endedAt - startedAt - idleBefore(idle, times.endedAt)) / 1000;
-  const facts = { ...costs.facts(), seconds, idle: shownIdle(idle), reused };
-  const summary = withCosts(file.service.prices, { ...summaryOf(file, progress, ended), ...facts });
+  const ended = { ...times, workers, idle, reading: await reading };
+  const summary = withCosts(file.service.prices, summaryOf(file, progress, ended, facts));
   await report.write(summary);
   await writeSummary(store, summary, confirm);
 }

@@ -101,18 +101,20 @@ export type Ended = {
   readonly throughPass: number;
 };
 
-type Worked = Ended & { readonly workers?: WorkerCount | undefined };
+type Worked = Ended & { readonly workers?: WorkerCount | undefined; readonly idle: readonly Idle[] };
 
-/** What only the rows say about their cost. */
-export class CostFacts {
-  #rows = 0;
+/** What only the rows say. */
+export class RowFacts {
+  #reused = 0;
+  #undelivered = 0;
   #costUsd = 0;
   #unpriced = 0;
 
-  add(record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt'>): void {
+  add(record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt' | 'reused_from'>): void {
+    if (record.reused_from !== undefined) this.#reused += 1;
     const paid = undelivered(record);
     if (paid !== undefined) {
-      this.#rows += 1;
+      this.#undelivered += 1;
       this.#costUsd += paid.cost_usd ?? 0;
     }
     this.#unpriced += record.attempts.filter(
@@ -120,8 +122,9 @@ export class CostFacts {
     ).length;
   }
 
-  facts(): Pick<Summary, 'undelivered' | 'unpriced'> {
-    return { undelivered: { rows: this.#rows, cost_usd: rounded(this.#costUsd) }, unpriced: this.#unpriced };
+  get all(): Pick<Summary, 'reused' | 'undelivered' | 'unpriced'> {
+    const lost = { rows: this.#undelivered, cost_usd: rounded(this.#costUsd) };
+    return { reused: this.#reused, undelivered: lost, unpriced: this.#unpriced };
   }
 }
 
@@ -129,8 +132,9 @@ export function summaryOf(
   file: BatchFile,
   progress: Progress,
   ended: Worked,
-): Omit<Summary, 'idle' | keyof ReturnType<CostFacts['facts']>> {
-  const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;
+  rows = new RowFacts(),
+): Summary {
+  const { startedAt, endedAt, reading, isEvidenceLost, throughPass, idle } = ended;
   const { tally, ledger } = progress;
   const cost = rounded(costSoFar(tally));
   return {
@@ -140,15 +144,15 @@ export function summaryOf(
     deployment: file.deployment.name ?? file.deployment.id,
     rows: progress.rows,
     outcomes: tally.outcomes,
-    // Those of them that were sent again are subtracted when the rows are read.
-    reused: file.sheet.reused ?? 0,
+    ...rows.all,
     runs: knownRuns(ledger),
     bought_twice: reading.duplicates.runs,
     total_cost_usd: rounded(cost + (reading.duplicates.cost_usd ?? 0)),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
-    seconds: (endedAt - startedAt) / 1000,
+    seconds: (endedAt - startedAt - idleBefore(idle, endedAt)) / 1000,
+    idle: shownIdle(idle),
     cost_usd: cost,
     gpus: Object.fromEntries(
       Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [

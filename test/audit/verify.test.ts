@@ -18,7 +18,6 @@ import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { summaryOf, type LastReading, type Summary, openDuplicates } from '../../src/results/summary.ts';
-import { CostFacts } from '../../src/results/summary.ts';
 import { partName } from '../../src/results/parts.ts';
 import { type FileRecord, type PartRecord } from '../../src/results/row-record.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
@@ -100,8 +99,15 @@ describe('a finished batch', () => {
       tally: tallyChange(RECORDS),
     };
     const reading = { lists: 'complete', duplicates: duplicates ?? none } as const;
-    const ended = { startedAt: 1_000, endedAt: 2_000, reading, isEvidenceLost: false, throughPass: 1 };
-    return { ...summaryOf(FILE, last, ended), ...new CostFacts().facts(), idle: [] };
+    const ended = {
+      startedAt: 1_000,
+      endedAt: 2_000,
+      reading,
+      isEvidenceLost: false,
+      throughPass: 1,
+      idle: [],
+    };
+    return summaryOf(FILE, last, ended);
   }
 
   /** What does not hold, as the command would find it. */

@@ -5,13 +5,7 @@ import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/reques
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import {
-  CostFacts,
-  notSucceeded,
-  summaryOf,
-  type LastReading,
-  type Summary,
-} from '../../src/results/summary.ts';
+import { notSucceeded, summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { paramsOf } from '../batch/params.ts';
@@ -49,12 +43,18 @@ function summary(
   { duplicates = NO_DUPLICATES, isEvidenceLost = false } = {},
 ): Summary {
   const now = progress(begin(paramsOf({ rows: 3 }), WRITES, 1_000));
-  const made = summaryOf(
+  return summaryOf(
     FILE,
     { ...now, tally: TALLY, ledger: { ...NO_LEDGER, ...ledger } },
-    { startedAt: 1_000, endedAt: 61_500, reading: { lists, duplicates }, isEvidenceLost, throughPass: 1 },
+    {
+      startedAt: 1_000,
+      endedAt: 61_500,
+      reading: { lists, duplicates },
+      isEvidenceLost,
+      throughPass: 1,
+      idle: [],
+    },
   );
-  return { ...made, ...new CostFacts().facts(), idle: [] };
 }
 
 const LEDGER = {
