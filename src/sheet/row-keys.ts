@@ -20,15 +20,15 @@ type Nameable = {
   readonly key: string | undefined;
 };
 
-const MOST_SHOWN = 10;
-
 /** Assigns keys in the order of the sheet. */
 export class RowNames {
   readonly #table = new KeyTable();
   /** The contents of rows that have a key. */
   readonly #contents = new KeyTable();
-  readonly #first: { row: number; firstRow: number }[] = [];
-  #repeats = 0;
+  /** Rows that repeat the content of an earlier row: how many, and the first of them. */
+  readonly repeats: { count: number; first?: { readonly row: number; readonly firstRow: number } } = {
+    count: 0,
+  };
 
   /** `firstRow` if the key column repeats `key`: the row that has it already. */
   name(content: Nameable, row: number): { readonly key: string; readonly firstRow?: number } {
@@ -36,17 +36,12 @@ export class RowNames {
     const { key } = content;
     const same = (key === undefined ? this.#table : this.#contents).sight(print, row);
     if (same.nth > 1) {
-      this.#repeats += 1;
-      if (this.#first.length < MOST_SHOWN) this.#first.push({ row, firstRow: same.firstRow });
+      this.repeats.count += 1;
+      this.repeats.first ??= { row, firstRow: same.firstRow };
     }
     if (key === undefined) return { key: same.nth === 1 ? print : `${print}-${same.nth}` };
     const { nth, firstRow } = this.#table.sight(fingerprint(key), row);
     return nth === 1 ? { key } : { key, firstRow };
-  }
-
-  /** The number of rows that repeat the content of an earlier row, and the first ten of them. */
-  get repeats() {
-    return { count: this.#repeats, first: this.#first };
   }
 }
 

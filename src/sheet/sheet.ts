@@ -37,11 +37,7 @@ export type LaidOut = {
   }[];
   /** Columns without a role. */
   readonly unused: readonly string[];
-  /** Rows that repeat the content of an earlier row: their number and the first ten. */
-  readonly repeats: {
-    readonly count: number;
-    readonly first: readonly { readonly row: number; readonly firstRow: number }[];
-  };
+  readonly repeats: Readonly<RowNames['repeats']>;
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
   readonly lanes: readonly LaneSpec[];

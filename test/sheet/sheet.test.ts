@@ -16,7 +16,7 @@ describe('a sheet that is written to pages', () => {
         { input: 'seed', kind: 'auto', from: { column: 'seed' } },
       ],
       unused: [],
-      repeats: { count: 0, first: [] },
+      repeats: { count: 0 },
       gpus: { A10G: 1, '': 1 },
       lanes: [{ gpu: 'A10G', places: 1 }, { places: 1 }],
       isQueued: true,

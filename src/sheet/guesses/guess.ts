@@ -3,6 +3,7 @@
 
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import type { RowNames } from '../row-keys.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 
 export type Guess = {
@@ -81,10 +82,7 @@ export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(er
  * do users who say what names the rows (`isNamed`).
  */
 export function equalRows(
-  {
-    count,
-    first: [repeat],
-  }: { readonly count: number; readonly first: readonly { row: number; firstRow: number }[] },
+  { count, first: repeat }: RowNames['repeats'],
   { format, unique, repeat: often }: SheetOptions,
   isNamed: boolean,
 ): readonly Guess[] {

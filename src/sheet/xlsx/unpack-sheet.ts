@@ -7,7 +7,7 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { correctionOf, hintAmong, isRunsheetError, nearest, problem } from '../../errors/error.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
-import { readXml, type Zip, tooLarge, withZip, SharedStrings } from './workbook-parts.ts';
+import { readXml, type Zip, tooLarge, unreadable, withZip, SharedStrings } from './workbook-parts.ts';
 import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
@@ -235,7 +235,12 @@ async function sheetsIn(
       // Charts and macros are listed as sheets too.
       const target = relation?.type === 'worksheet' ? relation.target : undefined;
       if (name !== 'sheet' || target === undefined) return;
-      if (targets.has(target)) throw repeatedSheet(file, title);
+      // Each part is one sheet, and is read once.
+      if (targets.has(target))
+        throw unreadable(
+          file,
+          `its sheet ${JSON.stringify(shortened(title))} has the same cells as another one`,
+        );
       targets.add(target);
       sheets.push({ name: title, isVisible: state === 'visible', target });
     },
@@ -274,12 +279,6 @@ function notAWorkbook(file: string, { names }: Zip) {
   if (is !== undefined) return problem('E102', { what: `${file} is ${is}`, hint: 'save it as .xlsx' }, place);
   const what = `${file} is a zip file and no Excel workbook`;
   return problem('E102', { what, hint: 'unpack it, and give the sheet in it' }, place);
-}
-
-/** Each part is one sheet, and is read once. */
-function repeatedSheet(file: string, title: string) {
-  const what = `${file} cannot be read as an Excel workbook: its sheet ${JSON.stringify(shortened(title))} has the same cells as another one`;
-  return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file } });
 }
 
 function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {

@@ -39,8 +39,8 @@ export async function workbookColumns(
   source: SheetSource,
   options: SheetOptions,
 ): Promise<readonly Column[]> {
-  const { head, lines } = await openedLines(source);
-  for await (const [row, cells] of lines) {
+  const head = await sheetHead(source);
+  for await (const [row, cells] of rowLines(source)) {
     if (row < (options.headerRow ?? 1)) continue;
     if (options.headerRow === 0)
       return columnsFrom(source.name, 0, namesWithout(options, textsOf(cells).length), true);
@@ -58,10 +58,9 @@ export async function* workbookRecords(
   options: SheetOptions,
   width: number,
 ): AsyncGenerator<SheetRecord> {
-  const { lines, head } = await openedLines(source);
-  const places = placesIn(head);
+  const places = placesIn(await sheetHead(source));
   let isHeader = options.headerRow !== 0;
-  for await (const line of lines) {
+  for await (const line of rowLines(source)) {
     if (line[0] < (options.headerRow ?? 1)) continue;
     const isLeftOut = isSkipped(options, line[0]) || (options.hidden === 'skip' && line[2] === 1);
     if (!isHeader && !isLeftOut && !isComment(line, options)) yield recordOf(line, width, places);
@@ -74,16 +73,12 @@ const isComment = ([, cells]: Line, { comment = 'none' }: SheetOptions): boolean
 
 /** What is known of the sheet beside its rows. */
 export async function sheetHead(source: SheetSource): Promise<SheetHead> {
-  return (await openedLines(source)).head;
+  for await (const line of allLines(source)) return JSON.parse(line) as SheetHead;
+  throw new Error(`${source.name} was not unpacked completely`);
 }
 
-export async function firstRows(
-  source: SheetSource,
-  most: number,
-): Promise<readonly { readonly line: number; readonly fields: readonly string[] }[]> {
-  const { lines } = await openedLines(source);
-  return Array.fromAsync(firstOf(lines, most), ([line, cells]) => ({ line, fields: textsOf(cells) }));
-}
+export const firstRows = (source: SheetSource, most: number) =>
+  Array.fromAsync(firstOf(rowLines(source), most), ([line, cells]) => ({ line, fields: textsOf(cells) }));
 
 /** By row: the columns of cells that lead somewhere, and of those under pictures. */
 type Places = ReadonlyMap<number, readonly (readonly [column: number, mark: CellMark])[]>;
@@ -150,25 +145,16 @@ function mergedCells(file: string, range: string, cell: string, line: number): R
   return problem('E103', { what, hint }, { place: { file, line, cell } });
 }
 
-async function openedLines(
-  source: SheetSource,
-): Promise<{ readonly head: SheetHead; readonly lines: AsyncIterable<Line> }> {
-  const all = linesOf(lenientTextOf(source, { format: 'xlsx' }), MOST_LINE)[Symbol.asyncIterator]();
-  const first = await all.next();
-  if (first.done === true) throw new Error(`${source.name} was not unpacked completely`);
-  const lines = async function* (): AsyncGenerator<Line> {
-    try {
-      for (;;) {
-        const next = await all.next();
-        if (next.done === true) return;
-        yield JSON.parse(next.value) as Line;
-      }
-    } finally {
-      await all.return?.(undefined);
-    }
-  };
-  return { head: JSON.parse(first.value) as SheetHead, lines: lines() };
+async function* rowLines(source: SheetSource): AsyncGenerator<Line> {
+  let isHead = true;
+  for await (const line of allLines(source)) {
+    if (!isHead) yield JSON.parse(line) as Line;
+    isHead = false;
+  }
 }
+
+const allLines = (source: SheetSource): AsyncGenerator<string> =>
+  linesOf(lenientTextOf(source, { format: 'xlsx' }), MOST_LINE);
 
 /** JSON escapes some characters with six. */
 const MOST_LINE = MOST_RECORD * 6;

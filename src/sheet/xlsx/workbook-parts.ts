@@ -177,7 +177,7 @@ export async function readXml(
   if (bytes !== undefined) for await (const _ of parseXml(file, bytes, { ...handlers, open }));
 }
 
-const unreadable = (file: string, why: string): RunsheetError =>
+export const unreadable = (file: string, why: string): RunsheetError =>
   problem(
     'E102',
     { what: `${file} cannot be read as an Excel workbook: ${why}`, hint: 'save it again as .xlsx' },

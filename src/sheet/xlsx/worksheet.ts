@@ -1,6 +1,6 @@
 // Reads the rows of a worksheet one after another.
 
-import { problem } from '../../errors/error.ts';
+import type { RunsheetError } from '../../errors/error.ts';
 import { MOST_RECORD, shortened } from '../sheet-record.ts';
 import {
   cellAddress,
@@ -20,6 +20,7 @@ import {
   parseXml,
   type Attributes,
   tooLarge,
+  unreadable,
   type Zip,
 } from './workbook-parts.ts';
 
@@ -219,9 +220,7 @@ class WorksheetReader {
     if (id !== undefined && this.links.size < MOST_LINKS && ref.length <= MOST_RANGE) this.links.set(ref, id);
   }
 
-  #damaged(why: string) {
-    const { file } = this.#parts;
-    const what = `${file} cannot be read as an Excel workbook: ${why}`;
-    return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file } });
+  #damaged(why: string): RunsheetError {
+    return unreadable(this.#parts.file, why);
   }
 }
