@@ -19,6 +19,7 @@ import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
 import {
   type Kind,
+  asChoice,
   kindOf,
   notAllowed,
   readText,
@@ -137,20 +138,23 @@ function feedOf(
     : [{ input, kind, isGiven, type, from: { json: constantOf(giver.by, text, kind, type) } }];
 }
 
-function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
+/** The value of an option, as it is sent. Throws E602. The word of --set may stand elsewhere in a command too. */
+export function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
   const reading = readText(text, kind);
   if (typeof reading !== 'string')
     throw problem('E602', {
       what: `${by}: the value is not ${reading.type}`,
-      ...(reading.hint && { hint: reading.hint }),
+      hint: reading.hint ?? 'correct it',
     });
-  const wrong = type && notAllowed(reading, type);
-  if (wrong)
-    throw problem('E602', {
-      what: `${by}: the value ${wrong.what}`,
-      hint: `allowed: ${list(wrong.allowed, ' ')}`,
-    });
-  return reading;
+  const chosen = type ? asChoice(reading, type) : reading;
+  const not = type && notAllowed(chosen, type);
+  if (not === undefined) return chosen;
+  const meant = not.near === undefined ? '' : `did you mean ${not.near}? `;
+  throw problem(
+    'E602',
+    { what: `${by}: the value ${not.what}`, hint: `${meant}allowed: ${list(not.allowed, ' ')}` },
+    { correction: by.startsWith('--set') ? undefined : correctionOf(text, not.near) },
+  );
 }
 
 function unknownInputs(

@@ -1,15 +1,15 @@
 // Checks what makes several rows of one against the sheet and the deployment, and settles where seeds come from.
 
-import { correctionOf, hintAmong, list, problem, RunsheetError } from '../../errors/error.ts';
+import { correctionOf, hintAmong, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { GPUS } from '../../options/gpu.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { indexOf } from '../column-mapping.ts';
+import { constantOf, indexOf } from '../column-mapping.ts';
 import { namesInTemplates } from '../templates.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../gpu-names.ts';
-import { asChoice, kindOf, notAllowed, readText, inputNamed, nearestInput } from '../parse-cell.ts';
+import { kindOf, inputNamed, nearestInput } from '../parse-cell.ts';
 import { ownColumns } from '../header.ts';
 import { sheetColumns } from '../read-records.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
@@ -96,7 +96,10 @@ function refuseAxes(
       });
     const input =
       (inputTypes && inputNamed(inputTypes, axis)) ?? inputTypes?.find(({ name }) => isAlike(axis, name));
-    if (input !== undefined) for (const value of values) refuseValue(`${by}=${value}`, value, input);
+    // An empty one leaves the input out.
+    const texts = values.filter((value) => value !== '');
+    if (input !== undefined)
+      for (const text of texts) constantOf(`${by}=${text}`, text, kindOf(input.type), input);
     else if (plainName(axis) === 'gpu') for (const value of values) refuseGpu(`${by}=${value}`, value);
     else if (inputTypes !== undefined && !inTemplates.has(axis)) throw noInput(axis, inputTypes);
   }
@@ -112,25 +115,6 @@ function noInput(axis: string, inputTypes: readonly InputType[]): RunsheetError 
       hint: hintAmong(axis, 'inputs', names, { near }),
     },
     { correction: correctionOf(axis, near) },
-  );
-}
-
-function refuseValue(by: string, value: string, type: InputType): void {
-  // It leaves the input out.
-  if (value === '') return;
-  const reading = readText(value, kindOf(type.type));
-  if (typeof reading !== 'string')
-    throw refused({ what: `${by}: the value is not ${reading.type}`, hint: reading.hint ?? 'correct it' });
-  const not = notAllowed(asChoice(reading, type), type);
-  if (not === undefined) return;
-  const { near } = not;
-  throw problem(
-    'E602',
-    {
-      what: `${by}: the value ${not.what}`,
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}allowed: ${list(not.allowed, ' ')}`,
-    },
-    near === undefined ? {} : { correction: { wrong: value, right: near } },
   );
 }
 

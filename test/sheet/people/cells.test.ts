@@ -113,6 +113,8 @@ describe('cells', () => {
     ];
     const { rows } = await read('a.csv', 'prompt,sampler\na,Euler a\nb,DPM++ 2M\n', {}, { inputTypes });
     expect(rows).toEqual(['{"prompt":"a","sampler":"euler_a"}', '{"prompt":"b","sampler":"dpmpp_2m"}']);
+    const { rows: set } = await read('a.csv', 'prompt\na\n', { set: { sampler: 'Euler a' } }, { inputTypes });
+    expect(set).toEqual(['{"prompt":"a","sampler":"euler_a"}']);
   });
 
   it('of a number with the word random are empty, which is asked', async () => {
