@@ -39,26 +39,15 @@ export const csvCells = ({ record, cells }: RowWithCells<Shown>): readonly strin
   ...Object.values(csvCellsOf(record)),
 ];
 
-export class CsvPieces {
-  readonly #lines = new CsvLines();
-  readonly #pieces: Pieces;
-
-  constructor(...[open]: ConstructorParameters<typeof Pieces>) {
-    this.#pieces = new Pieces(open);
-  }
-
-  /** A promise if the caller has to wait before the next row. */
-  add(cells: readonly string[]): Promise<void> | undefined {
-    return this.#pieces.add(this.#lines.add(cells));
-  }
-
-  /** See {@link Pieces.commit}. */
-  async commit(): Promise<void> {
-    await this.#pieces.add(this.#lines.rest());
-    await this.#pieces.commit();
-  }
-
-  async discard(): Promise<void> {
-    await this.#pieces.discard();
-  }
+/** Pieces of CSV; `add` gives a promise if the caller has to wait before the next row. */
+export function csvPieces(open: ConstructorParameters<typeof Pieces>[0]) {
+  const [lines, pieces] = [new CsvLines(), new Pieces(open)];
+  return {
+    add: (cells: readonly string[]) => pieces.add(lines.add(cells)),
+    commit: async (): Promise<void> => {
+      await pieces.add(lines.rest());
+      await pieces.commit();
+    },
+    discard: () => pieces.discard(),
+  };
 }

@@ -66,16 +66,21 @@ async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly 
   const { concurrency, containers } = capacityOf(file);
   const opening = atTheSameTime(capacityOf(file), file.sheet.rows - (file.sheet.reused ?? 0));
   const records = await readSome(store, opening);
-  const inOrder = inSendingOrder(records);
+  const samples = samplesIn(records, batch, opening);
   const isCrowded = containers !== undefined && concurrency > containers;
-  return inOrder.flatMap((record, at) => {
-    const sample = sampleOf(record);
-    if (sample === undefined) return [];
-    const { queueSeconds, ...others } = sample;
-    const waited = isCrowded || queueSeconds === undefined ? {} : { queueSeconds };
-    return [{ ...others, ...waited, batch, isOpening: at < opening }];
+  if (!isCrowded) return samples;
+  return samples.map((sample) => {
+    const { queueSeconds: _, ...others } = sample;
+    return others;
   });
 }
+
+/** `opening`: how many rows were sent first. */
+const samplesIn = (records: readonly PartRecord[], batch: string, opening: number): readonly Sample[] =>
+  inSendingOrder(records).flatMap((record, at) => {
+    const sample = sampleOf(record);
+    return sample === undefined ? [] : [{ ...sample, batch, isOpening: at < opening }];
+  });
 
 /** What -c auto will find is not known, so its start counts. */
 export const capacityOf = ({
@@ -157,10 +162,12 @@ export type CanaryRuns = {
   readonly warm: number;
 };
 
-type Folder = { readonly batch: string; readonly file: BatchFile; readonly store: Store };
-
 /** undefined if the batch has no canary, or not all of its rows are collected. */
-export async function readCanaryRuns({ batch, file, store }: Folder): Promise<CanaryRuns | undefined> {
+export async function readCanaryRuns({
+  batch,
+  file,
+  store,
+}: Pick<BatchFolder, 'batch' | 'file' | 'store'>): Promise<CanaryRuns | undefined> {
   if (file.canary === undefined) return undefined;
   const { rows } = file.canary;
   const { lanes } = file.sheet;
@@ -174,13 +181,9 @@ export async function readCanaryRuns({ batch, file, store }: Folder): Promise<Ca
   if (records.size < rows) return undefined;
   const warm = atTheSameTime(capacityOf(file), rows);
   const all = [...records.values()];
-  const samples = inSendingOrder(all).flatMap((record, at) => {
-    const sample = sampleOf(record);
-    return sample === undefined ? [] : [{ ...sample, batch, isOpening: at < warm }];
-  });
   const attempts = all.flatMap((record) => record.attempts);
   return {
-    samples,
+    samples: samplesIn(all, batch, warm),
     rows,
     succeeded: all.filter(({ outcome }) => outcome === 'succeeded').length,
     costUsd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),

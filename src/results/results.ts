@@ -12,8 +12,8 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { writeAllEvents } from './all-events.ts';
-import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
-import { Report } from './page/report.ts';
+import { csvCells, csvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
+import { reportWriter } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { idleTimes, RowFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
 
@@ -39,13 +39,13 @@ export async function writeResults({
   ...times
 }: ResultsParams): Promise<void> {
   const workers = await countWorkers(store);
-  const results = new CsvPieces(() => store.draft('results.csv', 'view'));
-  const failures = new CsvPieces(() => store.draft('failures.csv', 'view'));
+  const results = csvPieces(() => store.draft('results.csv', 'view'));
+  const failures = csvPieces(() => store.draft('failures.csv', 'view'));
   const lines = new Pieces(() => store.draft('results.jsonl', 'view'));
   const { startedAt, throughPass } = times;
   const rows = await countRows(store, file, throughPass);
   const idle = await idleTimes(store, throughPass, times.endedAt);
-  const report = new Report({ file, store, startedAt, rows, confirm, idle });
+  const report = reportWriter({ file, store, startedAt, rows, confirm, idle });
   const facts = new RowFacts();
   try {
     const header = headerOf(file);

@@ -41,33 +41,23 @@ type ReportParams = {
   readonly confirm: () => Promise<void>;
 };
 
-export class Report {
-  readonly #params: ReportParams;
-  readonly #columns = new DeflatedColumns();
-  readonly #index: ReportIndex;
-  readonly #files: RowFiles;
-
-  constructor(params: ReportParams) {
-    this.#params = params;
-    const { file, rows, startedAt, store, confirm, idle = [] } = params;
-    const shown = [...shownColumns(file).keys()];
-    this.#index = new ReportIndex(this.#columns, { rows, startedAt, idle, shown });
-    this.#files = new RowFiles({ store, columns: columnsOf(file), confirm });
-  }
-
-  add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
-    this.#index.add(record, cells);
-    return this.#files.add(record, cells);
-  }
-
-  async write(summary: Summary): Promise<void> {
-    const { file, store, confirm, startedAt, rows } = this.#params;
-    await this.#files.end();
+/** `add` gives a promise if the caller has to wait before the next row. */
+export function reportWriter({ file, store, startedAt, rows, confirm, idle = [] }: ReportParams) {
+  const columns = new DeflatedColumns();
+  const shown = [...shownColumns(file).keys()];
+  const index = new ReportIndex(columns, { rows, startedAt, idle, shown });
+  const files = rowFiles(store, columnsOf(file), confirm);
+  const add = (record: RowRecord, cells: readonly string[]): Promise<void> | undefined => {
+    index.add(record, cells);
+    return files.add(record, cells);
+  };
+  const write = async (summary: Summary): Promise<void> => {
+    await files.end();
     const page = new Pieces(() => store.draft(REPORT_FILE, 'view'));
     try {
       const out = store.localPath === undefined ? dirname(store.location) : undefined;
-      const facts = factsOf(file, { rows, startedAt, gpus: this.#index.gpus, out, summary });
-      for await (const piece of pageOf(facts, this.#columns.blobs())) await page.add(piece);
+      const facts = factsOf(file, { rows, startedAt, gpus: index.gpus, out, summary });
+      for await (const piece of pageOf(facts, columns.blobs())) await page.add(piece);
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
       await page.commit();
@@ -75,7 +65,8 @@ export class Report {
     } finally {
       await page.discard();
     }
-  }
+  };
+  return { add, write };
 }
 
 // What lies beside the page while the batch runs; see living-page.ts.
@@ -150,43 +141,14 @@ const pageOf = (facts: ReportFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>)
 
 export const rowsFile = (number: number): string => `report/rows/${String(number).padStart(5, '0')}.js`;
 
-type RowFilesParams = {
-  readonly store: Store;
-  readonly columns: ReturnType<typeof columnsOf>;
-  readonly confirm: () => Promise<void>;
-};
-
-class RowFiles {
-  readonly #params: RowFilesParams;
-  #rows = new Deflated();
-  #count = 0;
-
-  constructor(params: RowFilesParams) {
-    this.#params = params;
-  }
-
-  /** Rows in order. A promise if a file has to be written before the next row. */
-  add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
-    const { columns } = this.#params;
-    const data = columns.flatMap(({ name, input }, at) =>
-      input === undefined ? [[name, cells[at] ?? ''] as const] : [],
-    );
-    const isFirst = this.#count % ROWS_EACH === 0;
-    this.#rows.text(`${isFirst ? '[' : ',\n'}${JSON.stringify(shownRow(record, data))}`);
-    this.#count += 1;
-    return this.#count % ROWS_EACH === 0 ? this.#write() : undefined;
-  }
-
-  async end(): Promise<void> {
-    if (this.#count % ROWS_EACH !== 0) await this.#write();
-  }
-
-  async #write(): Promise<void> {
-    const { store, confirm } = this.#params;
-    const number = Math.ceil(this.#count / ROWS_EACH);
-    this.#rows.text(']');
-    const script = `runsheetRows(${number},"${await this.#rows.base64()}")\n`;
-    this.#rows = new Deflated();
+function rowFiles(store: Store, columns: ReturnType<typeof columnsOf>, confirm: ReportParams['confirm']) {
+  let rows = new Deflated();
+  let count = 0;
+  const write = async (): Promise<void> => {
+    const number = Math.ceil(count / ROWS_EACH);
+    rows.text(']');
+    const script = `runsheetRows(${number},"${await rows.base64()}")\n`;
+    rows = new Deflated();
     const draft = await store.draft(rowsFile(number), 'view');
     try {
       await draft.write(script);
@@ -195,5 +157,19 @@ class RowFiles {
     } finally {
       await draft.discard();
     }
-  }
+  };
+  return {
+    /** Rows in order. A promise if a file has to be written before the next row. */
+    add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
+      const data = columns.flatMap(({ name, input }, at) =>
+        input === undefined ? [[name, cells[at] ?? ''] as const] : [],
+      );
+      rows.text(`${count % ROWS_EACH === 0 ? '[' : ',\n'}${JSON.stringify(shownRow(record, data))}`);
+      count += 1;
+      return count % ROWS_EACH === 0 ? write() : undefined;
+    },
+    async end(): Promise<void> {
+      if (count % ROWS_EACH !== 0) await write();
+    },
+  };
 }

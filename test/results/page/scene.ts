@@ -9,7 +9,7 @@ import {
   paintMosaic,
   encodePng,
 } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
-import { Report } from '../../../src/results/page/report.ts';
+import { reportWriter } from '../../../src/results/page/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';
 import type { Summary } from '../../../src/results/summary.ts';
 import type { BatchFile } from '../../../src/store/batch-file.ts';
@@ -68,7 +68,7 @@ export async function writeScene(folder: string, params: SceneParams): Promise<s
     Array.from({ length: Math.min(rows, pictures) }, (_, at) => picture(store, at)),
   );
   const file = batchFile(rows, params.grid);
-  const report = new Report({ file, store, rows, startedAt: STARTED, confirm: async () => undefined });
+  const report = reportWriter({ file, store, rows, startedAt: STARTED, confirm: async () => undefined });
   let cost = 0;
   for (let row = 1; row <= rows; row += 1) {
     const record = change(recordOf(row, params, files));
