@@ -9,7 +9,7 @@ import { EXIT } from '../../errors/error.ts';
 import { programFile } from '../../temporal/embedded/processes.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer, nextLine } from '../context.ts';
-import { withGround } from './ground.ts';
+import { withDemoServers } from './demo-servers.ts';
 import { race, type Race, type Side } from './kills.ts';
 
 import { hearInterrupts } from '../follow/interrupt.ts';
@@ -48,8 +48,8 @@ async function killed({ process }: Context, printer: Printer, flags: Flags): Pro
   const notice = (text: string): void => printer.notice(printer.paint('dim', text));
   const size = { rows, concurrency: CONCURRENCY, seed };
   try {
-    return await withGround({ config, ...size, notice }, async (ground) => {
-      const { race: last, summary } = await race(ground, {
+    return await withDemoServers({ config, ...size, notice }, async (servers) => {
+      const { race: last, summary } = await race(servers, {
         ...size,
         kills,
         stop: stop.signal,

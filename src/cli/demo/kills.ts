@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BatchHandle } from '../../library/handle/batch-handle.ts';
 import { numbersFrom } from '../../service/chance.ts';
 import type { Summary } from '../../results/summary.ts';
-import { DEPLOYMENT, type Ground, readBought, untilQuiet, type Bought } from './ground.ts';
+import { DEPLOYMENT, type DemoServers, readBought, untilQuiet, type Bought } from './demo-servers.ts';
 
 export type KillParams = {
   readonly rows: number;
@@ -36,7 +36,7 @@ const KILLING_MOST_MS = 50_000;
 const POLL_MS = 250;
 
 export async function race(
-  ground: Ground,
+  servers: DemoServers,
   params: KillParams,
 ): Promise<{ readonly race: Race; readonly summary: Summary }> {
   const { rows, concurrency, stop, show } = params;
@@ -45,21 +45,21 @@ export async function race(
   const seen = { kills: 0, batchDone: 0, loopDone: 0 };
   const poll = async (): Promise<Race> => {
     const [ours, theirs] = await Promise.all([
-      readBought(ground.shops.runsheet),
-      readBought(ground.shops.loop),
+      readBought(servers.runLists.runsheet),
+      readBought(servers.runLists.loop),
     ]);
     const { kills, batchDone, loopDone } = seen;
     return { rows, kills, runsheet: { ...ours, done: batchDone }, loop: { ...theirs, done: loopDone } };
   };
   try {
     const options = { deployment: DEPLOYMENT, concurrency, reuse: 'again' } as const;
-    const batch = await ground.runsheet.start(sheetOf(rows), options);
+    const batch = await servers.runsheet.start(sheetOf(rows), options);
     const loop = kept((ready) => {
       ready();
       seen.loopDone = 0;
-      return ground.startLoop(() => (seen.loopDone += 1));
+      return servers.startLoop(() => (seen.loopDone += 1));
     });
-    const workers = Array.from({ length: WORKERS }, () => kept((ready) => ground.startWorker(ready)));
+    const workers = Array.from({ length: WORKERS }, () => kept((ready) => servers.startWorker(ready)));
     const looking = [every(async () => show(await poll()), signal), count(batch, seen, signal)];
     // They are awaited at the end; until then, a failure elsewhere must not end the process before it has cleaned up.
     for (const one of looking) one.catch(() => undefined);
@@ -67,7 +67,7 @@ export async function race(
     await killAtRandom({ workers, loop }, params, seen, AbortSignal.any([signal, ended(finished)]));
     const summary = await finished;
     await loop.ended(signal);
-    await Promise.all([untilQuiet(ground.shops.runsheet), untilQuiet(ground.shops.loop)]);
+    await Promise.all([untilQuiet(servers.runLists.runsheet), untilQuiet(servers.runLists.loop)]);
     over.abort();
     await Promise.all(looking);
     seen.batchDone = summary.rows;

@@ -16,14 +16,14 @@ export const isThere = ({ isInspected, away }: GpuServer): boolean => isInspecte
 export const mayServe = (server: GpuServer, workflow: Workflow | undefined, choices = NO_CHOICES): boolean =>
   workflow !== undefined &&
   isThere(server) &&
-  server.stocks.has(workflow.id) &&
-  misfitOf(workflow, choices, server.stocks.get(workflow.id)) === undefined;
+  server.installed.has(workflow.id) &&
+  misfitOf(workflow, choices, server.installed.get(workflow.id)) === undefined;
 
 /** Why none of these servers can run it; undefined if one can, or may. */
 export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices): string | undefined {
-  const whys = servers.map(({ name, stocks }) => {
-    const stock = stocks.get(workflow.id);
-    const why = typeof stock === 'object' ? misfitOf(workflow, choices, stock) : undefined;
+  const whys = servers.map(({ name, installed }) => {
+    const nodes = installed.get(workflow.id);
+    const why = typeof nodes === 'object' ? misfitOf(workflow, choices, nodes) : undefined;
     return why === undefined ? undefined : `${name}: ${why}`;
   });
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
@@ -47,7 +47,7 @@ const absenceOf = ({ name, away }: GpuServer): string | undefined =>
 function whyNone(servers: Servers, workflow: Workflow): string | null {
   if (servers.some((server) => mayServe(server, workflow))) return null;
   const whyNot = (server: GpuServer): string => {
-    const misfit = misfitOf(workflow, NO_CHOICES, server.stocks.get(workflow.id));
+    const misfit = misfitOf(workflow, NO_CHOICES, server.installed.get(workflow.id));
     return absenceOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
   };
   return servers.map(whyNot).join('; ') || null;
@@ -66,7 +66,7 @@ export function runningAt(servers: Servers): ReadonlyMap<string, number> {
 export const inputsAt = (servers: Servers, workflow: Workflow): readonly InputType[] =>
   offeredInputs(
     workflow,
-    servers.map(({ stocks }) => stocks.get(workflow.id)),
+    servers.map(({ installed }) => installed.get(workflow.id)),
   );
 
 /** Why no server would take a run with these inputs. */
@@ -91,10 +91,10 @@ export async function inspect(server: InspectedServer, workflows: readonly Workf
   if (server.gpu === '') server.gpu = gpu;
   for (const { id, graph } of workflows) {
     // What it does not say of one workflow must not keep it from running the others.
-    const stock = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
-    server.stocks.set(id, stock);
+    const nodes = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
+    server.installed.set(id, nodes);
   }
-  return ![...server.stocks.values()].some((stock) => typeof stock === 'string');
+  return ![...server.installed.values()].some((nodes) => typeof nodes === 'string');
 }
 
 /** The classes of a workflow that a server has; undefined if it does not tell. */

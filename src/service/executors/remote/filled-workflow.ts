@@ -17,32 +17,32 @@ export const choicesOf = ({ inputs }: Workflow, given: Values): Choices =>
   );
 
 /** What a server has of a workflow's nodes; a text if it could not be asked, and says why. */
-export type Stock = Classes | string;
+export type InstalledNodes = Classes | string;
 
-/** By stock and choices, because it is asked whenever a server is free. */
+/** By installed nodes and choices, because it is asked whenever a server is free. */
 const misfits = new WeakMap<object, WeakMap<Choices, string | undefined>>();
 
-/** Why a server with this stock of the workflow cannot run it; undefined if it can. */
-export function misfitOf(workflow: Workflow, choices: Choices, stock: Stock): string | undefined {
-  if (stock === undefined || typeof stock === 'string') return stock;
-  const known = misfits.get(stock) ?? new WeakMap<Choices, string | undefined>();
-  misfits.set(stock, known);
-  if (!known.has(choices)) known.set(choices, faultsOf(withInputs(workflow, choices, NO_FILES), stock)[0]);
+/** Why a server with these nodes of the workflow cannot run it; undefined if it can. */
+export function misfitOf(workflow: Workflow, choices: Choices, nodes: InstalledNodes): string | undefined {
+  if (nodes === undefined || typeof nodes === 'string') return nodes;
+  const known = misfits.get(nodes) ?? new WeakMap<Choices, string | undefined>();
+  misfits.set(nodes, known);
+  if (!known.has(choices)) known.set(choices, faultsOf(withInputs(workflow, choices, NO_FILES), nodes)[0]);
   return known.get(choices);
 }
 
 /** The inputs with all that these servers offer together; what was known before counts if one of them does not tell. */
 export function offeredInputs(
   { graph, inputs }: Workflow,
-  stocks: readonly (Stock | undefined)[],
+  installed: readonly (InstalledNodes | undefined)[],
 ): readonly InputType[] {
-  const known = stocks.filter((stock) => typeof stock === 'object');
+  const known = installed.filter((nodes) => typeof nodes === 'object');
   return inputs.map((input) => {
     const [field] = input.fields;
     if (input.options === undefined || field === undefined || known.length === 0) return input;
     const node = graph[field.node]?.class_type ?? '';
-    const before = known.length === stocks.length ? [] : input.options;
-    const all = known.flatMap((stock) => stock.get(node)?.inputs[field.field]?.options ?? []);
+    const before = known.length === installed.length ? [] : input.options;
+    const all = known.flatMap((nodes) => nodes.get(node)?.inputs[field.field]?.options ?? []);
     return { ...input, options: [...new Set([...before, ...all])] };
   });
 }

@@ -24,7 +24,7 @@ import {
   type Made,
   type Seen,
 } from './backend.ts';
-import type { Stock } from './filled-workflow.ts';
+import type { InstalledNodes } from './filled-workflow.ts';
 import { classifyMissing } from './missing-run.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
 import { Outbox, type Sender } from './outbox.ts';
@@ -47,7 +47,7 @@ export class GpuServer implements InspectedServer {
   /** The workflow whose models are loaded, and since when it serves it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
-  readonly stocks = new Map<string, Stock>();
+  readonly installed = new Map<string, InstalledNodes>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isInspected = false;
   readonly usual = new UsualTimes();

@@ -3,7 +3,7 @@
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
 import type { Backend, Graph, Made, PutFile } from './backend.ts';
-import type { Stock } from './filled-workflow.ts';
+import type { InstalledNodes } from './filled-workflow.ts';
 
 /** What is learned of a server when it answers for the first time. */
 export type InspectedServer = {
@@ -13,7 +13,7 @@ export type InspectedServer = {
   gpu: string;
   version: string;
   /** What it has of the nodes of each workflow. Absent until it is known. */
-  readonly stocks: Map<string, Stock>;
+  readonly installed: Map<string, InstalledNodes>;
 };
 
 export type Timing = {

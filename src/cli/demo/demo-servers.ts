@@ -37,7 +37,7 @@ const MACHINES = {
   pictureSize: 64,
 };
 
-export type GroundParams = {
+export type DemoParams = {
   readonly config: Config;
   readonly seed: number;
   readonly rows: number;
@@ -45,9 +45,9 @@ export type GroundParams = {
   readonly notice: (text: string) => void;
 };
 
-export type Ground = {
+export type DemoServers = {
   readonly runsheet: Runsheet;
-  readonly shops: { readonly runsheet: Shop; readonly loop: Shop };
+  readonly runLists: { readonly runsheet: RunList; readonly loop: RunList };
   /** `ready`: called when it takes work. */
   startWorker(ready: () => void): ChildProcess;
   /** `done`: called for each row that the loop has done. */
@@ -55,14 +55,17 @@ export type Ground = {
 };
 
 /** Everything that was opened is closed after `work`, newest first. */
-export async function withGround<T>(params: GroundParams, work: (ground: Ground) => Promise<T>): Promise<T> {
+export async function withDemoServers<T>(
+  params: DemoParams,
+  work: (servers: DemoServers) => Promise<T>,
+): Promise<T> {
   await using opened = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-demo-'));
   opened.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const key = randomBytes(16).toString('hex');
   keepSecret(key);
-  const services = { runsheet: await startService(params, key), loop: await startService(params, key) };
-  opened.defer(async () => void (await Promise.all([services.runsheet.close(), services.loop.close()])));
+  const local = { runsheet: await startService(params, key), loop: await startService(params, key) };
+  opened.defer(async () => void (await Promise.all([local.runsheet.close(), local.loop.close()])));
   const temporal = await startTemporal(params, folder);
   opened.defer(() => ended(temporal.child, 'SIGKILL'));
   const at = { ...temporal, namespace: NAMESPACE, from: 'the demo', options: {} };
@@ -71,7 +74,7 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
     client,
     home: folder,
     store: join(folder, 'batches'),
-    service: { url: services.runsheet.base, apiKey: key },
+    service: { url: local.runsheet.base, apiKey: key },
   });
   opened.use(runsheet);
   const children = new Set<ChildProcess>();
@@ -98,7 +101,7 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
   };
   return await work({
     runsheet,
-    shops: { runsheet: shopOf(services.runsheet, key), loop: shopOf(services.loop, key) },
+    runLists: { runsheet: runListOf(local.runsheet, key), loop: runListOf(local.loop, key) },
     startWorker: (ready) =>
       start(
         ['worker'],
@@ -107,7 +110,7 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
           TEMPORAL_NAMESPACE: NAMESPACE,
           TEMPORAL_CONFIG_FILE: temporal.noProfile,
           RUNSHEET_OUT: join(folder, 'batches'),
-          RUNSHEET_API_URL: services.runsheet.base,
+          RUNSHEET_API_URL: local.runsheet.base,
           RUNSHEET_WEBHOOK_LISTEN: `127.0.0.1:${temporal.receiverPort}`,
         },
         (line) => line.startsWith('webhooks at') && ready(),
@@ -115,7 +118,7 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
     startLoop: (done) => {
       const size = ['--rows', String(params.rows), '--concurrency', String(params.concurrency)];
       const args = ['demo-loop', '--deployment', DEPLOYMENT_ID, ...size];
-      return start(args, { RUNSHEET_API_URL: services.loop.base }, (line) => line === 'done' && done());
+      return start(args, { RUNSHEET_API_URL: local.loop.base }, (line) => line === 'done' && done());
     },
   });
 }
@@ -123,14 +126,14 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
 const SPEC = deploymentSpecSchema.parse({ name: DEPLOYMENT, ...MACHINES });
 const DEPLOYMENT_ID = SPEC.id;
 
-const shopOf = ({ base }: LocalService, key: string): Shop => ({
+const runListOf = ({ base }: LocalService, key: string): RunList => ({
   base,
   key,
   workflowId: idsOf(DEPLOYMENT_ID).workflowId,
   usdPerSecond: DEFAULT_PRICES[SPEC.gpu] ?? 0,
 });
 
-const startService = ({ seed, concurrency }: GroundParams, key: string): Promise<LocalService> =>
+const startService = ({ seed, concurrency }: DemoParams, key: string): Promise<LocalService> =>
   startLocalService({
     port: 0,
     tokens: [key],
@@ -141,7 +144,7 @@ const startService = ({ seed, concurrency }: GroundParams, key: string): Promise
     seed,
   });
 
-async function startTemporal({ config, notice }: GroundParams, folder: string) {
+async function startTemporal({ config, notice }: DemoParams, folder: string) {
   const { cache, environment } = config;
   const program = await temporalBinary({ cache, environment, notice });
   mkdirSync(join(folder, 'logs'));
@@ -175,7 +178,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
 
 export type Bought = { readonly runs: number; readonly twice: number; readonly costUsd: number };
 
-export type Shop = {
+export type RunList = {
   readonly base: string;
   readonly key: string;
   readonly workflowId: string;
@@ -184,20 +187,20 @@ export type Shop = {
 
 const PAGE = 1_000;
 
-export async function readBought(shop: Shop): Promise<Bought> {
-  const runs = await allRuns(shop);
+export async function readBought(list: RunList): Promise<Bought> {
+  const runs = await allRuns(list);
   const rows = new Set(runs.map(({ inputs }) => String(inputs?.['number'])));
   const seconds = runs.reduce((sum, run) => sum + secondsOf(run), 0);
-  return { runs: runs.length, twice: runs.length - rows.size, costUsd: seconds * shop.usdPerSecond };
+  return { runs: runs.length, twice: runs.length - rows.size, costUsd: seconds * list.usdPerSecond };
 }
 
-export async function untilQuiet(shop: Shop): Promise<void> {
-  while ((await allRuns(shop)).some(({ endedAtMs }) => endedAtMs === undefined)) await wait(AGAIN_MS);
+export async function untilQuiet(list: RunList): Promise<void> {
+  while ((await allRuns(list)).some(({ endedAtMs }) => endedAtMs === undefined)) await wait(AGAIN_MS);
 }
 
 const AGAIN_MS = 250;
 
-async function allRuns({ base, key, workflowId }: Shop): Promise<readonly Run[]> {
+async function allRuns({ base, key, workflowId }: RunList): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (;;) {
     const path = `/workflow/${workflowId}/runs?with_inputs=true&limit=${PAGE}&offset=${runs.length}`;
