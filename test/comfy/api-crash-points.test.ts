@@ -273,6 +273,22 @@ describe('a run that cannot be sent', () => {
   });
 });
 
+it('a run that was cancelled while its request was under way stays so, whatever the answer says', async () => {
+  const { own, api } = await sceneOf(false, portrait(), { spentMs: 0, lateMs: 0 });
+  api.loses = 'the request';
+  const id = await own.queue({ prompt: 'one' });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await until(() => api.asked.length === 1, 'its key is used');
+  api.answersAfter = promise;
+  await until(() => api.asked.length === 2, 'it is sent again');
+  await own.ask('POST', `/run/${id}/cancel`);
+  const { ended_at } = await own.run(id);
+  await own.queue({ prompt: 'two' });
+  resolve();
+  await until(() => api.asked.length === 3, 'the next one is sent');
+  expect(await own.run(id)).toMatchObject({ status: 'cancelled', ended_at });
+});
+
 it('a run that moved is stopped at the service that it left, also if ours was restarted meanwhile', async () => {
   const first = await sceneOf(true);
   const second = await sceneOf(true);

@@ -44,6 +44,8 @@ export class ApiStandIn {
   /** It answers nothing, and counts that. */
   isAway = false;
   unanswered = 0;
+  /** When it answers the next job. */
+  answersAfter: Promise<void> | undefined;
   /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
   refuses: 402 | 429 | 502 | undefined;
 
@@ -114,6 +116,7 @@ export class ApiStandIn {
     const key = String(incoming.headers['idempotency-key']);
     const [, metadata] = /"metadata":"([^"]*)"/.exec(body) ?? [];
     this.asked.push(key);
+    await this.answersAfter;
     if (metadata === undefined) return send(422, errorOf('invalid_request'));
     if (this.refuses !== undefined)
       return send(this.refuses, errorOf(this.refuses === 402 ? 'insufficient_credits' : 'queue_full'), {

@@ -345,6 +345,8 @@ export class GpuServer implements InspectedServer {
 
   /** A paid service may have executed it, and no request can tell. */
   endUnknown(one: AssignedRun, reason: string): void {
+    // Cancelled meanwhile.
+    if (this.runs.get(one.run.id) !== one) return;
     const text = `${this.name} ${reason}: it is not sent again`;
     one.state = withLine(one.state, 'error', text, this.#deps.now());
     this.runs.delete(one.run.id);
