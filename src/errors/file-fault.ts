@@ -44,6 +44,11 @@ export function fileFault(
   return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });
 }
 
+/** Throws what it means, or the error itself. */
+export const throwFault = (error: unknown): never => {
+  throw fileFault(error) ?? error;
+};
+
 /** undefined if there is no such file; every other error is thrown. */
 export function textIfThere(path: string): string | undefined {
   try {

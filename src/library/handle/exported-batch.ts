@@ -7,7 +7,7 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { list, problem } from '../../errors/error.ts';
-import { fileFault } from '../../errors/file-fault.ts';
+import { throwFault } from '../../errors/file-fault.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
@@ -33,7 +33,7 @@ export type Exported = Written & { readonly file: URL };
 export async function exportBatch(found: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
   const as = exportFormat(options);
   const path = await targetOf(found, as, options);
-  const draft = await openStore(dirname(path)).draft(basename(path), 'view').catch(explained);
+  const draft = await openStore(dirname(path)).draft(basename(path), 'view').catch(throwFault);
   try {
     const written = await exportTo(found, as, draft, dirname(path));
     await draft.commit();
@@ -42,10 +42,6 @@ export async function exportBatch(found: FoundBatch, options: ExportOptions = {}
     await draft.discard();
   }
 }
-
-const explained = (error: unknown): never => {
-  throw fileFault(error) ?? error;
-};
 
 /** Writes the export; `from`: the folder in which it will lie. */
 export const exportTo = (

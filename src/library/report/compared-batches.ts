@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { problem } from '../../errors/error.ts';
-import { fileFault } from '../../errors/file-fault.ts';
+import { throwFault } from '../../errors/file-fault.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
 import { PAIRED_BY, type PairedBy } from '../../options/choices.ts';
@@ -63,7 +63,7 @@ export async function compareBatches(
     file,
     base: `${store.localPath ? linkFrom(from, folder) : batch}/`,
   });
-  const draft = await openStore(from).draft(basename(target), 'view').catch(explained);
+  const draft = await openStore(from).draft(basename(target), 'view').catch(throwFault);
   try {
     await page.write(draft, { a: at(a), b: at(b), sums, verdict });
     await draft.commit();
@@ -98,10 +98,6 @@ async function paired(
   const by = otherThan(first);
   return { ...(await compareRows(a, b, by)), by, first };
 }
-
-const explained = (error: unknown): never => {
-  throw fileFault(error) ?? error;
-};
 
 /** Throws E602 for a file that is no comparison, and for one in another place than the batches. */
 async function targetOf(out: string, a: FoundBatch, b: FoundBatch, wanted: string | URL | undefined) {
