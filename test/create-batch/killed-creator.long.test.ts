@@ -43,7 +43,11 @@ describe('a creator that is killed', () => {
       // A batch that is made is never made again: the next command joins it, and its own copy goes.
       expect([killAt, next.laidOut === undefined]).toEqual([killAt, hasMade]);
       for (const path of await stalePaths(place.out, 0)) {
-        left.add(path.slice(place.out.length + 1).replaceAll(/[0-9a-f]{16}(?:-[0-9a-f]{8})?|[0-9a-f]{12}-\d+|\w{6}$/g, '*'));
+        left.add(
+          path
+            .slice(place.out.length + 1)
+            .replaceAll(/[0-9a-f]{16}(?:-[0-9a-f]{8})?|[0-9a-f]{12}-\d+|\w{6}$/g, '*'),
+        );
         rmSync(path, { recursive: true });
       }
       expect([killAt, place.names()]).toEqual([killAt, [next.batch]]);

@@ -117,7 +117,6 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   const member: Member = {
     ...usage,
     grants: afterReport(before?.grants ?? [], { epoch, limit }),
-    joinedAt: before?.joinedAt ?? now,
     heardAt: now,
     toldAt: before?.toldAt ?? now,
     ...(before?.life === usage.life && !before.isNew ? {} : { isNew: true }),

@@ -122,7 +122,6 @@ export type Member = MemberUsage & {
   readonly grants: readonly Granted[];
   /** It has joined, or joined again, and was granted nothing since. */
   readonly isNew?: true;
-  readonly joinedAt: number;
   /** When its latest report arrived, and when it was last sent a grant. */
   readonly heardAt: number;
   readonly toldAt: number;

@@ -62,14 +62,11 @@ const runWire = z.object({
   gpu: text,
   machine_version: text,
   machine_type: text,
-  worker_function_call_id: text,
-  modal_function_call_id: text,
   live_status: text,
   progress: number,
   webhook: text,
   outputs: z.array(outputWire).nullish(),
   cold_start_duration: number,
-  cold_start_duration_total: number,
   run_duration: number,
   deployment_id: text,
 });
@@ -93,7 +90,6 @@ function toRun(wire: z.infer<typeof runWire>) {
     workflowId: wire.workflow_id ?? undefined,
     deploymentId: wire.deployment_id ?? undefined,
     inputs: wire.workflow_inputs ?? undefined,
-    callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
     /** The version of the machine's node component. */
     machineVersion: optionalName(wire.machine_version),
     machineType: optionalName(wire.machine_type),
@@ -103,7 +99,6 @@ function toRun(wire: z.infer<typeof runWire>) {
     startedAtMs: timeOf(wire.started_at),
     endedAtMs: timeOf(wire.ended_at),
     coldStartSeconds: wire.cold_start_duration ?? undefined,
-    coldStartTotalSeconds: wire.cold_start_duration_total ?? undefined,
     runSeconds: wire.run_duration ?? undefined,
     outputs: (wire.outputs ?? []).map(toOutput),
   };

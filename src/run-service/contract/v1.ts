@@ -9,9 +9,6 @@ export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComp
 export const v1RunSchema = runSchema.transform((run): Run => ({
   ...run,
   coldStartSeconds: run.coldStartSeconds ?? secondsBetween(run.queuedAtMs, run.startedAtMs),
-  coldStartTotalSeconds:
-    run.coldStartTotalSeconds ??
-    (run.queuedAtMs === undefined ? undefined : secondsBetween(run.createdAtMs, run.startedAtMs)),
   // The oldest services set the start when they dispatch a run, so the start is useless without the machine's time.
   runSeconds:
     run.runSeconds ??

@@ -19,7 +19,6 @@ export type StoredFile = {
   readonly path: string;
   readonly type: string;
   readonly bytes: number;
-  readonly sha256: string;
 };
 export type StoredOutput = {
   readonly node: string;

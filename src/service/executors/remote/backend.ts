@@ -93,7 +93,6 @@ export type SocketEvent =
 /** An input of a node class: its type, and what it may be. */
 export type ClassInput = {
   readonly type: string;
-  readonly required: boolean;
   readonly default?: unknown;
   readonly min?: number | undefined;
   readonly max?: number | undefined;

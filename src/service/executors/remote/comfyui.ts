@@ -170,22 +170,20 @@ const gpuName = (device = ''): string =>
         .replace(/^GeForce\s+/, '');
 
 function nodeClassOf({ input = {}, output_node, api_node }: z.output<typeof classSchema>): NodeClass {
-  const read = (given: Record<string, unknown[]> = {}, required: boolean): [string, ClassInput][] =>
-    Object.entries(given).map(([name, [type, more]]) => [name, classInput(type, more, required)]);
+  const inputs = Object.entries({ ...input.required, ...input.optional });
   return {
-    inputs: Object.fromEntries([...read(input.required, true), ...read(input.optional, false)]),
+    inputs: Object.fromEntries(inputs.map(([name, [type, more]]) => [name, classInput(type, more)])),
     isOutput: output_node === true,
     isPaid: api_node === true,
   };
 }
 
 /** A list instead of a type is a choice; newer releases write `COMBO` with its options beside. */
-function classInput(type: unknown, more: unknown, required: boolean): ClassInput {
+function classInput(type: unknown, more: unknown): ClassInput {
   const limits = limitsSchema.parse(more ?? {});
   const options = Array.isArray(type) ? type.filter((one) => typeof one === 'string') : limits.options;
   return {
     type: Array.isArray(type) ? 'COMBO' : String(type),
-    required,
     default: limits.default,
     min: limits.min,
     max: limits.max,

@@ -71,12 +71,10 @@ export class KeptFiles {
     const path = join(day, runId, `${number}${extension}`);
     const target = join(this.#folder, path);
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
-    const hash = createHash('sha256');
     let bytes = 0;
     const counted = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         bytes += chunk.length;
-        hash.update(chunk);
         done(bytes > FILE_BYTES_MOST ? new FileGone(`the file ${ref.filename} is too large`) : null, chunk);
       },
     });
@@ -89,7 +87,7 @@ export class KeptFiles {
       await file.close();
     }
     renameSync(`${target}.part`, target);
-    return { filename, path, type: typeOf(extension), bytes, sha256: hash.digest('hex') };
+    return { filename, path, type: typeOf(extension), bytes };
   }
 
   /** Keeps a file only as long as it is used. */

@@ -18,8 +18,6 @@ export type InputType = {
   readonly min: number | undefined;
   readonly max: number | undefined;
   readonly options: readonly string[] | undefined;
-  /** For people: the title and class of its node. */
-  readonly about: string;
   readonly fields: readonly Field[];
 };
 
@@ -293,7 +291,6 @@ function inputOf(
     // The largest seed is 2^64 - 1, which a number cannot hold.
     max: type?.max !== undefined && Number.isSafeInteger(type.max) ? type.max : undefined,
     options: type?.isFile === true ? undefined : type?.options,
-    about: [node && titleOf(node), node?.class_type].filter(Boolean).join(', '),
     fields: places.map(({ node: at, field }, index) => ({
       node: at,
       field,
@@ -308,7 +305,7 @@ const MEDIA = /\.(?:png|jpe?g|webp|gif|avif|mp4|webm|mov|mkv|mp3|wav|flac|ogg|op
 function guessed(node: Nodes[string] | undefined, field: string): ClassInput | undefined {
   const value = node?.inputs[field];
   return node?.class_type.startsWith('Load') === true && typeof value === 'string' && MEDIA.test(value)
-    ? { type: 'COMBO', required: true, isFile: true }
+    ? { type: 'COMBO', isFile: true }
     : undefined;
 }
 
