@@ -1,6 +1,7 @@
 // Reads a sheet that was unpacked from a workbook: its header, then its rows. Places are rows and columns of Excel.
 
-import { problem, type RunsheetError } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
 import { type Column, type RecordFault, type SheetRecord, firstOf, MOST_RECORD } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
@@ -45,8 +46,9 @@ export async function workbookColumns(
     if (options.headerRow === 0)
       return columnsFrom(source.name, 0, namesWithout(options, textsOf(cells).length), true);
     if (row > (options.headerRow ?? row)) break;
-    refuseMerged(source.name, head, row);
-    return columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)), true);
+    const columns = columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)), true);
+    refuseMerged(source.name, head, row, columns, options);
+    return columns;
   }
   const { headerRow } = options;
   const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
@@ -130,19 +132,34 @@ function withoutEmptyEnd(names: readonly string[]): readonly string[] {
   return names.slice(0, end + 1);
 }
 
-/** Only the first of merged cells has a value, and what the others mean is not known. */
-function refuseMerged(file: string, { merged }: SheetHead, header: number): void {
-  for (const range of merged) {
+/** Only the first of merged cells has a value; those below it have the same one if the user says so. */
+function refuseMerged(
+  file: string,
+  { merged }: SheetHead,
+  header: number,
+  columns: readonly Column[],
+  { fillDown = [] }: SheetOptions,
+): void {
+  const found = merged.flatMap((range) => {
     const [from = '', to = from] = range.split(':');
     const [first, last] = [placeOfAddress(from), placeOfAddress(to)];
-    if (first !== undefined && (last ?? first).row >= header) throw mergedCells(file, range, from, first.row);
-  }
-}
-
-function mergedCells(file: string, range: string, cell: string, line: number): RunsheetError {
+    if (first === undefined || (last ?? first).row < header) return [];
+    const isBelow = first.row > header && first.column === last?.column;
+    const name = isBelow ? columns[first.column]?.name : undefined;
+    return name !== undefined && fillDown.includes(name)
+      ? []
+      : [{ range, cell: from, line: first.row, name }];
+  });
+  const [{ range, cell, line } = { range: undefined }] = found;
+  if (range === undefined) return;
+  const names = [...new Set(found.map(({ name }) => name))];
+  const add = names.flatMap((name) => (name === undefined ? [] : [['--fill-down', name] as const]));
+  const isFilled = add.length === names.length;
+  const same = `if each of their rows has the value above: ${add.flat().map(shellWord).join(' ')}; else `;
+  const hint = `${isFilled ? same : ''}unmerge them in Excel (Home > Merge & Center), and fill in each cell`;
+  const more = isFilled ? { correction: { add } } : {};
   const what = `the cells ${range} are merged`;
-  const hint = 'unmerge them in Excel (Home > Merge & Center), and fill in each cell';
-  return problem('E103', { what, hint }, { place: { file, line, cell } });
+  throw problem('E103', { what, hint }, { place: { file, line, cell }, ...more });
 }
 
 async function* rowLines(source: SheetSource): AsyncGenerator<Line> {

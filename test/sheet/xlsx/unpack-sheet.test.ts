@@ -90,13 +90,19 @@ describe('a workbook of XlsxWriter', () => {
     expect(refused.problems[0]?.hint).toBe('format the column as text, then enter the numbers again');
   });
 
-  it('is refused for merged cells below the header', async () => {
+  it('is refused for merged cells below the header, with the flag by which each row has their value', async () => {
     const error = await thrownBy(layBook(file('merged')));
     expect([error.code, error.message, error.place?.cell]).toEqual([
       'E103',
       'the cells A2:A4 are merged',
       'A2',
     ]);
+    expect(error.hint).toMatch(
+      /^if each of their rows has the value above: --fill-down prompt; else unmerge/,
+    );
+    expect(error.correction).toEqual({ add: [['--fill-down', 'prompt']] });
+    const filled = await layBook(file('merged'), { options: { fillDown: ['prompt'] } });
+    expect(filled.found.map(({ inputs }) => inputs['prompt'])).toEqual(Array(3).fill('three rows'));
   });
 
   it('gives dates of a calendar that begins in 1904', async () => {
