@@ -20,6 +20,9 @@ export type ReconcileInput = BatchRef & {
   readonly least: number;
 };
 
+/** Of one attempt: others may make any number with its token, and the close reports them. */
+const RUNS_MOST = 2;
+
 /** Few, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
 
@@ -52,14 +55,18 @@ async function read(
   workflowId: string | undefined,
   seen: Seen,
 ): Promise<void> {
-  const wanted = new Set(attempts.map(attemptKey));
+  const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
   const all = new KnownRuns();
   const isWhole = (): boolean => all.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
     for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
+      const key = attemptKey({ place, attempt });
+      const left = all.has(runId) ? 0 : (wanted.get(key) ?? 0);
       all.add(runId);
-      if (wanted.has(attemptKey({ place, attempt }))) seen.found.push({ place, attempt, runId });
+      if (left === 0) continue;
+      wanted.set(key, left - 1);
+      seen.found.push({ place, attempt, runId });
     }
     seen.hasControl ||= page.some(({ id }) => id === control);
   }

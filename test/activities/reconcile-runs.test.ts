@@ -76,6 +76,13 @@ describe('reading the run lists for unconfirmed attempts', () => {
     });
   });
 
+  it('names a run once, and two of an attempt, however many others have made with its token', async () => {
+    const flood = Array.from({ length: 1_000 }, (_, n) => runFor(ID(n), { place: 1 }));
+    const shifted = [...flood.slice(0, 300), ...flood, runFor(ID(5_000), { place: 2, attempt: 3 })];
+    const { answer, found } = await read(pagesOf(shifted));
+    expect([answer, found.map(({ runId }) => runId)]).toEqual(['complete', [ID(0), ID(1), ID(5_000)]]);
+  });
+
   it('ignores runs of another batch, attempt, row or birth mark', async () => {
     const others = [
       runFor(ID(1), { place: 1, batch: 'c' }),
