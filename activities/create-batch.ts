@@ -79,8 +79,8 @@ const PASSING: ReadonlySet<string> = new Set(['E107', 'E551']);
 /** An outage is retried; what only a user can correct fails the activity. */
 function failureOf(error: RunsheetError, job: string | undefined): ApplicationFailure {
   const isTemporary = error.exit === EXIT.unreachable || PASSING.has(error.code);
-  const told = (one: RunsheetError) => (job === undefined ? one : aboutJob(one, job));
-  const [first, problems] = [told(error), problemsOf(error).map(told)];
+  const inJob = (one: RunsheetError) => (job === undefined ? one : aboutJob(one, job));
+  const [first, problems] = [inJob(error), problemsOf(error).map(inJob)];
   return ApplicationFailure.create({
     message: withoutSecrets([textOf(first), ...problems.map(textOf)].join('\n')),
     type: error.code,
@@ -89,16 +89,16 @@ function failureOf(error: RunsheetError, job: string | undefined): ApplicationFa
   });
 }
 
-type Told = Pick<RunsheetError, 'code' | 'message' | 'hint' | 'place'>;
+type ErrorFacts = Pick<RunsheetError, 'code' | 'message' | 'hint' | 'place'>;
 
-const detailOf = ({ code, message, hint, place }: Told) => definedOnly({ code, message, hint, place });
+const detailOf = ({ code, message, hint, place }: ErrorFacts) => definedOnly({ code, message, hint, place });
 
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
   'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
 
 const TEXT_MOST = 500;
 
-function textOf(error: Told): string {
+function textOf(error: ErrorFacts): string {
   const { place } = error;
   const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
   return shortened(terminalLine(`${at}${codedMessage(error)}`), TEXT_MOST);

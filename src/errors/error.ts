@@ -98,6 +98,20 @@ export function nearest(
   return ranked && ranked.away <= most ? ranked.word : undefined;
 }
 
+/** Finds the name that was most likely meant, among names that come one after another. */
+export class NearestName {
+  readonly wrong: string;
+  near: string | undefined;
+
+  constructor(wrong: string) {
+    this.wrong = wrong;
+  }
+
+  add(name: string): void {
+    this.near = nearest(this.wrong, this.near === undefined ? [name] : [this.near, name]);
+  }
+}
+
 /** After a wrong name: the one that was probably meant, and those that there are. */
 export const hintAmong = (
   wrong: string,

@@ -4,7 +4,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { nearest, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import {
   refuseNoSheet,
   sheetFault,
@@ -162,19 +162,5 @@ async function formatAt(path: string): Promise<SheetOptions['format']> {
     }
   } catch (error) {
     throw await sheetFault(path, error);
-  }
-}
-
-/** Finds the name that was most likely meant, among names that come one after another. */
-export class NearestName {
-  readonly wrong: string;
-  near: string | undefined;
-
-  constructor(wrong: string) {
-    this.wrong = wrong;
-  }
-
-  add(name: string): void {
-    this.near = nearest(this.wrong, this.near === undefined ? [name] : [this.near, name]);
   }
 }

@@ -2,12 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../../host/exact-json.ts';
-import { problem } from '../../errors/error.ts';
+import { NearestName, problem } from '../../errors/error.ts';
 import { rowsOf } from '../../results/batch-rows.ts';
 import { Pieces } from '../../store/pieces.ts';
 import { SortedLines } from '../../store/sorted-lines.ts';
 import type { Store } from '../../store/store.ts';
-import { NearestName, type Picks } from './picks.ts';
+import type { Picks } from './picks.ts';
 import { sourceRows, type Counts, type RowsParams } from './source-rows.ts';
 
 export type Written = Counts & {

@@ -11,7 +11,7 @@ import type { Service } from '../service.ts';
 import { profileOf, shownBy } from './lists.ts';
 import { route } from './refusals.ts';
 
-type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
+type RequestSchema = ReturnType<typeof queueRequestSchemaFor>;
 
 export function serveV1(app: FastifyInstance, service: Service): void {
   const schema = queueRequestSchemaFor(service.behaviour.gpus);
@@ -24,7 +24,7 @@ export function serveV1(app: FastifyInstance, service: Service): void {
 
 async function queueV1(
   service: Service,
-  schema: OrderSchema,
+  schema: RequestSchema,
   { body, owner }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
