@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
-import { openServer, type Listen } from '../host/bounded-server.ts';
+import { isAddressedHere, openServer, type Listen } from '../host/bounded-server.ts';
 import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
@@ -129,7 +129,8 @@ async function openMonitorServer(
   { host, port: wanted }: Listen,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { port, close } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
-    void respond(deps, request, response);
+    const isForeign = LOOPBACK.test(host) && !isAddressedHere(request);
+    void respond(deps, request, response, isForeign);
   }).catch((error: Error) => {
     throw unusable(host, wanted, error);
   });
@@ -142,9 +143,17 @@ const unusable = (host: string, port: number, error: Error) =>
     hint: 'choose another address with --metrics or RUNSHEET_METRICS; port 0 takes any free port',
   });
 
-async function respond(deps: ServerDeps, { method, url = '' }: IncomingMessage, response: ServerResponse) {
+const LOOPBACK = /^(?:127\.0\.0\.1|localhost|::1)$/;
+
+async function respond(
+  deps: ServerDeps,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  isForeign: boolean,
+) {
   const [path = ''] = url.split('?');
-  const answer = method === 'GET' || method === 'HEAD' ? await answerTo(deps, path).catch(failed) : REFUSED;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const answer = isForeign ? FOREIGN : isRead ? await answerTo(deps, path).catch(failed) : REFUSED;
   response.writeHead(answer.status, { 'content-type': answer.type, 'cache-control': 'no-store' });
   response.end(answer.text);
 }
@@ -152,6 +161,7 @@ async function respond(deps: ServerDeps, { method, url = '' }: IncomingMessage, 
 type Answer = { readonly status: number; readonly type: string; readonly text: string };
 
 const TEXT = 'text/plain; charset=utf-8';
+const FOREIGN: Answer = { status: 403, type: TEXT, text: 'a page of another site has sent this request\n' };
 const REFUSED: Answer = { status: 405, type: TEXT, text: 'only GET\n' };
 const failed = (error: unknown): Answer => ({ status: 500, type: TEXT, text: `${errorMessage(error)}\n` });
 

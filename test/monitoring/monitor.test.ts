@@ -1,4 +1,6 @@
 import { chmodSync } from 'node:fs';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,6 +42,15 @@ describe('the server for operators', () => {
     closers.push(close);
     return url;
   };
+
+  it.each([{ host: 'evil.example' }, { origin: 'http://evil.example' }])(
+    'shows nothing to a page of another site: %o',
+    async (headers) => {
+      const asked = request(`${await open()}/metrics`, { headers }).end();
+      const [{ statusCode }] = (await once(asked, 'response')) as [IncomingMessage];
+      expect(statusCode).toBe(403);
+    },
+  );
 
   it('is ready while every check passes, and names the one that does not', async () => {
     const url = await open();
