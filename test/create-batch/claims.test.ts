@@ -13,7 +13,8 @@ it('of two commands that add rows to one batch, the first one that is done leave
   ];
   const claimed = { out: place.out, file, rows: { file, layout: layoutOf(store, file) }, places: undefined };
   const first = await Claim.make(claimed);
-  await using _second = await Claim.make(claimed);
+  await using claims = new AsyncDisposableStack();
+  claims.use(await Claim.make(claimed));
   await first[Symbol.asyncDispose]();
   const rows = { file: other.file, layout: layoutOf(other.store, other.file) };
   await using third = await Claim.make({ ...claimed, file: other.file, rows });
