@@ -117,7 +117,7 @@ export const errorTable = {
   ]),
   E411: entry<{ folder: string; out: string }>(inputRefused, (f) => [
     `this worker may not use ${f.folder}: it is not in ${f.out}`,
-    `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again. With embedded servers, --out does both`,
+    `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again, or trigger the schedule. With embedded servers, --out does both`,
   ]),
   E412: entry<{ members: readonly string[] }>(usage, (f) => [
     `this process generated its own webhook secret, and ${list(f.members)} ${f.members.length === 1 ? 'uses' : 'use'} another one`,

@@ -123,6 +123,8 @@ describe('a pipeline from a job file', () => {
       `row\n${PICKS.join('\n')}\n`,
     );
 
+    // Nothing is left to follow.
+    expect((await stage.run(['pipeline', 'show'])).stderr).toBe('');
     const again = await run().ended;
     expect(again.code).toBe(0);
     expect(await stage.truth()).toHaveLength(runs.length);

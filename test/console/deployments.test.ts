@@ -19,7 +19,12 @@ describe('deployments', () => {
         'portraits   A10G  5 min 00 s  prompt*, seed, style',
       ],
     ]);
-    expect(stderr).toContain('  inputs    runsheet deployments free\n');
+    expect(stderr).toBe('* required\n  inputs    runsheet deployments free\n');
+  });
+
+  it('explains no mark that it does not show', async () => {
+    const { stderr } = await (await Console.open([{ name: 'old' }])).run('deployments');
+    expect(stderr).toBe('  inputs    runsheet deployments old\n');
   });
 
   it('shows the inputs of one, the first line of a sheet, and a run command that is ready', async () => {

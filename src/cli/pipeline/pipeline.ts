@@ -48,7 +48,8 @@ export async function show(this: Context, flags: ShownFlags, name: string | unde
   printer.data(terminalLine(opened.file.pipeline));
   for (const stage of stages) printer.data(stageLine(stage));
   printer.next(...helpOf(opened, stages));
-  printer.next(['follow', pipelineCommand('follow', opened)]);
+  if (stages.some(({ state }) => state !== 'finished'))
+    printer.next(['follow', pipelineCommand('follow', opened)]);
 }
 
 /** Asks Temporal about batches that run, if its servers do. */

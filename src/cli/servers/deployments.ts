@@ -39,7 +39,9 @@ export default async function deployments(
     if (flags.output === 'json') printer.json(all.map(shown));
     else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
     const first = all.find(({ inputTypes }) => inputTypes !== undefined) ?? all[0];
-    printer.notice(first === undefined ? 'no deployments' : '* required');
+    const isStarred = all.some(({ inputTypes }) => inputTypes?.some(({ required }) => required));
+    if (first === undefined) printer.notice('no deployments');
+    else if (isStarred) printer.notice('* required');
     const next: Next =
       first === undefined
         ? ['check', 'runsheet doctor']
