@@ -55,7 +55,6 @@ export function createRuns(world: World) {
     recover: () => commit(() => recover(world)),
   };
 }
-export type Runs = ReturnType<typeof createRuns>;
 
 /** Stores each event, and publishes it. */
 export const eventsFor = ({

@@ -165,7 +165,7 @@ export function createWebhooks(facts: Facts) {
     },
   };
 }
-export type Webhooks = ReturnType<typeof createWebhooks>;
+type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** The deliveries to one receiver: those that wait, and how many are under way. */
 type Lane = { readonly line: FifoQueue<Delivery, Delivery>; active: number };
