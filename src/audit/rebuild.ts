@@ -251,29 +251,12 @@ function rowOf(place: number, runs: readonly OwnRun[], { policy, pass, now }: Ro
   if (state.kind !== 'ended')
     return { phase: 'running', place, attempt, tries: past.length, past, runId, since: now };
   const { outcome, reason } = state;
-  const tries = past.length + 1;
-  const dueAt = retryAt({ outcome, tries, place }, policy, now);
+  const ended = { place, tries: past.length + 1 };
+  const dueAt = retryAt({ outcome, ...ended }, policy, now);
   if (dueAt === undefined)
-    return {
-      phase: 'ended',
-      place,
-      attempt,
-      tries,
-      past,
-      at: now,
-      outcome,
-      runId,
-      ...(reason && { reason }),
-    };
+    return { ...ended, phase: 'ended', attempt, past, at: now, outcome, runId, ...(reason && { reason }) };
   const again = Math.max(attempt + 1, firstAttempt);
-  return {
-    phase: 'waiting',
-    place,
-    attempt: again,
-    tries,
-    past: [...past, { attempt, runId, outcome }],
-    dueAt,
-  };
+  return { ...ended, phase: 'waiting', attempt: again, past: [...past, { attempt, runId, outcome }], dueAt };
 }
 
 /** A row's current run: one that succeeded, else one that is running, else the one of its latest attempt. */

@@ -2,29 +2,19 @@
 
 import type { OptionalLimits } from '../options/limits.ts';
 
-/** How fast and how patiently to call a service, in milliseconds. */
-export type Timing = {
-  /** The timeout of a POST. */
-  readonly postDeadlineMs: number;
-  /** The minimum time between the two list readings that prove a run absent (R11). */
-  readonly listGapMs: number;
-  /** How long after a POST's timeout a list may still lack its run, with and without a control run. */
-  readonly settleMs: number;
-  readonly settleWithoutControlMs: number;
-  /** The poll interval for outstanding runs without webhooks. */
-  readonly pollIntervalMs: number;
-};
-
-/** For services without a profile. */
-export const DEFAULT_TIMING: Timing = {
-  // The service redeploys a sleeping deployment within the request.
+/** How fast and how patiently to call a service, in milliseconds; these are for services without a profile. */
+export const DEFAULT_TIMING = {
+  /** The timeout of a POST. The service redeploys a sleeping deployment within the request. */
   postDeadlineMs: 120_000,
+  /** The minimum time between the two list readings that prove a run absent (R11). */
   listGapMs: 60_000,
+  /** How long after a POST's timeout a list may still lack its run, with and without a control run. */
   settleMs: 300_000,
   settleWithoutControlMs: 1_800_000,
-  // The interval of the service's own pages.
+  /** The poll interval for outstanding runs without webhooks: that of the service's own pages. */
   pollIntervalMs: 2_000,
 };
+export type Timing = Readonly<typeof DEFAULT_TIMING>;
 
 /** What happens to an unconfirmed attempt that no run list resolves in time (R12). */
 export type UnconfirmedRule = {

@@ -26,16 +26,15 @@ export type Sight =
   | { readonly kind: 'unread' };
 
 /** Kept from poll to poll. The durations are sums of the intervals between polls, by Temporal's clock. */
-export type Observation = {
+export const NOT_OBSERVED = {
   /** A hash of the run's last progress. */
-  readonly shown: number;
+  shown: 0,
   /** For how long the run has not changed, and for how long the service has not known it. */
-  readonly quietMs: number;
-  readonly missingMs: number;
-  readonly isReported: boolean;
+  quietMs: 0,
+  missingMs: 0,
+  isReported: false,
 };
-
-export const NOT_OBSERVED: Observation = { shown: 0, quietMs: 0, missingMs: 0, isReported: false };
+export type Observation = Readonly<typeof NOT_OBSERVED>;
 
 export type Report =
   | {

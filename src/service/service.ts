@@ -8,7 +8,7 @@ import { openDatabase, type Database, type DeliveryRow, type RunRow } from './da
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
-import type { Timing } from './executors/remote/server-deps.ts';
+import { TIMING, type Timing } from './executors/remote/server-deps.ts';
 import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish, type Caller, createWebhooks } from './webhooks/webhooks.ts';
@@ -251,14 +251,6 @@ type World = {
   readonly deployments: Map<string, Deployment>;
 };
 
-const TIMING: Timing = {
-  pollMs: 1_000,
-  pollWithSocketMs: 5_000,
-  pollOnlyMs: 2_000,
-  lateMs: 5_000,
-  spentMs: 60_000,
-  moveAfterMs: 600_000,
-};
 const TIDY_EVERY_MS = 3_600_000;
 
 /** The simulation for the deployments of its file, and the user's own GPUs for workflows; their files are kept beside the database. */
@@ -283,20 +275,15 @@ function openExecutors(options: Options, world: World) {
     clock.at(clock.now() + TIDY_EVERY_MS, tidy);
   };
   tidy();
-  const { commit, commitSoon, events, origin } = world;
   const gpus = new OwnGpus({
+    ...world,
     now: () => clock.now(),
-    commit,
     // Before it rejects, it has said why.
-    commitSoon: (work) => void commitSoon(work).catch(() => undefined),
-    events,
+    commitSoon: (work) => void world.commitSoon(work).catch(() => undefined),
     inputsOf,
     files,
     timing: { ...TIMING, ...options.timing },
     say: log,
-    database,
-    deployments,
-    origin,
   });
   gpus.restore();
   const all: readonly Executor[] = [rehearsal, gpus.executor];

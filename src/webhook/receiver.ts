@@ -37,15 +37,6 @@ const LIMITS = {
 };
 type State = { isDraining: boolean };
 
-/** Listens where the settings say; else on loopback, on the preferred port or, if it is in use, on any free one. */
-export async function openReceiverAt(
-  deps: ReceiverDeps,
-  listen: Listen | undefined,
-  preferredPort = 0,
-): Promise<Receiver> {
-  return openReceiver(deps, listen ?? { host: '127.0.0.1', port: preferredPort }, listen === undefined);
-}
-
 /** Starts listening; port 0 takes any free port, and so does a port in use with `orAny`. */
 export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = false) {
   const handler = new WebhookHandler(deps);

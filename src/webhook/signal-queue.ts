@@ -16,24 +16,28 @@ type Queued<T> = {
 };
 
 /** One batch's state: queued messages and the message rate. */
-type Lane<T> = {
+class Lane<T> {
   readonly batch: BatchName;
-  readonly queued: Queued<T>[];
+  readonly queued: Queued<T>[] = [];
   /** Messages that may wait. */
-  readonly held: Queued<T>[];
+  readonly held: Queued<T>[] = [];
   release: NodeJS.Timeout | undefined;
   /** Of the newest of them. */
-  isEnough: Hold['isEnough'];
-  isBusy: boolean;
-  perSecond: number;
-  countedAt: number;
+  isEnough: Hold['isEnough'] = () => true;
+  isBusy = false;
+  perSecond = 0;
+  countedAt = 0;
   endGap: (() => void) | undefined;
   /** How many messages may come soon. */
-  expected: number;
-  arrived: number;
+  expected = 0;
+  arrived = 0;
   /** How many came together lately, from the first one of a quiet time until none was left. */
-  together: number;
-};
+  together = 1;
+
+  constructor(batch: BatchName) {
+    this.batch = batch;
+  }
+}
 
 /** How long a message may wait for others, and whether so many held ones are enough. */
 export type Hold = { readonly mostMs: number; readonly isEnough: (held: number) => boolean };
@@ -130,20 +134,7 @@ export class SignalQueue<T> {
 
   #newLane(batch: BatchName): Lane<T> {
     if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
-    return {
-      batch,
-      queued: [],
-      held: [],
-      release: undefined,
-      isEnough: () => true,
-      isBusy: false,
-      perSecond: 0,
-      endGap: undefined,
-      expected: 0,
-      arrived: 0,
-      together: 1,
-      countedAt: 0,
-    };
+    return new Lane(batch);
   }
 
   /** What is held is still sent: `close` waits for it. */

@@ -35,7 +35,7 @@ import {
   searchAttributesFor,
 } from '../temporal/search-attributes.ts';
 import { canReachReceiver } from '../run-service/local-address.ts';
-import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
+import { openReceiver, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
 import { webhookSecret } from '../webhook/token.ts';
@@ -69,13 +69,14 @@ const READING_CONNECTIONS = 64;
 const PAGES_KEPT = 32;
 
 export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
-  const { config, parts, receiverPort, meters } = params;
+  const { config, parts, receiverPort: port = 0, meters } = params;
   const isSearchable = isSearchWanted(config, payloadKeys(config, params.server));
   const shared = openShared(config, client, { meters, isSearchable });
+  const { listen } = config.webhook;
   const receiver =
     parts === 'no-receiver'
       ? undefined
-      : await openReceiverAt(receiverDeps(params, shared), config.webhook.listen, receiverPort);
+      : await openReceiver(receiverDeps(params, shared), listen ?? { host: '127.0.0.1', port }, !listen);
   const stopping = new AbortController();
   const onWire = { count: 0 };
   const { namespace } = client.options;

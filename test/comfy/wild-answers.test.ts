@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { LiveRun } from '../../src/service/executors/executor.ts';
-import { assigned, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
+import { AssignedRun, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
 import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
@@ -49,7 +49,7 @@ describe('an entry of the history that is none', () => {
 });
 
 it('may say more of a run on its websocket than a workflow has outputs', () => {
-  const one = assigned({} as LiveRun, {} as Workflow, newState('a'), true);
+  const one = new AssignedRun({} as LiveRun, {} as Workflow, newState('a'), true);
   const made = (node: string, text: string): void =>
     void noteSocketEvent(
       one,

@@ -10,45 +10,32 @@ import type { TurnedAway } from '../state/row-state.ts';
 
 export type AdoptedBy = 'webhook' | 'list';
 
-export type RequestLedger = {
+export const NO_LEDGER = {
   /** POSTs whose first byte was written. */
-  readonly sent: number;
-  /** Started a run: the response said so, or the run appeared later. */
-  readonly accepted: number;
-  /** Rejected because of the row. */
-  readonly rejected: number;
-  /** Turned away with 429 or a similar status. */
-  readonly throttled: number;
-  /** Turned away for a reason that concerns the whole batch. */
-  readonly blocked: number;
-  /** May have started a run. */
-  readonly unconfirmed: number;
-  readonly adopted: Readonly<Record<AdoptedBy, number>>;
-  /** Unconfirmed attempts that were proved to have started no run. */
-  readonly absent: number;
-  /** Unconfirmed attempts that could not be proved either way: possible spend. */
-  readonly unknown: number;
-  /** Unconfirmed attempts whose row was sent again, or failed, by the user's rule. */
-  readonly resubmitted: number;
-  readonly failed: number;
-  /** Duplicate runs: second runs of an attempt, or runs of an attempt that was abandoned. */
-  readonly duplicates: number;
-};
-
-export const NO_LEDGER: RequestLedger = {
   sent: 0,
+  /** Started a run: the response said so, or the run appeared later. */
   accepted: 0,
+  /** Rejected because of the row. */
   rejected: 0,
+  /** Turned away with 429 or a similar status. */
   throttled: 0,
+  /** Turned away for a reason that concerns the whole batch. */
   blocked: 0,
+  /** May have started a run. */
   unconfirmed: 0,
-  adopted: { webhook: 0, list: 0 },
+  adopted: { webhook: 0, list: 0 } satisfies Record<AdoptedBy, number>,
+  /** Unconfirmed attempts that were proved to have started no run. */
   absent: 0,
+  /** Unconfirmed attempts that could not be proved either way: possible spend. */
   unknown: 0,
+  /** Unconfirmed attempts whose row was sent again, or failed, by the user's rule. */
   resubmitted: 0,
   failed: 0,
+  /** Duplicate runs: second runs of an attempt, or runs of an attempt that was abandoned. */
   duplicates: 0,
 };
+
+export type RequestLedger = Readonly<typeof NO_LEDGER>;
 
 export function enterPost(ledger: RequestLedger, result: PostClass): RequestLedger {
   if (result === 'not-sent') return ledger;

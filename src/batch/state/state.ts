@@ -1,7 +1,7 @@
 // Defines the state of a batch; put-row.ts has the only functions that change a row's phase. `step` changes the state in place:
 // copying ten thousand rows for each run that ends would cost more than the rest of the step.
 
-import { NO_LEDGER } from '../accounting/request-ledger.ts';
+import { NO_LEDGER, type RequestLedger } from '../accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../accounting/tally.ts';
 import { type BatchEvent, type StoreItem } from '../events.ts';
 import type { Outcome, AttemptRef, AttemptRun, FailureCounts } from '../outcome.ts';
@@ -188,7 +188,7 @@ class StateAtStart {
   endings = NO_ENDINGS;
   resumedAt = NO_ENDINGS;
   tally: Tally;
-  ledger = NO_LEDGER;
+  ledger: RequestLedger = NO_LEDGER;
   /** What was notified in this pass; see decisions/notify.ts. */
   notified: readonly string[] = [];
   /** Notifications that have not ended, oldest first; `notifying`: the numbers of those whose activity runs. */

@@ -9,7 +9,7 @@
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
-import { NO_WORK, type LiveRun, type Output, type Work } from '../executor.ts';
+import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { Graph, SocketEvent, Made, PutFile, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -50,7 +50,7 @@ export type RunState = {
   readonly lines: readonly LogLine[];
 };
 
-export type AssignedRun = {
+export class AssignedRun {
   readonly run: LiveRun;
   readonly workflow: Workflow;
   state: RunState;
@@ -62,9 +62,9 @@ export type AssignedRun = {
   /** Since when it was not found there. */
   absentSince: number | undefined;
   /** How often the answer did not say whether the server accepted it. */
-  unclear: number;
+  unclear = 0;
   /** It is sent after this time. */
-  notBefore: number;
+  notBefore = 0;
   /** What the server calls the files of its inputs, once they are there. */
   files: ReadonlyMap<string, PutFile> | undefined;
   runningSince: number | undefined;
@@ -73,11 +73,16 @@ export type AssignedRun = {
   /** The connection during which the server accepted the only request for it; undefined if that is not sure. */
   acceptedOn: number | undefined;
   /** Its server was asked to remove it from its queue. */
-  isWithdrawn: boolean;
-  work: Work;
+  isWithdrawn = false;
+  work = NO_WORK;
   /** What the socket has said that it made, and whether it said that it succeeded. */
-  reported: { made: readonly Made[]; hasSucceeded: boolean };
-};
+  reported = nothingReported();
+
+  constructor(run: LiveRun, workflow: Workflow, state: RunState, isNew: boolean) {
+    [this.run, this.workflow, this.state, this.mustLook] = [run, workflow, state, !isNew];
+    this.phase = state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed';
+  }
+}
 
 export const stateIn = (text: string | null): RunState | undefined =>
   text === null ? undefined : (JSON.parse(text) as RunState);
@@ -98,24 +103,6 @@ export const newState = (server: string, lines: readonly LogLine[] = []): RunSta
   lines,
 });
 
-export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNew: boolean): AssignedRun => ({
-  run,
-  workflow,
-  state,
-  phase: state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed',
-  mustLook: !isNew,
-  absentSince: undefined,
-  unclear: 0,
-  notBefore: 0,
-  files: undefined,
-  runningSince: undefined,
-  connection: undefined,
-  acceptedOn: undefined,
-  isWithdrawn: false,
-  work: NO_WORK,
-  reported: nothingReported(),
-});
-
 /** A paid service is not asked twice on suspicion. */
 export const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
   !workflow.isPaid || !(state.isSent || mustLook);
@@ -129,7 +116,8 @@ export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
   state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
 /** Of a run that begins, perhaps again. */
-export const nothingReported = (): AssignedRun['reported'] => ({ made: [], hasSucceeded: false });
+export const nothingReported = (): Reported => ({ made: [], hasSucceeded: false });
+type Reported = { made: readonly Made[]; hasSucceeded: boolean };
 
 /** `one`: undefined if only its id is known. */
 export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({

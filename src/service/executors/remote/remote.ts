@@ -17,7 +17,7 @@ import {
   type Output,
 } from '../executor.ts';
 import {
-  assigned,
+  AssignedRun,
   mayMove,
   movedState,
   newState,
@@ -25,7 +25,6 @@ import {
   outputsIn,
   stateIn,
   withLine,
-  type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
 import type { Backend, PutFile } from './backend.ts';
@@ -133,7 +132,7 @@ export class Remote implements Executor {
       // Its end is unknown for good.
       if (status === 'timeout' || workflow === undefined) continue;
       const state = stateIn(text);
-      const one = state && assigned(run, workflow, state, false);
+      const one = state && new AssignedRun(run, workflow, state, false);
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || one === undefined || state.server === NOWHERE)
@@ -231,7 +230,7 @@ export class Remote implements Executor {
     const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
-    server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
+    server.take(new AssignedRun({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
   }
 

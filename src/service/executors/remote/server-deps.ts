@@ -16,19 +16,20 @@ export type InspectedServer = {
   readonly installed: Map<string, InstalledNodes>;
 };
 
-export type Timing = {
-  readonly pollMs: number;
+export const TIMING = {
+  pollMs: 1_000,
   /** While the socket is open, which says when something changes. */
-  readonly pollWithSocketMs: number;
+  pollWithSocketMs: 5_000,
   /** At servers that say nothing by themselves. */
-  readonly pollOnlyMs: number;
+  pollOnlyMs: 2_000,
   /** How long a POST whose answer was lost may still arrive. */
-  readonly lateMs: number;
+  lateMs: 5_000,
   /** How long a run that may have been accepted may still show. */
-  readonly spentMs: number;
+  spentMs: 60_000,
   /** After so long, the runs of a server that is away move to another one. */
-  readonly moveAfterMs: number;
+  moveAfterMs: 600_000,
 };
+export type Timing = Readonly<typeof TIMING>;
 
 export type ServerDeps = {
   readonly now: () => number;
