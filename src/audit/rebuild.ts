@@ -28,6 +28,7 @@ import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin, type State } from '../batch/state/state.ts';
 import { pause } from '../batch/pausing/pauses.ts';
 import { problem } from '../errors/error.ts';
+import { RETRIES_MAX } from '../options/bounds.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
@@ -277,7 +278,8 @@ function pastOf(runs: readonly OwnRun[], own: OwnRun): readonly PastAttempt[] {
     if (attempt < own.attempt && state.kind === 'ended')
       earlier.set(attempt, { attempt, runId, outcome: state.outcome });
   }
-  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt);
+  // A row has no more of them; others may make any number with its token, and all of them must fit into a snapshot.
+  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt).slice(-RETRIES_MAX);
 }
 
 /** A set of places of all lanes, one byte for each place. */

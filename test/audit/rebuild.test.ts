@@ -242,6 +242,16 @@ describe('a batch that is rebuilt', () => {
     ]);
   });
 
+  it('has a row with the latest of its attempts, however many others have made with its token', async () => {
+    const forged = Array.from({ length: 300 }, (_, at): Bought => ({
+      place: 1,
+      attempt: at + 1,
+      status: 'failed',
+    }));
+    const [row] = rowsOf(await rebuilt([...forged, { place: 1, attempt: 301, status: 'running' }]));
+    expect(row?.past.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 20 }, (_, at) => 281 + at));
+  });
+
   it('lives by the run that succeeded, and leaves another one of the same attempt to be found as a duplicate', async () => {
     const { state } = await rebuilt([
       { place: 1 },
