@@ -60,6 +60,13 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n“a”,1\n“b”,2\n',
   },
   {
+    found: 'settings of Midjourney in a text, such as an aspect ratio',
+    means: 'sent with it',
+    does: 'said',
+    flag: '',
+    sheet: 'prompt\na fox --ar 16:9\n',
+  },
+  {
     found: 'a `.txt` whose lines begin with names of settings, such as `Seed: 5`',
     means: '',
     does: 'refused',

@@ -56,6 +56,7 @@ export async function markedCells(
   const firsts = new Map<number, string>();
   let rows = 0;
   let numbered = 0;
+  let settings: string | undefined;
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
@@ -70,6 +71,9 @@ export async function markedCells(
       if (text !== '' && (isQuoted || !isEnclosed(text))) columns.delete(at);
       else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
     }
+    settings ??= texts
+      .map((text, at) => (isSent(names[at] ?? '') ? MIDJOURNEY.exec(text)?.[0] : undefined))
+      .find((found) => found !== undefined);
     rows += 1;
     numbered += Number(LISTED.test(texts[0] ?? ''));
     if (rows === SAMPLED) break;
@@ -82,8 +86,19 @@ export async function markedCells(
     guesses.push(
       said('values', 'the numbers or signs before the lines are sent with them; to send none, remove them'),
     );
+  if (settings !== undefined)
+    guesses.push(
+      said(
+        'values',
+        `settings of Midjourney in a text are sent with it, such as ${shortened(settings.trim())}`,
+      ),
+    );
   return { guesses };
 }
+
+/** What only Midjourney reads as a setting. */
+const MIDJOURNEY =
+  /^\/imagine\b|\s--(?:ar|aspect|v|version|niji|s|stylize|seed|q|quality|c|chaos|weird|no|sref|cref|style|iw|tile)\b.*/;
 
 /** Whether a mark closes the text, or it has none; one before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>

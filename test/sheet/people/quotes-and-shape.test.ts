@@ -110,6 +110,15 @@ describe('other quotes around cells', () => {
     expect((await read('a.txt', '1. a fox\n90s owl\n')).guesses).not.toContain(said);
   });
 
+  it('as settings of Midjourney are sent, which is said', async () => {
+    const said = 'settings of Midjourney in a text are sent with it, such as ';
+    const texts = ['a fox --ar 16:9 --v 6', 'a fox\n/imagine prompt: an owl'];
+    const guesses = await Promise.all(texts.map(async (text) => (await read('a.txt', text)).guesses));
+    expect(guesses[0]).toContain(`${said}--ar 16:9 --v 6`);
+    expect(guesses[1]).toContain(`${said}/imagine`);
+    expect((await read('a.csv', 'prompt,note\nred--so red,--ar 1:1\n')).guesses.join()).not.toContain(said);
+  });
+
   it('before the comma of a list are refused with --quote csv', async () => {
     await expect(read('a.txt', '"a fox",\n"an owl"\n', { quote: 'csv' })).rejects.toMatchObject({
       code: 'E103',
