@@ -8,7 +8,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** A whole file: it is written as `beside` and then renamed to `path`. */
-type FileOrder = { readonly beside: string; readonly path: string; readonly content: Uint8Array };
+type FileToWrite = { readonly beside: string; readonly path: string; readonly content: Uint8Array };
 
 /** Files for the thread: their contents one after another, because each object of a message costs as much as a small file. */
 export type FileBatch = {
@@ -23,7 +23,7 @@ export type FileBatch = {
 export type FileError = { readonly at: number; readonly message: string; readonly code: string | undefined };
 
 type Waiting = {
-  readonly order: FileOrder;
+  readonly file: FileToWrite;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 };
@@ -34,10 +34,10 @@ const GATHER_MS = 5;
 let writer: Writer | undefined;
 
 /** Rejects with the error of the file system, which has its code. */
-export function writeOnThread(order: FileOrder): Promise<void> {
+export function writeOnThread(file: FileToWrite): Promise<void> {
   return new Promise((done, failed) => {
     writer ??= new Writer();
-    writer.add({ order, done, failed });
+    writer.add({ file, done, failed });
   });
 }
 
@@ -64,7 +64,7 @@ class Writer {
     this.#waiting = [];
     // A pending file keeps the process alive.
     this.#thread.ref();
-    const files = batchOf(this.#sent.map(({ order }) => order));
+    const files = batchOf(this.#sent.map(({ file }) => file));
     this.#thread.postMessage(files, [files.contents.buffer]);
   }
 
@@ -86,12 +86,12 @@ class Writer {
   }
 }
 
-function batchOf(orders: readonly FileOrder[]): FileBatch & { readonly contents: Uint8Array<ArrayBuffer> } {
+function batchOf(given: readonly FileToWrite[]): FileBatch & { readonly contents: Uint8Array<ArrayBuffer> } {
   const ends: number[] = [];
   let bytes = 0;
-  for (const { content } of orders) ends.push((bytes += content.byteLength));
+  for (const { content } of given) ends.push((bytes += content.byteLength));
   const contents = new Uint8Array(bytes);
-  for (const [at, { content }] of orders.entries())
+  for (const [at, { content }] of given.entries())
     contents.set(content, (ends[at] ?? 0) - content.byteLength);
-  return { paths: orders.flatMap(({ beside, path }) => [beside, path]), ends, contents };
+  return { paths: given.flatMap(({ beside, path }) => [beside, path]), ends, contents };
 }

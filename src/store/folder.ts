@@ -213,13 +213,13 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
 async function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder) {
   throwIfCallAborted();
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const order = { beside: besideOf(path), path, content: bytes };
+  const file = { beside: besideOf(path), path, content: bytes };
   try {
-    await writeOnThread(order);
+    await writeOnThread(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     makeFolder(dirname(path));
-    await writeOnThread(order);
+    await writeOnThread(file);
   }
 }
 
