@@ -7,6 +7,8 @@ import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts'
 import { count, money, plural } from '../options/number-text.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
+export { count, money, plural } from '../options/number-text.ts';
+
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
 /** Colours as `stream` can show them; NO_COLOR and FORCE_COLOR are honoured by Node. */

@@ -12,8 +12,7 @@ import type { Written } from '../../results/export/export-batch.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
-import { bytesText } from '../format.ts';
-import { plural } from '../../options/number-text.ts';
+import { bytesText, plural } from '../format.ts';
 import { nextCommand } from '../next-command.ts';
 
 export default async function exportCommand(

@@ -9,7 +9,7 @@ import { printerFor, type Context } from '../context.ts';
 import { namedRow } from './rows.ts';
 import { logSchema } from '../json/documents.ts';
 import { nextCommand } from '../next-command.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { withLocalService } from '../session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
 

@@ -9,7 +9,7 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { Servers } from '../../library/servers.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, toContinue, toFollow } from '../next-command.ts';
 import { spawn } from 'node:child_process';

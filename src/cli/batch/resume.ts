@@ -14,7 +14,7 @@ import { toFollow } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './status.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { shownProgress } from '../../library/handle/batch-status.ts';

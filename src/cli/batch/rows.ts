@@ -22,8 +22,7 @@ import {
 } from '../../library/handle/row-lines.ts';
 import { batchLike, findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { fromText } from '../format.ts';
-import { plural } from '../../options/number-text.ts';
+import { fromText, plural } from '../format.ts';
 import { rowJson } from '../json/batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand } from '../next-command.ts';

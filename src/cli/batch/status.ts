@@ -30,8 +30,7 @@ import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { askLiving, type Session } from '../session.ts';
-import { fromText, span } from '../format.ts';
-import { count, money } from '../../options/number-text.ts';
+import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { rounded } from '../../options/number-text.ts';
 

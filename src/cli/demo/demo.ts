@@ -13,8 +13,7 @@ import { withDemoServers } from './demo-servers.ts';
 import { race, type Race, type Side } from './kills.ts';
 
 import { hearInterrupts } from '../follow/interrupt.ts';
-import type { Paint } from '../format.ts';
-import { count, money, plural } from '../../options/number-text.ts';
+import { count, money, plural, type Paint } from '../format.ts';
 import { columnsOf, openBlock, type BlockStream } from '../follow/progress-view.ts';
 
 type Flags = {

@@ -10,8 +10,7 @@ import type { CanaryReport } from '../../library/start/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';
-import { ifPaid, span, type Paint } from '../format.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { count, ifPaid, plural, span, type Paint } from '../format.ts';
 import { costText } from './cost-text.ts';
 
 export type EndParams = {

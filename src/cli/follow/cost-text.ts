@@ -2,7 +2,7 @@
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
-import { money } from '../../options/number-text.ts';
+import { money } from '../format.ts';
 import type { Summary } from '../../results/summary.ts';
 
 /** undefined if nothing has cost anything yet. */

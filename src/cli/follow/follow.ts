@@ -19,7 +19,7 @@ import { openPhaseReader } from './run-phases.ts';
 import type { Session } from '../session.ts';
 import { rowsEnded, shownProgress } from '../../library/handle/batch-status.ts';
 import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { count, plural } from '../format.ts';
 import { RowStream } from './row-stream.ts';
 import { withoutSuccess } from '../../batch/canary.ts';
 import { ask } from '../run/answer-policy.ts';

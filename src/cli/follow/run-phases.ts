@@ -7,7 +7,7 @@ import { ownRun } from '../../audit/list-runs.ts';
 import { isTerminal } from '../../run-service/contract/statuses.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../format.ts';
 
 export type Phases = {
   /** Wait for a machine. */

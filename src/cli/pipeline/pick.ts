@@ -5,7 +5,7 @@ import { givePicks } from '../../library/pipeline/picks.ts';
 import { findPipeline } from '../../library/pipeline/pipeline-status.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { continuePipeline } from './pipeline.ts';
 
 type Flags = {

@@ -6,8 +6,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
 import type { StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { ifPaid } from '../format.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { count, ifPaid, plural } from '../format.ts';
 
 /** `drafts    finished  5 of 5 rows, $0.10`. */
 export const stageLine = (status: StageStatus): string =>

@@ -35,7 +35,7 @@ import { serversFor } from '../session.ts';
 import { followPipeline } from './pipeline.ts';
 import { pipelineJson } from '../json/pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
-import { money } from '../../options/number-text.ts';
+import { money } from '../format.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {

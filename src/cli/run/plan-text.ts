@@ -5,8 +5,7 @@ import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
-import { bytesText } from '../format.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;

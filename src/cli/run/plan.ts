@@ -18,7 +18,7 @@ import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../session.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
 type Flags = SheetFlags & { readonly write?: string };

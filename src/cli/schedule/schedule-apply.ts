@@ -21,7 +21,7 @@ import { jobLines } from '../job/write-job.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { ask } from '../run/answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';

@@ -15,7 +15,7 @@ import type { Servers } from '../../library/servers.ts';
 import { asCommand } from '../run/answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 
 type NotOfFiring =

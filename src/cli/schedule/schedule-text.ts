@@ -6,8 +6,7 @@ import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
-import { ifPaid, span } from '../format.ts';
-import { count, plural } from '../../options/number-text.ts';
+import { count, ifPaid, plural, span } from '../format.ts';
 import { scheduleSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 

@@ -20,7 +20,7 @@ import {
   type Members,
 } from '../../temporal/cluster-members.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 
 /** Batches do not need equal clocks; a clock that is further off is a machine that needs care. */
 const CLOCK_MS = 5_000;

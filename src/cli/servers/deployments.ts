@@ -9,11 +9,10 @@ import type { Deployment, InputType } from '../../run-service/contract/deploymen
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { configOf, meantService, withOwnGpus } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { aligned, span } from '../format.ts';
+import { aligned, plural, span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';
-import { plural } from '../../options/number-text.ts';
 
 type Flags = FlagsOf<typeof deploymentsFlags>;
 

@@ -22,7 +22,7 @@ import { checkPlace } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { sameCommand } from '../next-command.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf, gpusOf } from '../flags/batch-options.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';

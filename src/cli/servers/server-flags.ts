@@ -20,7 +20,7 @@ import {
   wholeFlag,
   workflowFlag,
 } from '../flags/flags.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../format.ts';
 
 const number = wholeFlag(0);
 /** At a higher speed a second takes less time than the clock can measure. */

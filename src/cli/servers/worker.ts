@@ -14,7 +14,7 @@ import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../format.ts';
 
 const REPORT_MS = 250;
 /** The stack may have to download Temporal first, and it ends this process when it gives up. */
