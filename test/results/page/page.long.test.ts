@@ -181,6 +181,22 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(most).toEqual([', at most 1', ', at most 23', ', at most 4 ms', ', at most <$0.0001']);
   });
 
+  it('shows no cost of GPUs without a price', async () => {
+    const path = await writeScene(join(folder, 'own'), {
+      rows: 3,
+      failing: 0,
+      change: (record) => ({
+        ...record,
+        attempts: record.attempts.map(({ cost_usd: _, ...one }) => one),
+      }),
+    });
+    const page = await openPage(browser, pathToFileURL(path).href);
+    onTestFinished(() => page.close());
+    expect(await page.textContent('#facts')).toMatch(/^Wall time(?!.*Cost)/);
+    await page.click('#tab-costs');
+    expect(await page.textContent('#views, main')).toContain('No run had a price.');
+  });
+
   it('counts no rows that were never sent in what a row cost and in the speed, and sends any row again', async () => {
     const unsent = { outcome: 'cancelled', attempts: [], files: [] } as const;
     const path = await writeScene(join(folder, 'cancelled'), {

@@ -88,7 +88,12 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
     [true, 'Wall time', span(seconds)],
-    [total_cost_usd + unpriced, 'Cost, estimated', costText(total_cost_usd, unpriced), each],
+    [
+      'total_cost_usd' in summary && total_cost_usd + unpriced,
+      'Cost, estimated',
+      costText(total_cost_usd, unpriced),
+      each,
+    ],
     [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
