@@ -4,7 +4,13 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { fileTypeFromBuffer } from 'file-type';
-import { OutputCheck, isText, kindFault, type Promised } from '../src/results/output-check.ts';
+import {
+  outputCheck,
+  type OutputCheck,
+  isText,
+  kindFault,
+  type Promised,
+} from '../src/results/output-check.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
@@ -38,7 +44,7 @@ export async function fetchFile(job: FileJob): Promise<FileRecord> {
     if (!isWhole) await requireKind(job, head);
     const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;
     if (!isWhole) return await fetchLarge(job, { arriving, path, head, chunks });
-    const check = new OutputCheck(promisedBy(file));
+    const check = outputCheck(promisedBy(file));
     check.add(head);
     await requireDelivered(check, FEW_TRIES);
     signal.throwIfAborted();
@@ -106,7 +112,7 @@ type LargeFile = {
 async function fetchLarge(job: FileJob, { arriving, path, head, chunks }: LargeFile): Promise<FileRecord> {
   const { signal, store } = job;
   const draft = await store.draft(path);
-  const [hash, check] = [createHash('sha256'), new OutputCheck(promisedBy(job.file))];
+  const [hash, check] = [createHash('sha256'), outputCheck(promisedBy(job.file))];
   let bytes = 0;
   const take = async (some: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> => {
     for await (const chunk of some) {

@@ -7,7 +7,7 @@ import { type BatchFile, SUMMARY_FILE } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { DUPLICATES_FILE } from '../results/summary.ts';
 import { linesOf } from '../store/pieces.ts';
-import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { KnownRuns } from './known-runs.ts';
 
 const FOLDER = 'late';
@@ -31,14 +31,14 @@ const BATCHES_MOST = 100;
 const BYTES_MOST = 64 << 20;
 
 export class NamedRuns {
-  readonly #read = new RecentlyRead<KnownRuns>(BATCHES_MOST, BYTES_MOST);
+  readonly #read = recentlyRead<KnownRuns>(BATCHES_MOST, BYTES_MOST);
 
   /** undefined if the batch has not ended. */
   async of(store: Store): Promise<KnownRuns | undefined> {
     // It is written last, and again if the batch ends once more.
     const end = await store.facts(SUMMARY_FILE);
     if (end === undefined) return undefined;
-    return this.#read.get(`${store.location} ${end.bytes} ${end.modifiedAt}`, () => readNamed(store));
+    return this.#read(`${store.location} ${end.bytes} ${end.modifiedAt}`, () => readNamed(store));
   }
 }
 

@@ -5,7 +5,7 @@ import { pMapIterable } from 'p-map';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates, type Summary } from '../results/summary.ts';
-import { OutputCheck } from '../results/output-check.ts';
+import { outputCheck } from '../results/output-check.ts';
 import { climbedIn } from '../results/tally-rows.ts';
 import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
@@ -95,7 +95,7 @@ async function badFilesIn(store: Store, { files }: RowRecord): Promise<readonly 
 
 async function faultOf(store: Store, { path, bytes, sha256, name }: FileRecord): Promise<string | undefined> {
   const hash = createHash('sha256');
-  const check = new OutputCheck({ name });
+  const check = outputCheck({ name });
   let size = 0;
   try {
     for await (const chunk of store.open(path) as AsyncIterable<Uint8Array>) {

@@ -6,7 +6,7 @@ import {
   queueName,
   queuePageOf,
   type Queued,
-  LaneWriter,
+  laneWriter,
   readQueuePage,
 } from '../sheet/placed-rows.ts';
 import { changedInputs, type InputChange } from '../sheet/input-change.ts';
@@ -106,7 +106,7 @@ export async function rewriteQueue(
   const aside = within(layout, NEW_QUEUE);
   const lanes: LaneSpec[] = [];
   for (const [at, lane] of laidOut.lanes.entries()) {
-    const writer = new LaneWriter(aside, lanes.length);
+    const writer = laneWriter(aside, lanes.length);
     let places = 0;
     for await (const queued of orderOf(queuedIn(layout, laidOut, at), at)) {
       places += 1;

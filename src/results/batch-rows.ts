@@ -17,7 +17,7 @@ import {
 import { changedInputs } from '../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/pieces.ts';
-import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { SortedLines } from '../store/sorted-lines.ts';
 import type { Store } from '../store/store.ts';
 import { NewestParts, isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
@@ -123,10 +123,10 @@ export async function nameOf(
 export function recordsBefore(
   store: Store,
 ): (queued: Pick<Queued, 'row' | 'before'>) => Promise<PartRecord | undefined> {
-  const parts = new RecentlyRead<string>(PARTS_KEPT, PARTS_BYTES);
+  const parts = recentlyRead<string>(PARTS_KEPT, PARTS_BYTES);
   return async ({ row, before = '' }) => {
     if (before === '') return undefined;
-    const line = lineOf(await parts.get(before, () => readPart(store, before)), row);
+    const line = lineOf(await parts(before, () => readPart(store, before)), row);
     return line === undefined ? undefined : (parseExactly(line) as PartRecord);
   };
 }

@@ -161,7 +161,7 @@ const FORMAT_BYTES = 16;
 function formatOf(head: Buffer): Format | undefined {
   const at = (from: number, to: number): string => head.toString('latin1', from, to);
   if (at(0, 8) === '\u0089PNG\r\n\u001a\n') return { name: 'PNG', ending: () => seen(PNG_END) };
-  if (at(0, 3) === '\u00ff\u00d8\u00ff') return { name: 'JPEG', ending: () => new JpegEnd() };
+  if (at(0, 3) === '\u00ff\u00d8\u00ff') return { name: 'JPEG', ending: () => jpegEnd() };
   if (/^GIF8[79]a/.test(at(0, 6))) return { name: 'GIF', ending: () => tail(1 << 16, GIF_END) };
   if (at(0, 4) === 'RIFF' && at(8, 12) === 'WEBP')
     return { name: 'WEBP', ending: () => declared(riffBytes(head)) };
@@ -172,7 +172,7 @@ function formatOf(head: Buffer): Format | undefined {
   if (at(0, 5) === '%PDF-') return { name: 'PDF', ending: () => tail(66_000, /%%EOF/) };
   if (at(4, 8) !== 'ftyp') return undefined;
   const isPicture = /^(?:avi[fs]|hei|hev|mif|msf)/.test(at(8, 12));
-  return { name: isPicture ? 'AVIF' : 'MP4', ending: () => new Boxes(!isPicture) };
+  return { name: isPicture ? 'AVIF' : 'MP4', ending: () => boxes(!isPicture) };
 }
 
 /** The end of the last picture and of the file; without a picture, the end of the file. */
@@ -219,27 +219,24 @@ const riffBytes = (head: Buffer): number => {
 };
 
 /** Whole if an end marker follows the picture's own data; a preview in the metadata has an end marker, too. */
-class JpegEnd implements Ending {
-  #head: Buffer = Buffer.of();
-  #bytes = 0;
-  #edge = 0;
-  #lastEnd = -1;
-
-  add(chunk: Uint8Array): void {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (this.#head.length < JPEG_HEAD_BYTES) this.#head = Buffer.concat([this.#head, bytes]);
-    const at = bytes.lastIndexOf(JPEG_END);
-    if (at >= 0) this.#lastEnd = this.#bytes + at;
-    else if (this.#edge === 0xff && bytes[0] === 0xd9) this.#lastEnd = this.#bytes - 1;
-    this.#bytes += bytes.length;
-    this.#edge = bytes.at(-1) ?? this.#edge;
-  }
-
-  isWhole(): boolean {
-    const data = scanAt(this.#head);
-    if (data === 'unknown') return true;
-    return data !== 'cut' && this.#lastEnd > data;
-  }
+function jpegEnd(): Ending {
+  let head: Buffer = Buffer.of();
+  let [bytes, edge, lastEnd] = [0, 0, -1];
+  return {
+    add: (chunk) => {
+      const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      if (head.length < JPEG_HEAD_BYTES) head = Buffer.concat([head, piece]);
+      const at = piece.lastIndexOf(JPEG_END);
+      if (at >= 0) lastEnd = bytes + at;
+      else if (edge === 0xff && piece[0] === 0xd9) lastEnd = bytes - 1;
+      bytes += piece.length;
+      edge = piece.at(-1) ?? edge;
+    },
+    isWhole: () => {
+      const data = scanAt(head);
+      return data === 'unknown' || (data !== 'cut' && lastEnd > data);
+    },
+  };
 }
 
 const JPEG_HEAD_BYTES = 1 << 18;
@@ -257,46 +254,35 @@ function scanAt(head: Buffer): number | 'cut' | 'unknown' {
 }
 
 /** Whole if no box of the file extends behind its end, and if a video has its index, which an unknown box may hide. */
-class Boxes implements Ending {
-  readonly #needsIndex: boolean;
-  #at = 0;
-  #next = 0;
-  #header: Buffer = Buffer.of();
-  #mayHaveIndex = false;
-  #isOver = false;
-
-  constructor(needsIndex: boolean) {
-    this.#needsIndex = needsIndex;
-  }
-
-  add(chunk: Uint8Array): void {
-    for (let from = 0; !this.#isOver;) {
-      from = Math.max(from, this.#next + this.#header.length - this.#at);
-      if (from >= chunk.byteLength) break;
-      const missing = headerBytes(this.#header) - this.#header.length;
-      this.#header = Buffer.concat([this.#header, chunk.subarray(from, from + missing)]);
-      if (this.#header.length === headerBytes(this.#header)) this.#readHeader();
-    }
-    this.#at += chunk.byteLength;
-  }
-
-  #readHeader(): void {
-    const header = this.#header;
-    this.#header = Buffer.of();
+function boxes(needsIndex: boolean): Ending {
+  let [at, next] = [0, 0];
+  let header: Buffer = Buffer.of();
+  let [mayHaveIndex, isOver] = [false, false];
+  const readHeader = (): void => {
     const type = header.toString('latin1', 4, 8);
-    if (type === 'moov') this.#mayHaveIndex = true;
+    if (type === 'moov') mayHaveIndex = true;
     const short = header.readUInt32BE(0);
     const bytes = short === 1 ? Number(header.readBigUInt64BE(8)) : short;
     const isUnknown = bytes >= 8 && !BOX.test(type);
-    if (isUnknown) this.#mayHaveIndex = true;
+    if (isUnknown) mayHaveIndex = true;
     // 0: to the end of the file. Anything else is unknown, or was appended by another program.
-    if (bytes < 8 || isUnknown) this.#isOver = true;
-    else this.#next += bytes;
-  }
-
-  isWhole(bytes: number): boolean {
-    return this.#next <= bytes && (this.#mayHaveIndex || !this.#needsIndex);
-  }
+    if (bytes < 8 || isUnknown) isOver = true;
+    else next += bytes;
+    header = Buffer.of();
+  };
+  return {
+    add: (chunk) => {
+      for (let from = 0; !isOver;) {
+        from = Math.max(from, next + header.length - at);
+        if (from >= chunk.byteLength) break;
+        const missing = headerBytes(header) - header.length;
+        header = Buffer.concat([header, chunk.subarray(from, from + missing)]);
+        if (header.length === headerBytes(header)) readHeader();
+      }
+      at += chunk.byteLength;
+    },
+    isWhole: (bytes) => next <= bytes && (mayHaveIndex || !needsIndex),
+  };
 }
 
 const BOX =
@@ -307,39 +293,36 @@ const headerBytes = (header: Buffer): number => (header.length >= 8 && header.re
 
 const HEAD_BYTES = 1 << 16;
 
-export class OutputCheck {
-  readonly #promised: Promised;
-  #bytes = 0;
-  #head: Buffer = Buffer.of();
-  #format: Format | undefined;
-  #ending: Ending | undefined;
-  #isFormatKnown = false;
+export type OutputCheck = ReturnType<typeof outputCheck>;
 
-  constructor(promised: Promised) {
-    this.#promised = promised;
-  }
-
-  add(chunk: Uint8Array): void {
-    const before = this.#head;
-    if (before.length < HEAD_BYTES)
-      this.#head = Buffer.concat([before, chunk.subarray(0, HEAD_BYTES - before.length)]);
-    this.#bytes += chunk.byteLength;
-    if (this.#isFormatKnown) return this.#ending?.add(chunk);
-    if (this.#bytes < FORMAT_BYTES) return;
-    this.#isFormatKnown = true;
-    this.#format = formatOf(this.#head);
-    this.#ending = this.#format?.ending(this.#head);
-    if (before.length > 0) this.#ending?.add(before);
-    this.#ending?.add(chunk);
-  }
-
-  /** After the last chunk: why the file is not delivered; undefined if it is. */
-  async fault(): Promise<string | undefined> {
-    if (this.#bytes === 0) return '0 bytes';
-    // Most outputs are; other formats take a longer look.
-    const isPng = this.#format?.name === 'PNG' && /\.png$/i.test(this.#promised.name);
-    const other = isPng ? undefined : await kindFault(this.#head, this.#promised);
-    const isWhole = this.#ending?.isWhole(this.#bytes) ?? true;
-    return other ?? (isWhole ? undefined : `the ${this.#format?.name} is truncated`);
-  }
+export function outputCheck(promised: Promised) {
+  let bytes = 0;
+  let head: Buffer = Buffer.of();
+  let format: Format | undefined;
+  let ending: Ending | undefined;
+  let isFormatKnown = false;
+  return {
+    add(chunk: Uint8Array): void {
+      const before = head;
+      if (before.length < HEAD_BYTES)
+        head = Buffer.concat([before, chunk.subarray(0, HEAD_BYTES - before.length)]);
+      bytes += chunk.byteLength;
+      if (isFormatKnown) return ending?.add(chunk);
+      if (bytes < FORMAT_BYTES) return;
+      isFormatKnown = true;
+      format = formatOf(head);
+      ending = format?.ending(head);
+      if (before.length > 0) ending?.add(before);
+      ending?.add(chunk);
+    },
+    /** After the last chunk: why the file is not delivered; undefined if it is. */
+    async fault(): Promise<string | undefined> {
+      if (bytes === 0) return '0 bytes';
+      // Most outputs are; other formats take a longer look.
+      const isPng = format?.name === 'PNG' && /\.png$/i.test(promised.name);
+      const other = isPng ? undefined : await kindFault(head, promised);
+      const isWhole = ending?.isWhole(bytes) ?? true;
+      return other ?? (isWhole ? undefined : `the ${format?.name} is truncated`);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { type InputChange, changedInputs } from './input-change.ts';
 import { parseExactly } from '../host/exact-json.ts';
-import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { type Store, within } from '../store/store.ts';
 import { openPage, pageOf, type Page, type SheetRow, readPagesLines } from './pages.ts';
 import { problem } from '../errors/error.ts';
@@ -28,15 +28,13 @@ export type PlacedRows = (
  * with a queue it keeps as many as fit. A page is kept as bytes, because each time only one of its rows may be needed.
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
-  const pages = new RecentlyRead<Page>(most, mostBytes);
-  const scattered = new RecentlyRead<Page>(Math.max(most, SCATTERED_PAGES), mostBytes);
-  const queues = new RecentlyRead<readonly Queued[]>(most, mostBytes);
+  const pages = recentlyRead<Page>(most, mostBytes);
+  const scattered = recentlyRead<Page>(Math.max(most, SCATTERED_PAGES), mostBytes);
+  const queues = recentlyRead<readonly Queued[]>(most, mostBytes);
   const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
     const row = rowAtOnce(sheet, place);
     if (row !== undefined) return { row };
-    const page = await queues.get(`${layout.location} ${queueNameOf(place)}`, () =>
-      readQueuePage(layout, place),
-    );
+    const page = await queues(`${layout.location} ${queueNameOf(place)}`, () => readQueuePage(layout, place));
     return queuedAt(page, place);
   };
   return async (layout, sheet, places) => {
@@ -47,7 +45,7 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const page = pageOf(at.row);
       const from = folderIn(layout, at.in ?? '');
       const kept = sheet.isQueued ? scattered : pages;
-      const opened = await kept.get(`${from.location} ${page}`, () => openPage(from, page));
+      const opened = await kept(`${from.location} ${page}`, () => openPage(from, page));
       const line = opened.line(at.row);
       if (line === undefined) continue;
       const row = parseExactly(line) as SheetRow;
@@ -106,30 +104,22 @@ export async function readQueuePage(layout: Store, place: number): Promise<Parse
 export const queuedAt = (page: readonly Queued[], place: number): Queued | undefined =>
   page[(numberOf(place) - 1) % QUEUE_ROWS];
 
-export class LaneWriter {
-  readonly #layout: Store;
-  readonly #lane: number;
-  #page = 1;
-  #lines: string[] = [];
+export type LaneWriter = ReturnType<typeof laneWriter>;
 
-  constructor(layout: Store, lane: number) {
-    this.#layout = layout;
-    this.#lane = lane;
-  }
-
+export function laneWriter(layout: Store, lane: number) {
+  let page = 1;
+  let lines: string[] = [];
+  const end = async (): Promise<void> => {
+    if (lines.length === 0) return;
+    const written = lines;
+    lines = [];
+    await layout.write(queueName(lane, page), `${written.join('\n')}\n`);
+    page += 1;
+  };
   /** A promise if the caller has to wait before the next. */
-  add(queued: Queued): Promise<void> | undefined {
-    this.#lines.push(JSON.stringify(queued));
-    return this.#lines.length === QUEUE_ROWS ? this.end() : undefined;
-  }
-
-  async end(): Promise<void> {
-    if (this.#lines.length === 0) return;
-    const lines = this.#lines;
-    this.#lines = [];
-    await this.#layout.write(queueName(this.#lane, this.#page), `${lines.join('\n')}\n`);
-    this.#page += 1;
-  }
+  const add = (queued: Queued): Promise<void> | undefined =>
+    lines.push(JSON.stringify(queued)) === QUEUE_ROWS ? end() : undefined;
+  return { add, end };
 }
 
 // The rows of a batch in order: those of its sheet, then those that later passes have appended. Appended rows lie in pages of

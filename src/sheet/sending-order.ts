@@ -9,7 +9,7 @@ import type { LaneSpec } from '../batch/params.ts';
 import type { KeptIn } from '../options/table.ts';
 import type { Store } from '../store/store.ts';
 import type { ColumnMapping } from './column-mapping.ts';
-import { LaneWriter } from './placed-rows.ts';
+import { laneWriter, type LaneWriter } from './placed-rows.ts';
 import { placeOfCell } from './row-reader.ts';
 import { shortened, type SheetRecord } from './sheet-record.ts';
 import { sizeClasses, type SizeClass } from './size-classes.ts';
@@ -101,7 +101,7 @@ export class SendingOrder implements Disposable {
       'SELECT gpu, row FROM queued ORDER BY min(row) OVER (PARTITION BY gpu), priority, place, row',
     );
     for (const { gpu, row } of all.iterate() as Iterable<{ gpu: string; row: number }>) {
-      const lane = lanes.get(gpu) ?? { places: 0, writer: new LaneWriter(this.#layout, lanes.size) };
+      const lane = lanes.get(gpu) ?? { places: 0, writer: laneWriter(this.#layout, lanes.size) };
       lanes.set(gpu, lane);
       lane.places += 1;
       await lane.writer.add({ row });

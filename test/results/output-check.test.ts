@@ -1,7 +1,7 @@
 // What counts as delivered (R32). A false alarm costs a run that was paid for, so the second table is the longer one.
 
 import { describe, expect, it } from 'vitest';
-import { OutputCheck } from '../../src/results/output-check.ts';
+import { outputCheck } from '../../src/results/output-check.ts';
 import * as of from './outputs.ts';
 
 async function faultOf(
@@ -10,7 +10,7 @@ async function faultOf(
   type?: string,
   step = 1 << 16,
 ): Promise<string | undefined> {
-  const check = new OutputCheck({ name, type });
+  const check = outputCheck({ name, type });
   for (let at = 0; at < content.length; at += step) check.add(content.subarray(at, at + step));
   return check.fault();
 }

@@ -12,68 +12,39 @@ import { textOf, textsIn } from './s3-xml.ts';
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
 const PART_BYTES = 8 << 20;
 
-class Multipart {
-  readonly #client: S3Client;
-  readonly #key: string;
-  readonly #id: string;
-  readonly #writer: string;
-  readonly #etags: string[] = [];
-
-  private constructor(client: S3Client, key: string, id: string, writer: string) {
-    this.#client = client;
-    this.#key = key;
-    this.#id = id;
-    this.#writer = writer;
-  }
-
-  static async begin(client: S3Client, key: string): Promise<Multipart> {
-    const writer = newWriter();
-    const query = { uploads: '' };
-    const { body } = await client.send({
-      method: 'POST',
-      key,
-      query,
-      headers: headersOf(client, key, writer),
-    });
-    const id = textOf(textsIn(body.toString()), 'InitiateMultipartUploadResult/UploadId');
-    if (id === undefined) throw client.unexpected('it names no upload');
-    return new Multipart(client, key, id, writer);
-  }
-
-  async add(body: Uint8Array): Promise<void> {
-    const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#id };
-    this.#etags.push(etagOf(await this.#client.send({ method: 'PUT', key: this.#key, query, body })));
-  }
-
+async function beginUpload(client: S3Client, key: string) {
+  const writer = newWriter();
+  const headers = headersOf(client, key, writer);
+  const { body } = await client.send({ method: 'POST', key, query: { uploads: '' }, headers });
+  const id = textOf(textsIn(body.toString()), 'InitiateMultipartUploadResult/UploadId');
+  if (id === undefined) throw client.unexpected('it names no upload');
+  const etags: string[] = [];
+  const add = async (part: Uint8Array): Promise<void> => {
+    const query = { partNumber: String(etags.length + 1), uploadId: id };
+    etags.push(etagOf(await client.send({ method: 'PUT', key, query, body: part })));
+  };
   /** False if the object is no longer the one that it `replaces`. */
-  async complete(replaces?: { readonly etag: string | undefined }): Promise<boolean> {
-    const parts = this.#etags.map(
+  const complete = async (replaces?: { readonly etag: string | undefined }): Promise<boolean> => {
+    const parts = etags.map(
       (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${markupText(etag)}</ETag></Part>`,
     );
-    const body = Buffer.from(
-      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
-    );
-    const query = { uploadId: this.#id };
-    const headers = { 'content-type': 'application/xml', ...(replaces && unless(replaces.etag)) };
-    const answer = await this.#client.send({
+    const answer = await client.send({
       method: 'POST',
-      key: this.#key,
-      query,
-      headers,
-      body,
+      key,
+      query: { uploadId: id },
+      headers: { 'content-type': 'application/xml', ...(replaces && unless(replaces.etag)) },
+      body: Buffer.from(
+        `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+      ),
       accepts: [404, 412],
       expects: 'CompleteMultipartUploadResult',
     });
     if (answer.status !== 404 && answer.status !== 412) return true;
-    const isOurs = answer.mayBeDone && (await look(this.#client, this.#key))?.writer === this.#writer;
-    if (!isOurs && answer.status === 404)
-      throw refused(this.#client.place, refusalIn(answer.status, answer.body));
+    const isOurs = answer.mayBeDone && (await look(client, key))?.writer === writer;
+    if (!isOurs && answer.status === 404) throw refused(client.place, refusalIn(answer.status, answer.body));
     return isOurs;
-  }
-
-  abort(): Promise<void> {
-    return abortUpload(this.#client, this.#key, this.#id);
-  }
+  };
+  return { add, complete, abort: () => abortUpload(client, key, id) };
 }
 
 async function abortUpload(client: S3Client, key: string, id: string): Promise<void> {
@@ -92,11 +63,11 @@ const ABANDONED_MS = 24 * 3_600_000;
 export async function openDraft(client: S3Client, key: string, of?: 'view'): Promise<Draft> {
   const replaces = of === 'view' ? { etag: (await look(client, key))?.etag } : undefined;
   const waiting = new Waiting();
-  let upload: Multipart | undefined;
+  let upload: Awaited<ReturnType<typeof beginUpload>> | undefined;
   let finished = false;
-  const begin = async (): Promise<Multipart> => {
+  const begin = async () => {
     await abortUploads(client, key, ABANDONED_MS);
-    return Multipart.begin(client, key);
+    return beginUpload(client, key);
   };
   const commit = async (): Promise<boolean> => {
     if (upload !== undefined) {
