@@ -8,7 +8,7 @@ import { kindOf, inputNamed } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
-import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
+import { type Guess, plainName, said, type Settled, toConfirm, unconfirmed } from './guess.ts';
 import {
   areOneSetting,
   containsWords,
@@ -349,8 +349,10 @@ function inBraces(
 
 const MOST_NAMED = 8;
 
-/** The message about columns without a meaning. */
-export function keptAsData(data: readonly string[]): readonly Guess[] {
+/** The message about columns without a meaning that nothing else is said about. */
+export function keptAsData(all: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
+  const asked = new Set(unconfirmed(guesses).flatMap(({ flags }) => flags));
+  const data = all.filter((name) => !asked.has(name));
   if (data.length === 0) return [];
   const more = data.length > MOST_NAMED ? ` and ${data.length - MOST_NAMED} more` : '';
   const what =

@@ -95,7 +95,7 @@ export async function settleSheet(
     const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
     return {
       ...values,
-      guesses: [...guesses, ...values.guesses, ...keptAsData(data)],
+      guesses: [...guesses, ...values.guesses, ...keptAsData(data, [...guesses, ...values.guesses])],
       problems,
       likely,
     };
@@ -118,7 +118,7 @@ async function settleObjects(
   const key =
     survey === undefined ? NOTHING : keyGuess(survey, keys, settled.options, inputTypes !== undefined);
   const data = named.data.filter((name) => name !== key.options.keyColumn);
-  const guesses = [...settled.guesses, ...key.guesses, ...keptAsData(data)];
+  const guesses = [...settled.guesses, ...key.guesses, ...keptAsData(data, settled.guesses)];
   return { ...settled, options: { ...settled.options, ...key.options }, guesses };
 }
 

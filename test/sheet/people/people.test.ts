@@ -50,12 +50,12 @@ describe('a sheet as people have it', () => {
     });
   });
 
-  it('has a setting that the deployment lacks, which is confirmed', async () => {
+  it('has a setting that the deployment lacks, which is confirmed, and mentioned once', async () => {
     expect(await read('a.csv', 'prompt,Width (px),shot\na fox,512,3\n')).toEqual({
       rows: ['{"prompt":"a fox"}'],
       guesses: [
         '? column "Width (px)" has no effect: the deployment has no such input (--drop \'Width (px)\')',
-        "Width (px), shot are not inputs and change nothing (--drop 'Width (px)' --drop shot)",
+        'shot is not an input and changes nothing (--drop shot)',
       ],
     });
   });
