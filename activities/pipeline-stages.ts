@@ -26,7 +26,7 @@ import {
   reasonOf,
   stageStates,
   type StageState,
-} from '../src/create-batch/pipeline/pipeline-file.ts';
+} from '../src/create-batch/pipeline/pipeline-folder.ts';
 import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
 import { errorMessage, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';

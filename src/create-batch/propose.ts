@@ -185,13 +185,13 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       'path' in source
         ? await copySheet(source.path, { ...preparing, ...source.copying }, this.#folder)
         : this.#from?.copy;
-    // A plan shows what is in the sheet, whatever was made of it.
-    const isFound = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
-    this.#unchanged = isFound ? undefined : await this.#findUnchanged();
+    // A plan shows what is in the sheet, also if a batch was made of it.
+    const isNew = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
+    this.#unchanged = isNew ? undefined : await this.#findUnchanged();
     if (this.#unchanged !== undefined && !around.isPlan) return;
     if ('path' in source && !this.#again && this.#answers.earlier === undefined)
       this.#results = await this.#findResults();
-    // Its columns are those of results, which only the user can map.
+    // A sheet of results has their columns, which only the user can map.
     if (this.questions.length === 0 || around.isPlan) await this.#layOut();
   }
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
-import { openPipeline, pipelineOfCall, stageStates } from '../create-batch/pipeline/pipeline-file.ts';
+import { openPipeline, pipelineOfCall, stageStates } from '../create-batch/pipeline/pipeline-folder.ts';
 import { staleIn, type Stale } from '../create-batch/stale-folders.ts';
 import { errorMessage, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';

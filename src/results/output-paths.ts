@@ -1,5 +1,5 @@
 // Names the files of a row: by the name or the key of the row, all in one folder, or in folders of a thousand rows if the batch has more rows. A folder
-// for each row would cost more processor time than the rest of its download.
+// for each row would cost more processor time than the rest of its download. library/report/report-files.ts lets the page load such paths only.
 
 import { fileName } from '../errors/outside-text.ts';
 

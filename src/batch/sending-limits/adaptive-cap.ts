@@ -31,7 +31,7 @@ const ROUND_ENDS = 8;
 /** A run whose machine took longer to start than this share of the run waited for a new machine. */
 const COLD_BOOT_SHARE = 0.05;
 
-/** How many ends of a round are kept for their median: their share of a snapshot stays below a kilobyte for each lane. */
+/** How many ends of a round are kept: their share of a snapshot stays below a kilobyte for each lane. */
 const CAP_SAMPLES = 31;
 
 /** For how many rounds the cap stays at the runs that the service held at a 429: the next run may be turned away again. */

@@ -1,7 +1,7 @@
 // Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a run on its
 // GPU is reserved; accounting/reserved-attempts.ts says how long. What is spent and reserved together never exceeds the limit
 // when a group is sent, so the first run of each attempt cannot break it. With --reserve p99 an estimate is reserved instead,
-// which a run may exceed (accounting/run-costs.ts). All amounts are whole nano-dollars.
+// which a run may exceed (accounting/run-costs.ts). decisions/pause.ts pauses the batch at the limit. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
 import { accountsOf, type Account } from '../state/lanes.ts';

@@ -78,6 +78,7 @@ async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outsta
 
 const seenIn = ({ queued, starting, running }: Phases): number => queued + starting + running;
 
+/** By the status of a run: one that is `queued` has a machine. */
 const PHASE: Readonly<Record<string, keyof Phases>> = { 'not-started': 'queued', queued: 'starting' };
 
 /** `: 9 running, 2 starting, 5 queued at the service`; the rest of the outstanding runs were sent, and not seen yet. */

@@ -19,7 +19,7 @@ import {
   type AskedPipeline,
   type StageDefinition,
 } from '../../library/pipeline/started-pipeline.ts';
-import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
+import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
 import { pipelineStatus } from '../../library/pipeline/pipeline-status.ts';
 import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';

@@ -14,7 +14,6 @@ import { checkFlags, configOf, requestOf, withOwnGpus } from '../flags/batch-opt
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../session.ts';

@@ -7,7 +7,7 @@ import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { checkRequest, checkSettings } from '../../create-batch/batch-spec.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
-import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
+import type { StageDefinition } from '../../create-batch/pipeline/pipeline-folder.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
 import { inputNamed, nearestInput } from '../../sheet/parse-cell.ts';
 import { parseWhere } from '../../sheet/where/where.ts';

@@ -11,7 +11,7 @@ import {
   picksOf,
   type PipelineFolder,
   stageStates,
-} from '../../create-batch/pipeline/pipeline-file.ts';
+} from '../../create-batch/pipeline/pipeline-folder.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

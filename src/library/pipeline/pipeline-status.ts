@@ -5,13 +5,13 @@ import {
   listPipelines,
   openPipeline,
   type PipelineFolder,
-} from '../../create-batch/pipeline/pipeline-file.ts';
+} from '../../create-batch/pipeline/pipeline-folder.ts';
 import {
   helpFor,
   reasonOf,
   stageStates,
   type StageState,
-} from '../../create-batch/pipeline/pipeline-file.ts';
+} from '../../create-batch/pipeline/pipeline-folder.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';

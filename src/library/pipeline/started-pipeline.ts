@@ -14,7 +14,7 @@ import {
   type PipelineFolder,
   type StageDefinition,
   stageStates,
-} from '../../create-batch/pipeline/pipeline-file.ts';
+} from '../../create-batch/pipeline/pipeline-folder.ts';
 import { refusePast } from '../../create-batch/batch-spec.ts';
 import type { Source } from '../../create-batch/propose.ts';
 import { list, problem } from '../../errors/error.ts';

@@ -4,7 +4,7 @@ import {
   type PipelineFolder,
   type StageDefinition,
   stageStates,
-} from '../../../src/create-batch/pipeline/pipeline-file.ts';
+} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
 import { givePicks } from '../../../src/library/pipeline/picks.ts';
 import { picture } from '../../create-batch/files/scene.ts';
 import { openPoster } from './poster.ts';

@@ -8,7 +8,7 @@ import {
   openPipeline,
   writePipeline,
   type PipelineFolder,
-} from '../../../src/create-batch/pipeline/pipeline-file.ts';
+} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
 import { pipelineStatus } from '../../../src/library/pipeline/pipeline-status.ts';
 import type { Session } from '../../../src/library/session.ts';
 import { openStore } from '../../../src/store/open-store.ts';

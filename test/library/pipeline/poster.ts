@@ -8,7 +8,7 @@ import {
   callOfStage,
   writePipeline,
   type StageDefinition,
-} from '../../../src/create-batch/pipeline/pipeline-file.ts';
+} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
 import { openDownloads } from '../../../src/run-service/download.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { addResults } from '../../create-batch/earlier.ts';

@@ -180,7 +180,7 @@ function anchor({ column, row, width, height, text }: Picture, at: number): stri
 }
 
 // Writes one sheet of a workbook, row by row. Every text is an inline string and never a formula. A spreadsheet wants links after
-// the rows, so they are kept until then; it accepts few enough of them.
+// the rows, so they are kept until then: it accepts 65,530 of them.
 
 /** What a sheet can hold. `rows`: its header counted. With more links, Excel offers to repair the file. */
 export type SheetCapacity = { readonly rows: number; readonly links: number };

@@ -15,12 +15,12 @@ const entrySchema = z.object({
 });
 export const historySchema = z.record(z.string(), z.unknown());
 
-/** The place is said in any case. */
+/** Of the text of an error; its node follows. */
 const REASON_MOST = 1_500;
 /** What a clock that was set back or forward makes of a run is no time. */
 const RAN_MOST_MS = 30 * 86_400_000;
 
-/** Only a run that says so twice has succeeded: a failure while it was set up leaves `success` of before. */
+/** A run has succeeded if its status and its messages say so: one that failed while it was set up keeps the status of the run before it. */
 export function endOf(given: unknown): End {
   const entry = entrySchema.safeParse(given);
   // It must not keep its server from being looked at.
