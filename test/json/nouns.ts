@@ -1,4 +1,4 @@
-// Every noun of `-o json` with its schema. the package has them as JSON Schema, and docs/scripting.md explains them.
+// Every noun of `-o json` with its schema. The package has them as JSON Schema, and docs/scripting.md explains them.
 
 import type { z } from 'zod';
 import { batchSchema, attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/batch.ts';
