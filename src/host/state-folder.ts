@@ -76,7 +76,7 @@ export function readOrCreateSecret(path: string): string {
 function make(path: string): void {
   // Not the process id, which two containers that share the folder have in common.
   const beside = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600 });
+  writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     // Creating a link is atomic, and fails if another process was first.
     linkSync(beside, path);

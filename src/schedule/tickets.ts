@@ -52,7 +52,7 @@ export function openTickets(home: string) {
   const read = (name: string): Ticket | undefined => readTicket(fileOf(folder, name));
   const save = (name: string, ticket: Ticket): void => {
     const file = fileOf(folder, name);
-    writeFileSync(`${file}.new`, JSON.stringify(ticket), { mode: 0o600 });
+    writeFileSync(`${file}.new`, JSON.stringify(ticket), { mode: 0o600, flush: true });
     renameSync(`${file}.new`, file);
   };
   const change = (name: string, edit: (ticket: Ticket) => Ticket): void =>
