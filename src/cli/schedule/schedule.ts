@@ -138,7 +138,8 @@ export default async function trigger(this: Context, flags: TriggerFlags, name: 
   if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
   else for (const batch of batches) printer.name(batch);
   if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
-  else if (stack) printer.notice('it runs while the embedded servers do');
+  else if (stack)
+    printer.notice('It runs while the embedded servers run, which `runsheet dev` keeps running.');
   printer.next(...nextOf(name, batches, stack !== undefined));
 }
 

@@ -103,7 +103,7 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
     guesses: [
       ...gpu.guesses,
       ...guesses,
-      ...withoutEffect(data, inputs),
+      ...notSent(data, inputs),
       ...inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf),
     ],
     data,
@@ -315,16 +315,11 @@ function isSwapped(wrong: string, right: string): boolean {
 const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
 
 /** A setting that the deployment does not have changes nothing, which its user may not know. */
-const withoutEffect = (data: readonly string[], inputs: readonly string[]): readonly Guess[] =>
+const notSent = (data: readonly string[], inputs: readonly string[]): readonly Guess[] =>
   data
     .filter((name) => isTellingSetting(name) && !inputs.some((input) => areOneSetting(name, input)))
     .map((name) =>
-      toConfirm(
-        'columns',
-        `column "${name}" has no effect: the deployment has no such input`,
-        '--drop',
-        name,
-      ),
+      toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, '--drop', name),
     );
 
 /** A cell that is sent is no template, although it may be meant as one. */

@@ -252,7 +252,7 @@ function gpuGuesses(
   isDeclared: boolean,
 ): Part {
   const guesses: Guess[] = [...otherGpus].map(([name, value]) =>
-    toConfirm('gpu', `column "${name}" has no effect: "${value}" is no GPU of this service`, '--drop', name),
+    toConfirm('gpu', `column "${name}" is not sent: "${value}" is no GPU of this service`, '--drop', name),
   );
   if (gpus.size > 0) {
     const texts = [...gpus].map(([text, gpu]) => `"${text}" → ${gpu}`);

@@ -54,7 +54,7 @@ describe('a sheet as people have it', () => {
     expect(await read('a.csv', 'prompt,Width (px),shot\na fox,512,3\n')).toEqual({
       rows: ['{"prompt":"a fox"}'],
       guesses: [
-        '? column "Width (px)" has no effect: the deployment has no such input (--drop \'Width (px)\')',
+        '? column "Width (px)" is not sent: the deployment has no such input (--drop \'Width (px)\')',
         'shot is not an input and changes nothing (--drop shot)',
       ],
     });

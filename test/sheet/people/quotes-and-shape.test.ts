@@ -317,10 +317,10 @@ describe('a sheet of another shape', () => {
     ['GPU model', 'RTX 4090,H100', '"RTX 4090" is no GPU of this service'],
     ['Num Images', '4,1', 'the deployment has no such input'],
     ['Aspect Ratio', '16:9,1:1', 'the deployment has no such input'],
-  ])('has a column %s without effect, which is asked about', async (name, cells, why) => {
+  ])('has a column %s that is not sent, which is asked about', async (name, cells, why) => {
     const [one, other] = cells.split(',');
     const { guesses } = await read('a.csv', `prompt,${name}\na,${one}\nb,${other}\n`);
-    expect(guesses).toContain(`? column "${name}" has no effect: ${why} (--drop '${name}')`);
+    expect(guesses).toContain(`? column "${name}" is not sent: ${why} (--drop '${name}')`);
   });
 
   it('has the name of a column in braces in a cell, which is no template', async () => {
