@@ -72,7 +72,10 @@ describe('where servers have run before, a command that needs the local service'
     const { command, servers } = await waiting();
     const temporals = () => strays(stage.folder).filter((pid) => wordsOf(pid).includes('start-dev'));
     command.stdin.end(ROWS);
-    await until(() => temporals().length > 0, 'the server starts');
+    await until(
+      () => temporals().length > 0 && existsSync(stage.path('.runsheet/temporal.pid')),
+      'it starts',
+    );
     for (const pid of [servers, command.pid ?? Number.NaN]) process.kill(pid, 'SIGKILL');
     const [left] = temporals();
     expect(left).toBeDefined();
