@@ -12,7 +12,7 @@ import { readBatchText, type BatchFile } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
 import { newestPass } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
-import { batchesAt, placesElsewhere, type Place } from './known-places.ts';
+import { batchesAt, ifReached, placesElsewhere, type Place } from './known-places.ts';
 import { findOverlap, mayShare, type NewRows } from './reuse/overlap.ts';
 
 export const CLAIMS = '.claims';
@@ -129,7 +129,7 @@ export class Claim implements AsyncDisposable {
     for (const [place, known] of Map.groupBy(elsewhere, ({ out }) => out)) {
       const marks = new Set(known.map(({ mark }) => mark));
       // A folder that cannot be reached has nothing that could be used.
-      await add(place, (mark) => marks.has(mark)).catch(() => undefined);
+      await ifReached(add(place, (mark) => marks.has(mark)));
     }
     return found;
   }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { jsonIn } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -67,12 +68,31 @@ export async function placesElsewhere(
 /** One that cannot be read, or is gone, has nothing that could be used. */
 export async function batchesAt(places: readonly Place[]): Promise<readonly PlacedBatch[]> {
   const found: PlacedBatch[] = [];
+  const unreached = new Set<string>();
   for (const { out, home, batch: name, mark, path } of places) {
-    const batch = await openBatchFolder(out, name).catch(() => undefined);
-    if (batch?.file.mark === mark) found.push({ ...batch, out, ...(home !== undefined && { home }) });
-    // It was removed, or never came to be; a disk that is not mounted comes back.
-    else if (batch === undefined && existsSync(out) && isLeft(path)) rmSync(path, { force: true });
+    if (unreached.has(out)) continue;
+    const begun = performance.now();
+    const batch = await ifReached(openBatchFolder(out, name).then((one) => one ?? 'none'));
+    const isLate = performance.now() - begun >= REACHED_MS;
+    // A batch that is damaged says nothing of the others there.
+    if (batch === undefined) {
+      if (isLate) unreached.add(out);
+    } else if (batch === 'none') {
+      // It was removed, or never came to be; a disk that is not mounted comes back.
+      if (existsSync(out) && isLeft(path)) rmSync(path, { force: true });
+    } else if (batch.file.mark === mark) found.push({ ...batch, out, ...(home !== undefined && { home }) });
   }
+  return found;
+}
+
+const REACHED_MS = 3_000;
+
+/** undefined if it fails or takes longer: a store that is away is tried again for minutes. */
+export async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
+  const read = new AbortController();
+  const late = wait(REACHED_MS, undefined, { signal: read.signal }).catch(() => undefined);
+  const found = await Promise.race([reading.catch(() => undefined), late]);
+  read.abort();
   return found;
 }
 
