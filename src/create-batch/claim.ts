@@ -32,14 +32,12 @@ export const waitForOther = (): Promise<void> => waitInCall(Math.random() * AGAI
 /** The batches that rows are compared with, by mark, each with its newest pass. */
 export type Compared = ReadonlyMap<string, number>;
 
-/** Called before they are compared: rows that are added later are found by their pass. */
-export const comparedWith = async (batches: readonly BatchFolder[]): Promise<Compared> =>
-  new Map(await pMap(batches, passOf, { concurrency: CONCURRENCY }));
-
-const passOf = async ({ file, store }: BatchFolder): Promise<readonly [string, number]> => [
-  file.mark,
-  await newestPass(store),
-];
+/** Called before they are compared: rows that are added later are found by their pass. Those that share no rows have none that count. */
+export const comparedWith = async (file: BatchFile, batches: readonly BatchFolder[]): Promise<Compared> => {
+  const passOf = async (one: BatchFolder) =>
+    [one.file.mark, mayShare(file, one.file) ? await newestPass(one.store) : 0] as const;
+  return new Map(await pMap(batches, passOf, { concurrency: CONCURRENCY }));
+};
 
 const CONCURRENCY = 32;
 
@@ -93,7 +91,7 @@ export class Claim implements AsyncDisposable {
     // Keep this order: a claim becomes a batch or a pass before it is removed.
     const claims = await this.#otherClaims(seen, elsewhere);
     const batches = [...(await listBatchFolders(out)), ...(await batchesAt(elsewhere))];
-    const passes = await comparedWith(batches);
+    const passes = await comparedWith(file, batches);
     // What is being added to a batch is not known yet.
     if (claims.some((one) => passes.has(one.file.mark) && mayShare(file, one.file))) return true;
     const own = locationOf(out, file.batch);

@@ -210,7 +210,7 @@ export class NewBatch implements Disposable {
     const { out } = this.#params;
     const draft = this.#draft as DraftBatch;
     const batches = this.#again ? [] : await listBatchFolders(out);
-    this.#compared = await comparedWith(batches);
+    this.#compared = await comparedWith(draft.file, batches);
     this.#elsewhere = [];
     this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
     if (this.#same !== undefined || this.#again || this.#buysAll) return;
@@ -218,7 +218,7 @@ export class NewBatch implements Disposable {
     const places = this.#placesFor(draft);
     if (places === undefined || this.#answers.elsewhere === 'again') return;
     const others = await batchesAt(await placesElsewhere(places, { out, file: draft.file }, this.#compared));
-    this.#comparedElsewhere = await comparedWith(others);
+    this.#comparedElsewhere = await comparedWith(draft.file, others);
     if (others.length === 0) return;
     using overlap = await findOverlap(others, draft);
     const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);

@@ -239,7 +239,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     const here = await listBatchFolders(out);
     const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
     const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
-    this.#others = await comparedWith([...here, ...elsewhere]);
+    this.#others = await comparedWith(file, [...here, ...elsewhere]);
     this.#paid = await paidElsewhere([...here, ...elsewhere], sheet, compared);
   }
 }
