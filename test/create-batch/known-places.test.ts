@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { rememberPlace } from '../../src/create-batch/known-places.ts';
 import { create, ASKED } from './create.ts';
@@ -89,6 +89,14 @@ describe('rows that a batch in another folder has', () => {
     place.write('others.csv', 'prompt\nx\ny\n');
     expect((await made('others.csv', 'there')).laidOut?.rows).toBe(2);
     vi.unstubAllEnvs();
+  });
+
+  it('do not matter if their batch is damaged and of another deployment', async () => {
+    const other = { deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' } };
+    place.write('others.csv', 'prompt\nx\ny\n');
+    const { folder } = await made('three.csv', 'here', other);
+    place.write(join('here', basename(folder), 'passes'), 'no folder');
+    expect((await made('others.csv', 'here')).laidOut?.rows).toBe(2);
   });
 
   it('are no question in a rehearsal, of another deployment, and for another user', async () => {
