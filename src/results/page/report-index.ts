@@ -2,10 +2,11 @@
 // rows, compressed: the page decodes 100,000 of them in some tenths of a second, and memory holds only compressed bytes while it is
 // written. While a batch runs, each part has one of its own rows.
 //
-//   of each row        outcome, attempts, files, bytes, path and checksum of the first file, key, reason, and the
-//                      beginning of each cell of the sheet
+//   of each row        outcome, attempts, files, bytes, path and checksum of the first file, a hash of the inputs, key,
+//                      reason, and the beginning of each cell of the sheet
 //   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
 
+import { hash } from 'node:crypto';
 import { idleBefore, type Idle } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
@@ -33,6 +34,7 @@ const NUMBERS = {
   attempts: 1,
   files: 1,
   bytes: 4,
+  inputs: 4,
   'a.created': 4,
   'a.ended': 4,
   'a.queue': 4,
@@ -119,8 +121,9 @@ export class ReportIndex {
     this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));
     this.#text('key', key);
     this.#text('file', first?.path ?? '');
-    // Enough to compare pictures.
+    // Enough to compare pictures, and the inputs of those that are the same: their cells are cut, or fill a template.
     this.#text('sha', first?.sha256.slice(0, 12) ?? '');
+    this.#number('inputs', hash('md5', JSON.stringify(record.inputs), 'buffer').readUInt16BE());
     this.#text('reason', beginningOf(reason, REASON_SHOWN));
     for (const at of this.#shown) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
     for (const attempt of attempts.slice(-255)) this.#attempt(attempt);

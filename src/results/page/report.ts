@@ -110,7 +110,6 @@ function factsOf(file: BatchFile, known: Known) {
     rehearsal: file.service.rehearsal,
     sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
     columns: shown.map(({ name }) => name),
-    areInputs: shown.map(({ input }) => input !== undefined),
     /** The columns that are axes of the batch's grid. */
     axes: file.sheet.grid,
     /** How the program was called. */

@@ -36,6 +36,16 @@ describe('the index of a report', () => {
       expect(Math.abs(base + time - (created[at] ?? 0))).toBeLessThanOrEqual(TICK_MS);
   });
 
+  it('tells rows apart whose inputs only begin alike', async () => {
+    const change = (record: RowRecord): RowRecord => ({
+      ...record,
+      inputs: { prompt: `${'a fox '.repeat(100)}${record.row < 3 ? 'by day' : 'by night'}` },
+    });
+    await writeScene(folder, { rows: 3, failing: 0, change });
+    const [first, second, third] = (await readReport(folderStore(folder))).numbers('inputs');
+    expect([first === second, first === third]).toEqual([true, false]);
+  });
+
   it('comes with a script that a browser can read, whose parts know each other', () => {
     const { script, policy } = pageSource();
     expect(() => new Script(script)).not.toThrow();

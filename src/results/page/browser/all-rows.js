@@ -20,6 +20,7 @@ const COLUMNS = /** @type {const} */ ({
   outcome: Uint8Array,
   files: Uint8Array,
   bytes: Uint32Array,
+  inputs: Uint32Array,
   same: Uint32Array,
   gpu: Uint8Array,
   tries: Uint8Array,
@@ -84,7 +85,7 @@ export class Table {
     for (const name of /** @type {const} */ (['key', 'file', 'sha', 'reason']))
       this[name] = put(this[name], name);
     this.cells = this.cells.map((cells, at) => put(cells, `c${at}`));
-    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes']))
+    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes', 'inputs']))
       if (rows) put(this.of[name], name);
       else this.of[name].set(column(name));
     const tries = column('attempts');
@@ -120,12 +121,10 @@ export class Table {
 
   /** Numbers the groups of rows whose pictures are the same and whose inputs differ. */
   markSame() {
-    const { same } = this.of;
-    const inputs = this.cells.filter((_, at) => this.facts.areInputs[at]);
-    const inputsOf = (row) => JSON.stringify(inputs.map((column) => column[row]));
+    const { same, inputs } = this.of;
     same.fill(0);
     for (const [first = 0, ...rows] of Map.groupBy(this.sha.keys(), (row) => this.sha[row] || row).values())
-      if (rows.some((row) => inputsOf(row) !== inputsOf(first)))
+      if (rows.some((row) => inputs[row] !== inputs[first]))
         for (const row of [first, ...rows]) same[row] = first + 1;
   }
 
