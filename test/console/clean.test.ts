@@ -106,3 +106,38 @@ it('clean removes no batch that was continued since it was found', async () => {
   expect(removed.failed).toEqual([{ path: created.folder, reason: 'it has been continued' }]);
   expect(existsSync(created.folder)).toBe(true);
 });
+
+it('clean leaves what commands and servers may still need: fresh files, batches that have not ended, their state', async () => {
+  await batchOf('hens');
+  for (const layout of ['hens', 'goats']) {
+    mkdirSync(at(layout, 'layout', '0123456789abcdef'), { recursive: true });
+    writeFileSync(at(layout, 'layout', '0123456789abcdef', 'sheet.csv'), 'prompt\n');
+  }
+  expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
+  const home = join(console.folder, 'home');
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'embedded.json'), JSON.stringify({ pid: process.pid }));
+  const { code, stderr } = await console.run(...CLEAN, '--state');
+  expect([code, existsSync(home)]).toEqual([2, true]);
+  expect(stderr).toContain(`the embedded servers of ${home} are running`);
+});
+
+it('clean keeps the batches of a pipeline until all its stages have ended, then removes them with its folder', async () => {
+  const stages = [{ name: 'drafts' }, { name: 'finals', from: 'drafts' }];
+  const file = { pipeline: 'poster', mark: '0123456789abcdef', createdAt: '', stages };
+  mkdirSync(at('poster'));
+  writeFileSync(at('poster', 'pipeline.json'), JSON.stringify(file));
+  const sheet = console.write('s.csv', 'prompt\na hen\n');
+  const made = async (stage: string) =>
+    endBatch(
+      await console.batch(sheet, `poster-${stage}`, undefined, undefined, `pipeline poster stage ${stage}`),
+    );
+  await made('drafts');
+  const { code, stdout, stderr } = await console.run(...CLEAN);
+  expect([code, stdout, existsSync(at('poster-drafts'))]).toEqual([0, '', true]);
+  expect(stderr).toContain(`kept: ${at('poster-drafts')}: stage finals of pipeline poster has not ended`);
+  await made('finals');
+  const removed = (await console.run(...CLEAN)).stdout.trim().split('\n').sort();
+  expect(removed).toEqual(['poster', 'poster-drafts', 'poster-finals'].map((name) => at(name)));
+  expect(readdirSync(console.out).filter((name) => !name.startsWith('.'))).toEqual([]);
+});
