@@ -14,8 +14,9 @@ import { begin } from '../src/batch/state/state.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
 import { WRITES } from '../src/batch/params.ts';
-import { candidates, rowsInFlight } from '../src/create-batch/append/add-pass.ts';
-import { findOverlap } from '../src/create-batch/reuse/overlap.ts';
+import { candidates } from '../src/create-batch/append/add-pass.ts';
+import { rowsInFlight } from '../src/create-batch/append/rows-in-flight.ts';
+import { findOverlap, rowsIn } from '../src/create-batch/reuse/overlap.ts';
 import { isRunsheetError } from '../src/errors/error.ts';
 import { rowOf, rowsOf } from '../src/results/batch-rows.ts';
 import { cacheRows } from '../src/sheet/placed-rows.ts';
@@ -83,7 +84,7 @@ const rebuilt: Reader = ({ store, file, batch }) => {
 const overlap: Reader = async ({ store, file, folder }) => {
   const layout = layoutOf(store, file);
   const other = { batch: basename(folder), folder, file, store };
-  (await findOverlap([other], { file: { ...file, batch: 'c' }, layout }))[Symbol.dispose]();
+  (await findOverlap([other], rowsIn({ file: { ...file, batch: 'c' }, layout })))[Symbol.dispose]();
 };
 
 const sent: Reader = async ({ store, file }) => {

@@ -39,7 +39,7 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
-import { findOverlap, type Overlap } from './reuse/overlap.ts';
+import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
@@ -214,13 +214,13 @@ export class NewBatch implements Disposable {
     this.#elsewhere = [];
     this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
     if (this.#same !== undefined || this.#again || this.#buysAll) return;
-    this.#overlap = await findOverlap(batches, draft);
+    this.#overlap = await findOverlap(batches, rowsIn(draft));
     const places = this.#placesFor(draft);
     if (places === undefined || this.#answers.elsewhere === 'again') return;
     const others = await batchesAt(await placesElsewhere(places, { out, file: draft.file }, this.#compared));
     this.#comparedElsewhere = await comparedWith(draft.file, others);
     if (others.length === 0) return;
-    using overlap = await findOverlap(others, draft);
+    using overlap = await findOverlap(others, rowsIn(draft));
     const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
     // Of two places of the same rows, which have one name, the first one counts.
     for (const { batch, out: place, home } of others) {
@@ -269,14 +269,19 @@ export class NewBatch implements Disposable {
     for await (const batch of namesFor(out, wanted, this.#again)) {
       const folder = locationOf(out, batch);
       const store = openStore(folder);
-      const file = { ...draft.file, batch };
+      const file = { ...draft.file, batch, createdAt: new Date().toISOString() };
       const other = await this.#batchIn({ batch, folder, store });
       if (other !== undefined) return { ...joined(other, file), laidOut: undefined };
       const layout = `${LAYOUT}/${file.mark}`;
       from = await store.bring(layout, from);
       if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
       const places = this.#placesFor(draft);
-      await using claim = await Claim.make({ out, file, rows: { file, layout: openStore(from) }, places });
+      await using claim = await Claim.make({
+        out,
+        file,
+        rows: rowsIn({ file, layout: openStore(from) }),
+        places,
+      });
       // Keep this order: who finds the place looks for the claim.
       if (places !== undefined) rememberPlace(places, { out, home, file });
       if (await this.#isOvertaken(claim, seen)) {

@@ -34,8 +34,8 @@ const paidIn = (questions: readonly Question[]): number =>
 /** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
 async function sent(filter: RetryFilter, change?: { readonly set: object }) {
   const params = passParams(filter, { otherGpu: 'accept', boughtBefore: 'again' }, change as never);
-  const open = await RowsAgain.of(batch, { ...params, answers: {} });
-  const again = await RowsAgain.of(batch, params);
+  const open = await RowsAgain.of(batch, { ...params, answers: {} }, place);
+  const again = await RowsAgain.of(batch, params, place);
   const { wanted } = again;
   const added = await again.carryOut();
   if (added === undefined) throw new Error('no row is sent again');

@@ -30,6 +30,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   outsideFiles: /names 1 file outside of its folder/,
   changedRows: /would change/,
   boughtBefore: /paid for/,
+  boughtSince: /paid for in other/,
   settings: /ignored: .*reserve/,
 };
 

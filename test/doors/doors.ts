@@ -34,6 +34,7 @@ const FLAGS: Readonly<Partial<Record<Question, readonly string[]>>> = {
   manyRows: ['--limit', '27'],
   outsideFiles: ['--accept-files'],
   boughtBefore: ['--yes'],
+  boughtSince: ['--yes'],
 };
 const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
   guesses: { guess: 'accept' },
@@ -46,6 +47,7 @@ const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
   manyRows: { limit: 27 },
   outsideFiles: { acceptFiles: true },
   boughtBefore: { mayBuyTwice: true },
+  boughtSince: { mayBuyTwice: true },
 };
 /** What the command sets in vain, if the batch exists. */
 const IN_VAIN: readonly string[] = ['--reserve', 'p99'];
@@ -175,16 +177,19 @@ export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
   retry: command(({ question }) => [
     'retry',
     'old',
-    ...(question === 'otherGpu' ? ['--gpu', 'H100'] : ['--outcome', 'succeeded']),
+    ...(question === 'otherGpu' ? ['--gpu', 'H100'] : []),
+    ...(question === 'boughtBefore' ? ['--outcome', 'succeeded'] : []),
   ]),
   start: call((rs, { sheet, question }, options) =>
     rs.start(sheet, { deployment: 'portraits', ...options, ...severalOf(question) }),
   ),
   append: call((rs, { sheet }, options) => rs.getHandle('old').append(sheet, options)),
   retryCall: call((rs, { question }, options) =>
-    rs
-      .getHandle('old')
-      .retry({ ...(question === 'otherGpu' ? { gpu: 'H100' } : { outcome: ['succeeded'] }), ...options }),
+    rs.getHandle('old').retry({
+      ...(question === 'otherGpu' && { gpu: 'H100' }),
+      ...(question === 'boughtBefore' && { outcome: ['succeeded'] }),
+      ...options,
+    }),
   ),
   runBatch,
   firing,

@@ -40,7 +40,8 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
       : 'prompt,seed,photo\na newt,4,.secret\n',
   manyRows: () => 'prompt,seed\na newt,40\na toad,60\na crow,80\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
-  boughtBefore: more,
+  boughtBefore: (before) => before,
+  boughtSince: more,
   settings: (before) => before,
 };
 
@@ -64,7 +65,7 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
   if (question !== 'open') await endBatch(batch);
   const sheet = join(console.folder, 'old.csv');
   // Two batches that others do not know of share a row.
-  if (question === 'boughtBefore' && door !== 'retry' && door !== 'retryCall')
+  if (question === 'boughtSince')
     await endBatch(
       await console.batch(console.write('other.csv', more(before)), 'other', 'portraits', key),
       true,

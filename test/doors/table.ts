@@ -30,7 +30,8 @@ export const QUESTIONS = {
   manyRows: 'a grid, or several runs a row, make more than 100,000 rows of it',
   outsideFiles: 'it names files outside of its folder, or hidden in it',
   changedRows: 'it changes rows that the batch has bought',
-  boughtBefore: 'a row may have a run that was paid for',
+  boughtBefore: 'a row that has or may have a run that was paid for is sent again',
+  boughtSince: 'another batch has bought, or may still buy, a row that is added or sent again',
   settings: 'a setting has no effect on the batch that exists',
 } as const;
 
@@ -137,6 +138,13 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
   },
   boughtBefore: {
     ...always(NEW_BATCH),
+    ...added(never('such rows are not sent again')),
+    watch: never('a save is the wish of its user'),
+    retry: asks('E602', '--yes'),
+    retryCall: refuses('E602', 'mayBuyTwice: true'),
+  },
+  boughtSince: {
+    ...always(never('asked as rows that batches have done')),
     into: asks('E602', '--yes'),
     append: refuses('E602', 'mayBuyTwice: true'),
     watch: never('a save is the wish of its user'),

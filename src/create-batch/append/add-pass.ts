@@ -3,26 +3,32 @@
 // leaves them out: no row ever has two open places.
 
 import type { Outcome } from '../../batch/outcome.ts';
-import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import { definedOnly } from '../../options/defined-only.ts';
+import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { undelivered, type RowRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
-import { bothChanges, type InputChange } from '../../sheet/input-change.ts';
-import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
-import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
+import { bothChanges, changedInputs, type InputChange } from '../../sheet/input-change.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import { createPass, newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
+import { waitForOther } from '../claim.ts';
 import {
   answersIn,
   otherGpu,
   QuestionsOpen,
+  sumOf,
   unanswered,
   type Answers,
   type Patch,
   type Question,
+  type SharedRows,
 } from '../questions.ts';
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
+import type { NewRows } from '../reuse/overlap.ts';
 import type { Proposed } from '../settle.ts';
-import { hasPlace, placesIn } from '../watched/sheet-places.ts';
+import { OtherBatches, type Where } from './paid-elsewhere.ts';
+import { rowsInFlight } from './rows-in-flight.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
@@ -66,14 +72,34 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   #params: PassParams;
   #answers: Answers;
   #wanted: Candidates;
+  readonly #others: OtherBatches;
+  /** Rows that other batches have got since this one was made. */
+  #paid: readonly SharedRows[] = [];
 
-  private constructor(batch: Batch, params: PassParams, wanted: Candidates) {
-    [this.#batch, this.#params, this.#wanted] = [batch, params, wanted];
+  private constructor(batch: Batch, params: PassParams, wanted: Candidates, others: OtherBatches) {
+    [this.#batch, this.#params, this.#wanted, this.#others] = [batch, params, wanted, others];
     this.#answers = params.answers ?? {};
   }
 
-  static async of(batch: Batch, params: PassParams): Promise<RowsAgain> {
-    return new RowsAgain(batch, params, await candidates(batch, params));
+  static async of(batch: Batch, params: PassParams, where: Where): Promise<RowsAgain> {
+    const others = new OtherBatches(where, batch.file);
+    const rows = new RowsAgain(batch, params, await candidates(batch, params), others);
+    await rows.#compare();
+    return rows;
+  }
+
+  async #compare(): Promise<void> {
+    const { rows, fetched } = this.#wanted;
+    if (rows > fetched && !this.#isMeant) this.#paid = await this.#others.compare(this.#bought);
+  }
+
+  get #isMeant(): boolean {
+    return this.#answers.boughtBefore !== undefined;
+  }
+
+  get #bought(): NewRows {
+    const { file } = this.#batch;
+    return { file, rows: () => boughtRows(this.#batch, this.#params), since: file.createdAt };
   }
 
   get wanted(): Candidates {
@@ -89,8 +115,12 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
     const { rows, outcomes, boughtAgain, fetched, expectedUsd } = this.#wanted;
     const { gpu } = this.#params;
     const asked = gpu === undefined ? [] : [...otherGpu(this.#batch.file, { [gpu]: rows - fetched })];
-    const paid = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-    if (paid > 0) asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
+    const own = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
+    const paid = own + sumOf(this.#paid);
+    const others = [...new Set(this.#paid.map(({ batch }) => batch))];
+    const batches = own > 0 ? [this.#batch.file.batch, ...others] : others;
+    const where = others.length === 0 ? {} : { batches };
+    if (paid > 0) asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd, ...where });
     return unanswered(asked, this.#answers);
   }
 
@@ -100,7 +130,7 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
 
   /** Adds the pass, or none if no row is wanted. If another pass was added meanwhile, the rows are read again. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Candidates | undefined> {
-    for (; ; this.#wanted = await candidates(this.#batch, this.#params)) {
+    for (;;) {
       if (this.#wanted.rows === 0) return undefined;
       const { questions } = this;
       if (questions.length > 0) throw new QuestionsOpen(questions);
@@ -108,8 +138,17 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
       await this.#params.servers?.();
       const change = await this.#params.upload?.();
       if (change !== undefined) this.#params = { ...this.#params, change };
-      else if (await addPass(this.#batch, this.#params, this.#wanted)) return this.#wanted;
+      else if (await this.#add()) return this.#wanted;
+      else await waitForOther();
+      this.#wanted = await candidates(this.#batch, this.#params);
+      await this.#compare();
     }
+  }
+
+  /** False if another pass was added since, or if another batch has got some of the rows. */
+  async #add(): Promise<boolean> {
+    const create = await queuePass(this.#batch, this.#params, this.#wanted);
+    return this.#others.claim(this.#bought, this.#isMeant, create);
   }
 
   [Symbol.dispose](): void {
@@ -117,19 +156,20 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   }
 }
 
-/** False if another pass was added since `wanted`. */
-async function addPass({ store, file }: Batch, { by, reason }: PassParams, wanted: Candidates) {
+/** What creates the pass, once its places are written: false if another one was added since `wanted`. */
+async function queuePass({ store, file }: Batch, { by, reason }: PassParams, wanted: Candidates) {
   const pages = await QueuePages.open(store, file, wanted.pass);
   for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
   const { segments } = pages;
-  return createPass(store, wanted.pass, {
-    at: new Date().toISOString(),
-    kind: 'retry',
-    by,
-    segments,
-    ...(reason === undefined ? {} : { reason }),
-    ...changedFlag(wanted),
-  });
+  return () =>
+    createPass(store, wanted.pass, {
+      at: new Date().toISOString(),
+      kind: 'retry',
+      by,
+      segments,
+      ...(reason === undefined ? {} : { reason }),
+      ...changedFlag(wanted),
+    });
 }
 
 const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>
@@ -137,23 +177,40 @@ const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged
     ? { isChanged: true }
     : {};
 
-export async function candidates({ store, file }: Batch, params: PassParams): Promise<Candidates> {
-  const { isWanted, gpu } = params;
+/** Rows with an outcome, up to this pass. `isOpen`: it is being sent again already. */
+async function* endedRows({ store, file }: Batch, newest: number) {
   const ended = await summarizedPass(store);
-  const newest = await newestPass(store);
-  const hasEnded = ended === newest;
   const openRows = await rowsInFlight({ store, file }, ended, newest);
+  for await (const one of rowsOf(store, file)) {
+    // While a batch runs, rows without a record have no outcome yet.
+    if (one.record === undefined && ended !== newest) continue;
+    yield { one, record: recordOf(one), isOpen: openRows.has(one.row.row) };
+  }
+}
+
+/** The rows that a pass would buy, but for those with a run of this batch, which are asked about in any case. */
+async function* boughtRows(batch: Batch, params: PassParams): ReturnType<NewRows['rows']> {
+  for await (const { one, record, isOpen } of endedRows(batch, await newestPass(batch.store))) {
+    if (isOpen || !params.isWanted(record) || COSTLY.includes(record.outcome) || undelivered(record))
+      continue;
+    const climbs = params.gpu === undefined && ladderLaneOf(batch.file, one, params.change) !== undefined;
+    const { gpu = one.row.gpu, change } = queuedAgain(one, params, climbs);
+    yield { row: one.row.row, ...definedOnly({ gpu }), inputs: changedInputs(one.row.inputs, change) };
+  }
+}
+
+export async function candidates(batch: Batch, params: PassParams): Promise<Candidates> {
+  const { file, store } = batch;
+  const { isWanted, gpu } = params;
+  const newest = await newestPass(store);
   const byGpu = new Map<string, Queued[]>();
   const outcomes: Partial<Record<Outcome, number>> = {};
   const means = new MeanCosts();
   let [rows, open, fetched, boughtAgain] = [0, 0, 0, 0];
-  for await (const one of rowsOf(store, file)) {
-    // While a batch runs, rows without a record have no outcome yet.
-    if (one.record === undefined && !hasEnded) continue;
-    const record = recordOf(one);
+  for await (const { one, record, isOpen } of endedRows(batch, newest)) {
     means.add(record);
     if (!isWanted(record)) continue;
-    if (openRows.has(one.row.row)) {
+    if (isOpen) {
       open += 1;
       continue;
     }
@@ -215,21 +272,4 @@ function queuedAgain(
     ...(change === undefined ? {} : { change }),
     ...(folder === '' ? {} : { in: folder }),
   };
-}
-
-/** Rows that passes after `ended` send, and that have no new record yet: as they were asked. */
-export async function rowsInFlight(
-  { store, file }: Batch,
-  ended: number | undefined,
-  newest: number,
-): Promise<ReadonlyMap<number, Queued>> {
-  const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
-  const rows = new Map<number, Queued>();
-  if (segments.length === 0) return rows;
-  const done = new Set<number>();
-  for await (const { place } of recordsOf(store)) if (hasPlace(segments, place)) done.add(place);
-  for (const segment of segments)
-    for await (const { place, queued } of placesIn(layoutOf(store, file), segment))
-      if (!done.has(place)) rows.set(queued.row, queued);
-  return rows;
 }

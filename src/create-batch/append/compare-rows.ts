@@ -24,7 +24,7 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
-import { rowsInFlight } from './add-pass.ts';
+import { rowsInFlight } from './rows-in-flight.ts';
 import { requestHash } from '../request-hash.ts';
 import { DELETED, isLeftOut } from '../watched/left-out.ts';
 import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';

@@ -40,10 +40,9 @@ import {
   type ReadSheet,
 } from './append-rows.ts';
 import type { Comparison } from './compare-rows.ts';
-import { paidElsewhere, rowsToSend } from './paid-elsewhere.ts';
-import { Claim, comparedWith, waitForOther, type Compared } from '../claim.ts';
-import { batchesAt, placesElsewhere } from '../known-places.ts';
-import { listBatchFolders } from '../../store/batch-folders.ts';
+import { OtherBatches } from './paid-elsewhere.ts';
+import { waitForOther } from '../claim.ts';
+import { rowsIn, type NewRows } from '../reuse/overlap.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
@@ -77,8 +76,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #further: Further | undefined;
   /** Rows to send that other batches have. */
   #paid: readonly SharedRows[] = [];
-  /** The batches that they were compared with. */
-  #others: Compared = new Map();
+  readonly #others: OtherBatches;
   #failure: unknown;
   #files: LocalFiles | undefined;
   #found: LocalFiles['found'];
@@ -87,6 +85,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   private constructor(request: FurtherRequest, around: Around, folder: string) {
     [this.#request, this.#around, this.#folder] = [request, around, folder];
     this.#answers = request.answers;
+    this.#others = new OtherBatches(around.config, request.batch.file);
   }
 
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
@@ -140,7 +139,6 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   /** undefined if the batch has all rows. If another pass was added meanwhile, they are compared again. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Appended | undefined> {
-    const seen = new Map<string, number>();
     for (;;) {
       const { questions } = this;
       if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
@@ -153,28 +151,13 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
         await this.#layOut();
         continue;
       }
-      const isAdded = await addRows(sheet, compared, this.#request.by, (add) => this.#claimed(add, seen));
+      const isAdded = await addRows(sheet, compared, this.#request.by, (add) =>
+        this.#others.claim(rowsToSend(sheet, compared), !this.#isAsked, add),
+      );
       if (isAdded) return { pass, appended, changed };
       await waitForOther();
       await this.#compare(sheet);
     }
-  }
-
-  /** Adds the pass, unless another command has made a batch with some of the rows, or is about to. */
-  async #claimed(add: () => Promise<boolean>, seen: Map<string, number>): Promise<boolean> {
-    const { sheet, compared } = this.#further as Further;
-    const { out } = this.#around.config;
-    const { file } = sheet.batch;
-    await using claim = await Claim.make({
-      out,
-      file,
-      rows: rowsToSend(sheet, compared),
-      places: this.#places,
-    });
-    const others = { compared: this.#others, seen, isElsewhereMeant: false };
-    if (this.#isAsked && (await claim.isOvertaken(others))) return false;
-    // Awaited here: the claim stands until the pass exists.
-    return claim.isFresh && (await add());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -219,29 +202,22 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     const compared = await compareFurther(sheet);
     before?.[Symbol.dispose]();
     this.#further = { sheet, compared };
-    if (this.#isAsked) await this.#compareOthers(sheet, compared);
+    if (this.#isAsked) this.#paid = await this.#others.compare(rowsToSend(sheet, compared));
   }
 
   /** What is saved again is the wish of its user, whatever other batches have. */
   get #isAsked(): boolean {
     return this.#request.isSavedAgain !== true && this.#answers.boughtBefore === undefined;
   }
+}
 
-  /** undefined in a rehearsal: nothing is paid for. */
-  get #places(): string | undefined {
-    const { batch } = this.#request;
-    return batch.file.service.rehearsal ? undefined : this.#around.config.places;
-  }
-
-  async #compareOthers(sheet: FurtherSheet, compared: Comparison): Promise<void> {
-    const { out } = this.#around.config;
-    const { file } = this.#request.batch;
-    const here = await listBatchFolders(out);
-    const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
-    const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
-    this.#others = await comparedWith(file, [...here, ...elsewhere]);
-    this.#paid = await paidElsewhere([...here, ...elsewhere], sheet, compared);
-  }
+/** The rows that are appended or changed. */
+function rowsToSend({ batch: { file }, laidOut, layout }: FurtherSheet, compared: Comparison): NewRows {
+  const { rows, pages } = laidOut;
+  return rowsIn(
+    { file: { ...file, sheet: { ...file.sheet, rows, pages } }, layout },
+    (row) => compared.numberOf(row) !== undefined || compared.againOf(row) !== undefined,
+  );
 }
 
 /** The results of a batch, which are sent back changed, lie elsewhere than its sheet. */

@@ -1,29 +1,50 @@
-// Finds the rows that a sheet adds to a batch, or changes in it, and that other batches have with the same inputs: what they have bought,
-// or may still buy, would be bought a second time.
+// The other batches that have rows which a batch is about to get, or to send again: what they have bought, or may still buy, would be
+// bought a second time.
 
-import type { BatchFolder } from '../../store/batch-folders.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
+import { Claim, comparedWith, type Compared } from '../claim.ts';
+import { batchesAt, placesElsewhere } from '../known-places.ts';
 import type { SharedRows } from '../questions.ts';
 import { findOverlap, type NewRows } from '../reuse/overlap.ts';
-import type { FurtherSheet } from './append-rows.ts';
-import type { Comparison } from './compare-rows.ts';
 
-export async function paidElsewhere(
-  batches: readonly BatchFolder[],
-  sheet: FurtherSheet,
-  compared: Comparison,
-): Promise<readonly SharedRows[]> {
-  if (compared.appended + compared.changed === 0) return [];
-  const others = batches.filter(({ file }) => file.mark !== sheet.batch.file.mark);
-  using overlap = await findOverlap(others, rowsToSend(sheet, compared));
-  return [...overlap.done, ...overlap.open, ...overlap.unknown];
-}
+/** Where batches are; without `places` only those in this folder are known. */
+export type Where = { readonly out: string; readonly places?: string };
 
-export function rowsToSend(
-  { batch: { file }, laidOut, layout }: FurtherSheet,
-  compared: Comparison,
-): NewRows {
-  const { rows, pages } = laidOut;
-  const isWanted = (row: number): boolean =>
-    compared.numberOf(row) !== undefined || compared.againOf(row) !== undefined;
-  return { file: { ...file, sheet: { ...file.sheet, rows, pages } }, layout, isWanted };
+export class OtherBatches {
+  readonly #out: string;
+  /** undefined in a rehearsal: nothing is paid for. */
+  readonly #places: string | undefined;
+  readonly #file: BatchFile;
+  #compared: Compared = new Map();
+  readonly #seen = new Map<string, number>();
+
+  constructor({ out, places }: Where, file: BatchFile) {
+    [this.#out, this.#file] = [out, file];
+    this.#places = file.service.rehearsal ? undefined : places;
+  }
+
+  /** Those of the rows that they have. */
+  async compare(rows: NewRows): Promise<readonly SharedRows[]> {
+    const [out, file] = [this.#out, this.#file];
+    const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
+    const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
+    const all = [...(await listBatchFolders(out)), ...elsewhere];
+    this.#compared = await comparedWith(file, all);
+    using overlap = await findOverlap(
+      all.filter((one) => one.file.mark !== file.mark),
+      rows,
+    );
+    return [...overlap.done, ...overlap.open, ...overlap.unknown];
+  }
+
+  /** Adds a pass with the rows, unless another command has made a batch with some of them, or is about to. `isMeant`: also then. */
+  async claim(rows: NewRows, isMeant: boolean, add: () => Promise<boolean>): Promise<boolean> {
+    const claimed = { out: this.#out, file: this.#file, rows, places: this.#places };
+    await using claim = await Claim.make(claimed);
+    const seen = { compared: this.#compared, seen: this.#seen, isElsewhereMeant: false };
+    if (!isMeant && (await claim.isOvertaken(seen))) return false;
+    // Awaited here: the claim stands until the pass exists.
+    return claim.isFresh && (await add());
+  }
 }

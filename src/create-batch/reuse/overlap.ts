@@ -5,10 +5,11 @@
 import { lstat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pMapIterable } from 'p-map';
+import type { PassSegment } from '../../batch/state/lanes.ts';
 import { parseExactly } from '../../host/exact-json.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import type { FileRecord, PartRecord } from '../../results/row-record.ts';
+import { placeOf, type FileRecord, type PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
@@ -17,16 +18,29 @@ import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
-import { rowsInFlight } from '../append/add-pass.ts';
+import { rowsInFlight } from '../append/rows-in-flight.ts';
 import type { SharedRows } from '../questions.ts';
 import { requestHash } from '../request-hash.ts';
+import { hasPlace } from '../watched/sheet-places.ts';
 
 export type NewRows = {
   readonly file: BatchFile;
-  readonly layout: Store;
-  /** undefined: all rows. */
-  readonly isWanted?: (row: number) => boolean;
+  readonly rows: () => AsyncIterable<Pick<SheetRow, 'row' | 'gpu' | 'inputs'>>;
+  /** Only what other batches have taken on since then counts. */
+  readonly since?: string;
 };
+
+/** The rows of a sheet that is laid out; by default all of them. */
+export const rowsIn = (
+  { file, layout }: { readonly file: BatchFile; readonly layout: Store },
+  isWanted = (_row: number): boolean => true,
+): NewRows => ({
+  file,
+  rows: async function* () {
+    for (let page = 1; page <= file.sheet.pages; page += 1)
+      for (const row of await readPage(layout, page)) if (isWanted(row.row)) yield row;
+  },
+});
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {
@@ -39,15 +53,17 @@ export type ReusableRow = {
 /** Of the rows that are wanted. The caller closes it. */
 export async function findOverlap(
   batches: readonly BatchFolder[],
-  { file, layout, isWanted = () => true }: NewRows,
+  { file, rows, since }: NewRows,
 ): Promise<Overlap> {
-  const others = batches.filter((other) => mayShare(file, other.file));
+  const others: OtherBatch[] = [];
+  for (const other of batches) {
+    const places = mayShare(file, other.file) ? await placesSince(other, since) : [];
+    if (places?.length !== 0) others.push({ ...other, places });
+  }
   const overlap = new Overlap(file.sheet.rows);
   try {
     if (others.length === 0) return overlap;
-    for (let page = 1; page <= file.sheet.pages; page += 1)
-      for (const row of await readPage(layout, page))
-        if (isWanted(row.row)) overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
+    for await (const row of rows()) overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
     for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
     overlap.end();
     return overlap;
@@ -55,6 +71,15 @@ export async function findOverlap(
     overlap[Symbol.dispose]();
     throw error;
   }
+}
+
+/** `places`: undefined for all of them. */
+type OtherBatch = BatchFolder & { readonly places: readonly PassSegment[] | undefined };
+
+async function placesSince({ store, file }: BatchFolder, since = ''): Promise<OtherBatch['places']> {
+  if (file.createdAt >= since) return undefined;
+  const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
+  return passes.filter(({ at }) => at >= since).flatMap(({ segments }) => segments);
 }
 
 /** A version that one of them does not know counts as the same; then only the user can decide. */
@@ -90,15 +115,19 @@ const mayAnswer = (row: SheetRow, file: BatchFile): readonly string[] =>
     : [requestHash(row.inputs, row.gpu)];
 
 /** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
-async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): Promise<void> {
+async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): Promise<void> {
   const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
   const from = await firstShared(overlap, other);
   if (from === undefined) return;
   // Before the parts: if the batch ends meanwhile, its last rows count as open.
   const ended = await summarizedPass(other.store);
   const again = await rowsInFlight(other, ended, await newestPass(other.store));
+  const isCounted = ({ row: { row }, record }: BatchRow): boolean =>
+    other.places === undefined ||
+    again.has(row) ||
+    (record !== undefined && hasPlace(other.places, placeOf(record)));
   const asking = async (row: BatchRow): Promise<Asking> => {
-    const requests = answeredBy({ ...row, row: askedOf(row, again) }, other.file);
+    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, again) }, other.file) : [];
     const isWanted = requests.some((one) => overlap.has(one));
     return { row, requests, isDone: isWanted && (await isReusable(row, other)) };
   };

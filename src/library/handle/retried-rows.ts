@@ -73,7 +73,7 @@ export async function proposeRetry(
 ): Promise<RowsAgain> {
   await refuseUnknownRows(found, filter);
   const params = { ...passParams(filter, answers), servers: () => servers.for(found) };
-  if (set === undefined) return RowsAgain.of(found, params);
+  if (set === undefined) return RowsAgain.of(found, params, servers.config);
   // Only the service knows the types of the inputs, and the local one runs with the servers.
   await servers.forRehearsal(found);
   const { sheet, service, deadlineAt } = found.file;
@@ -84,7 +84,7 @@ export async function proposeRetry(
   const changed = () => inputChangeOf(config, found, set, files);
   const upload = async () => ((await files.upload(onUploading)) ? changed() : undefined);
   try {
-    return await RowsAgain.of(found, { ...params, change: await changed(), upload, files });
+    return await RowsAgain.of(found, { ...params, change: await changed(), upload, files }, config);
   } catch (error) {
     files[Symbol.dispose]();
     throw error;
