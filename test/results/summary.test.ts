@@ -5,7 +5,17 @@ import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/reques
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import { notSucceeded, summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
+import {
+  notSucceeded,
+  readLatestSummary,
+  summaryOf,
+  writeSummary,
+  type LastReading,
+  type Summary,
+} from '../../src/results/summary.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { summaryOfPass } from './summary-of-pass.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { paramsOf } from '../batch/params.ts';
@@ -89,6 +99,12 @@ describe('the runs that a batch may not have seen', () => {
 });
 
 describe('summary.json', () => {
+  it('is not replaced by that of an earlier end', async () => {
+    const store = folderStore(freshFolder());
+    for (const pass of [2, 1]) await writeSummary(store, JSON.parse(summaryOfPass(pass)) as Summary);
+    expect((await readLatestSummary(store))?.pass).toBe(2);
+  });
+
   it('adds every attempt of every row to the GPU that it used', () => {
     expect(summary(LEDGER, 'complete')).toMatchObject({
       rows: 3,
