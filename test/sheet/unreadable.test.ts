@@ -24,6 +24,12 @@ const mebibytes = (n: number): string => 'x'.repeat(n * 1024 * 1024);
 const unreadable: readonly Unreadable[] = [
   ['bytes that are not UTF-8', { text: latin1 }, 'E102 3:-', /^line 3 of sheet.csv is not UTF-8 text$/],
   [
+    'bytes that are not UTF-8 below a damaged character that is',
+    { text: Buffer.concat([Buffer.from('a,b\n\ufffd,y\n'), latin1]) },
+    'E102 5:-',
+    /^line 5 /,
+  ],
+  [
     'a character that the end cuts',
     { text: Buffer.from('a\n\u00e9').subarray(0, 3) },
     'E102 2:-',

@@ -213,9 +213,21 @@ function isUtf8(sample: Uint8Array): boolean {
   }
 }
 
-/** Reads the sheet once more to name the line in which decoding failed. */
+/** Reads the sheet once more to name the line in which decoding failed: an earlier one may really have U+FFFD. */
 async function undecodable(source: SheetSource, writing: Writing): Promise<RunsheetError> {
-  const { cursor } = await firstOf(lenientTextOf(source, writing), /\uFFFD/);
+  const [strict, lenient, cursor] = [decoderOf(writing), decoderOf(writing, false), new Cursor()];
+  let text = '';
+  try {
+    for await (const part of source.open())
+      for (let from = 0, end = 0; from < part.length; from = end) {
+        end = part.indexOf(LF, from) + 1 || part.length;
+        text = lenient.decode(part.subarray(from, end), { stream: true });
+        cursor.pass(strict.decode(part.subarray(from, end), { stream: true }));
+      }
+    text = lenient.decode();
+  } catch {
+    cursor.pass(text.slice(0, text.indexOf('\uFFFD')));
+  }
   const { encoding } = decoderOf(writing);
   const what = `line ${cursor.line} of ${source.name} is not ${encoding.toUpperCase()} text`;
   const hint =
@@ -224,6 +236,8 @@ async function undecodable(source: SheetSource, writing: Writing): Promise<Runsh
       : 'name the encoding that the sheet was saved in, or leave --encoding out for UTF-8';
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
 }
+
+const LF = 0x0a;
 
 /** The first such character, and where it is. */
 async function firstOf(texts: AsyncIterable<string>, pattern: RegExp) {
