@@ -89,7 +89,8 @@ const factsOf = ({ rows, done, tally, costUsd, ledger, ...open }: Progress) => (
   waiting: open.retrying,
   unsent: open.unsent,
   duplicates: ledger.duplicates,
-  cost_usd: rounded(costUsd),
+  // Without a price it is not known, which is not 0.
+  ...(costUsd > 0 && { cost_usd: rounded(costUsd) }),
 });
 
 const MESSAGES: Readonly<Record<BatchEvent['event'], string>> = {

@@ -97,8 +97,13 @@ const loads = (name: 'outstanding' | 'waiting' | 'unsent', help: string): Readin
   numbers(name, `${help}, by the GPU that they ask for`, 'gpu', ({ byGpu = [] }) =>
     byGpu.map((load) => [load.gpu ?? DEFAULT_GPU, load[name]]),
   );
+/** Without a price the cost is not known, which is not 0. */
 const uses = (name: string, help: string, of: 'runs' | 'seconds' | 'costUsd'): Reading =>
-  numbers(name, help, 'gpu', ({ tally }) => Object.entries(tally.gpus).map(([gpu, use]) => [gpu, use[of]]));
+  numbers(name, help, 'gpu', ({ tally }) =>
+    Object.entries(tally.gpus)
+      .map(([gpu, use]) => [gpu, use[of]] as const)
+      .filter(([, value]) => of !== 'costUsd' || value > 0),
+  );
 
 const READINGS: readonly Reading[] = [
   numbers('state', '1 for the state of the batch, 0 for all others', 'state', ({ state }) =>
@@ -129,7 +134,7 @@ const READINGS: readonly Reading[] = [
   number(
     'cost_usd',
     'Estimated cost of the runs of all collected rows in US dollars',
-    ({ costUsd }) => costUsd,
+    ({ costUsd }) => costUsd || undefined,
   ),
   uses('gpu_cost_usd', 'The same by the GPU that was used', 'costUsd'),
   uses('gpu_seconds', 'Seconds of cold start and run by the GPU that was used', 'seconds'),

@@ -100,6 +100,12 @@ describe('the log of batches', () => {
     ]);
   });
 
+  it('has no cost of a batch on own GPUs, which have no price', async () => {
+    await ends('finalizeBatch', { log: [], progress: NOW, startedAt: 0, endedAt: 1 }, nothing);
+    expect(lines).toMatchObject([{ msg: 'the batch ended' }]);
+    expect(lines[0]).not.toHaveProperty('cost_usd');
+  });
+
   it('has no line of an activity that did not end, but counts a store that failed', async () => {
     const fail = async (): Promise<never> => {
       throw ApplicationFailure.nonRetryable('ENOSPC', 'StoreFailed');

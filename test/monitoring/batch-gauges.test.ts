@@ -81,6 +81,15 @@ describe('the gauges of a running batch', () => {
     expect(valueOf(samples, 'runsheet_batch_budget_reserved_usd')).toBe(0.5);
   });
 
+  it('have no cost on own GPUs, which have no price: what is not known is not 0', async () => {
+    const { state } = running({ rows: 40, concurrency: 6 });
+    state.tally = tallyUse(state.tally, 'RTX 4090', { runs: 2, seconds: 30, costUsd: 0 });
+    const samples = await shown([known('b', figuresOf(progress(state), false))]);
+    expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ 'RTX 4090': 2 });
+    expect(byLabel(samples, 'runsheet_batch_gpu_cost_usd', 'gpu')).toEqual({});
+    expect(valueOf(samples, 'runsheet_batch_cost_usd')).toBeUndefined();
+  });
+
   it('say that the batch failed if its workflow ended without results', async () => {
     const { state } = running({ rows: 40, concurrency: 6 });
     pause(state, 'store', 'ENOSPC');
@@ -115,6 +124,16 @@ describe('the gauges of an ended batch', () => {
       unconfirmed: ledger.unconfirmed,
     });
   });
+});
+
+it('of an ended batch on own GPUs have no cost', async () => {
+  const { tally, ledger } = progress(running({ rows: 40, concurrency: 6 }).state);
+  const gpus = { 'RTX 4090': { runs: 41, seconds: 900.5 } };
+  const summary = { rows: 40, ...tally, requests: ledger, bought_twice: 0, gpus } as unknown as Summary;
+  const samples = await shown([known('b', figuresAtEnd(summary))]);
+  expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ 'RTX 4090': 41 });
+  expect(byLabel(samples, 'runsheet_batch_gpu_cost_usd', 'gpu')).toEqual({});
+  expect(valueOf(samples, 'runsheet_batch_cost_usd')).toBeUndefined();
 });
 
 describe('the labels', () => {
