@@ -49,8 +49,17 @@ export const nextOfEnded = (found: Named, summary: Summary): readonly Next[] => 
 export const toFollow = (found: Named): Next => ['follow', nextCommand('follow', found)];
 export const toContinue = (found: Named): Next => ['continue', nextCommand('resume', found)];
 
-/** A batch that the command does not follow; embedded servers end with the command. */
-export function sayLeft(printer: Printer, { stack }: { readonly stack: unknown }, found: Named): void {
-  if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
-  printer.next(stack === undefined ? toFollow(found) : toContinue(found));
+/** Embedded servers that end with the last command that uses them, unless another terminal keeps them. */
+type Stack = { readonly isKept?: boolean | undefined } | undefined;
+
+const isLeaving = (stack: Stack): boolean => stack !== undefined && stack.isKept !== true;
+
+/** What keeps the servers running, if nothing does. */
+export const toKeep = (stack: Stack): readonly Next[] =>
+  isLeaving(stack) ? [['servers', 'runsheet dev']] : [];
+
+/** A batch that the command does not follow. */
+export function sayLeft(printer: Printer, { stack }: { readonly stack: Stack }, found: Named): void {
+  if (isLeaving(stack)) printer.notice('the embedded servers end with the last command that uses them');
+  printer.next(isLeaving(stack) ? toContinue(found) : toFollow(found));
 }

@@ -14,6 +14,7 @@ import { asOption, AGAIN, type Wording } from '../create-batch/questions.ts';
 import { placeOf, durationFrom, requestFrom, type BatchOptions, type Duration } from './start/given-rows.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
+import type { Session } from './session.ts';
 import { inputRefused } from './thrown-errors.ts';
 import { Readable } from 'node:stream';
 import { propose, type Around } from '../create-batch/propose.ts';
@@ -44,8 +45,8 @@ export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> 
 type Created = CreatedSchedule & {
   /** What a firing would make now; undefined if its sheet does not exist yet. */
   readonly today: Pick<DraftBatch, 'file' | 'laidOut'> | undefined;
-  /** Whether it fires only while the embedded servers run. */
-  readonly isEmbedded: boolean;
+  /** The embedded servers, if it fires only while they run. */
+  readonly stack: Session['stack'];
 };
 
 /** Checks what a firing would do now, and makes the schedule. */
@@ -56,7 +57,7 @@ export async function createSchedule(
 ): Promise<Created> {
   const { session, today } = await checkFiring(servers, definition, wording);
   const created = await session.schedules.create(definition, { replace });
-  return { ...created, today, isEmbedded: session.stack !== undefined };
+  return { ...created, today, stack: session.stack };
 }
 
 /** Throws what a firing could not do now, or not answer. */

@@ -33,7 +33,7 @@ describe('the control port of the embedded servers', () => {
     const socket = connect(control.port, '127.0.0.1');
     const answers: StackMessage[] = [];
     readJsonLines(socket, STACK_MESSAGES, (news) => answers.push(news));
-    send(socket, { type: 'hold', word: control.word, service: false, keeps });
+    send(socket, { type: 'hold', word: control.word, service: false, keeps, stays: false });
     await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('notice'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
     return socket;
@@ -71,6 +71,34 @@ describe('the control port of the embedded servers', () => {
     expect(onLast).not.toHaveBeenCalled();
     second.resetAndDestroy();
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  });
+
+  it('tells whether a follower keeps the servers until its user stops it', async () => {
+    onHold.mockImplementation(async ({ isKept: kept }) => ({
+      type: 'ready',
+      address: 'a:1',
+      namespace: 'n',
+      isKept: kept,
+    }));
+    const isKept = async (stays?: boolean): Promise<readonly [unknown, Socket]> => {
+      const socket = connect(control.port, '127.0.0.1');
+      const answers: StackMessage[] = [];
+      readJsonLines(socket, STACK_MESSAGES, (news) => answers.push(news));
+      send(socket, {
+        type: 'hold',
+        word: control.word,
+        service: false,
+        keeps: true,
+        ...(stays && { stays }),
+      } as FollowerMessage);
+      await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('ready'), { interval: 2 });
+      return [(answers.at(-1) as { isKept?: boolean }).isKept, socket];
+    };
+    expect((await isKept())[0]).toBe(false);
+    const [, dev] = await isKept(true);
+    expect((await isKept())[0]).toBe(true);
+    send(dev, { type: 'leave' });
+    await vi.waitFor(async () => expect((await isKept())[0]).toBe(false), { interval: 5 });
   });
 
   const hold = (word: string) => JSON.stringify({ type: 'hold', word, service: false, keeps: true });

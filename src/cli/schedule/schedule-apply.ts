@@ -23,6 +23,7 @@ import { shaped } from '../json/shape.ts';
 
 import { plural } from '../format.ts';
 import { ask } from '../run/answer-policy.ts';
+import { toKeep } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
 
@@ -70,12 +71,9 @@ export const applyWith = (parameters: Parameters) =>
     if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
     if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
     const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
-    const isHere = stack !== undefined && isChanged;
-    if (isHere) printer.notice('They fire while the embedded servers run (docs/schedules.md).');
-    printer.next(...(isHere ? [['servers', 'runsheet dev'] as const] : []), [
-      'list',
-      'runsheet schedule list',
-    ]);
+    const here = isChanged ? stack : undefined;
+    if (here !== undefined) printer.notice('They fire while the embedded servers run (docs/schedules.md).');
+    printer.next(...toKeep(here), ['list', 'runsheet schedule list']);
   };
 
 /** A job is answered in its file. */

@@ -13,6 +13,7 @@ import { estimateOf } from '../../library/start/estimate.ts';
 import { createSchedule } from '../../library/schedules.ts';
 import type { Servers } from '../../library/servers.ts';
 import { asCommand } from '../run/answer-policy.ts';
+import { toKeep } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { plural } from '../format.ts';
@@ -47,7 +48,7 @@ export default async function create(
   const printer = printerFor(this, flags);
   await using servers = serversFor(configOf(flags), printer);
   const definition = await definitionOf(servers, flags, name, sheet);
-  const { handle, how, today, isEmbedded } = await createSchedule(servers, definition, {
+  const { handle, how, today, stack } = await createSchedule(servers, definition, {
     replace: flags.replace,
     wording: asCommand(this.process.argv),
   });
@@ -57,14 +58,11 @@ export default async function create(
     printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(info.definition)].join('\n'));
     await printToday(printer, info.definition, today);
   }
-  if (isEmbedded)
+  if (stack !== undefined)
     printer.notice(
       `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
     );
-  printer.next(...(isEmbedded ? [['servers', 'runsheet dev'] as const] : []), [
-    'show',
-    `runsheet schedule show ${name}`,
-  ]);
+  printer.next(...toKeep(stack), ['show', `runsheet schedule show ${name}`]);
 }
 
 const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {

@@ -8,6 +8,7 @@ import { aboutLines, firingLine, ruleInWords, ruleLines, scheduleJson, timeText 
 import { shownFirings } from '../../library/schedules.ts';
 
 import { keepNames } from '../completion/proposals.ts';
+import { toKeep } from '../next-command.ts';
 import { openSession } from '../session.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { problem } from '../../errors/error.ts';
@@ -140,20 +141,17 @@ export default async function trigger(this: Context, flags: TriggerFlags, name: 
   if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
   else if (stack)
     printer.notice('It runs while the embedded servers run, which `runsheet dev` keeps running.');
-  printer.next(...nextOf(name, batches, stack !== undefined));
+  printer.next(...nextOf(name, batches, toKeep(stack)));
 }
 
 const NO_TIMES = 'no time of the rule lies between --from and --to';
 const notNow = ({ name, overlap }: ScheduleDefinition): string =>
   `a batch of ${name} is running, so this firing ${overlap === 'skip' ? 'was left out' : 'waits for its end'}`;
 
-function nextOf(name: string, [first]: readonly string[], isEmbedded: boolean): readonly Next[] {
+function nextOf(name: string, [first]: readonly string[], servers: readonly Next[]): readonly Next[] {
   if (first === undefined) return [['show', `runsheet schedule show ${name}`]];
-  return isEmbedded
-    ? [
-        ['servers', 'runsheet dev'],
-        ['status', `runsheet status ${first}`],
-      ]
+  return servers.length > 0
+    ? [...servers, ['status', `runsheet status ${first}`]]
     : [['follow', `runsheet follow ${first}`]];
 }
 

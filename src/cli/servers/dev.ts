@@ -12,7 +12,12 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   using interrupts = hearInterrupts(this.process);
-  const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
+  const stack = await followStack({
+    config,
+    service: true,
+    stays: true,
+    notice: (text) => printer.notice(text),
+  });
   const { temporal, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json')

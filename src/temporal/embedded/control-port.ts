@@ -55,6 +55,8 @@ const stackMessage = z.discriminatedUnion('type', [
     dashboardPage: text.optional(),
     /** The run service that the worker's API key belongs to. */
     apiUrl: text.optional(),
+    /** Whether a follower stays until its user stops it. */
+    isKept: z.boolean().optional(),
   }),
   z.object({ type: z.literal('failed'), code: text, message: text, hint: text.optional() }),
   /** The worker sends nothing more and waits for the answers of `onWire` requests. */
@@ -67,7 +69,14 @@ export const STACK_MESSAGES = { schema: stackMessage, most: 1 << 16 };
 
 const followerMessage = z.discriminatedUnion('type', [
   /** `keeps`: the stack lives at least as long as this connection; a reader does not keep it. */
-  z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean().default(true) }),
+  z.object({
+    type: z.literal('hold'),
+    word: text,
+    service: z.boolean(),
+    keeps: z.boolean().default(true),
+    /** It does nothing but keep the stack, until its user stops it. */
+    stays: z.boolean().default(false),
+  }),
   z.object({ type: z.literal('leave') }),
   /** Stop without waiting for pending requests. */
   z.object({ type: z.literal('now') }),
@@ -78,7 +87,7 @@ const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
 export type ControlHandlers = {
   /** A follower has joined; the result is sent to it alone. undefined disconnects it. */
-  onHold(wants: { readonly service: boolean }): Promise<StackMessage | undefined>;
+  onHold(wants: { readonly service: boolean; readonly isKept: boolean }): Promise<StackMessage | undefined>;
   /** The last follower left, or was killed and did not come back in time. */
   onLast(): void;
   onNow(): void;
@@ -101,7 +110,7 @@ export async function openControl(
   { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
 ) {
   const [word, answer] = [randomSecret(), randomSecret()];
-  const followers = new Set<Socket>();
+  const followers = new Map<Socket, Pick<Hold, 'stays'>>();
   /** Authenticated connections; one that has left may still send `now`. */
   const admitted = new Set<Socket>();
 
@@ -117,11 +126,13 @@ export async function openControl(
     connections.busy(socket);
     admitted.add(socket);
     if (wants.keeps) {
-      followers.add(socket);
+      followers.set(socket, wants);
       clearTimeout(lingering);
     }
     writeJsonLine(socket, { type: 'held', answer } satisfies StackMessage);
-    void deps.onHold(wants).then((message) => (message ? writeJsonLine(socket, message) : socket.destroy()));
+    const isKept = [...followers.values()].some(({ stays }) => stays);
+    const answered = deps.onHold({ ...wants, isKept });
+    void answered.then((message) => (message ? writeJsonLine(socket, message) : socket.destroy()));
   };
 
   const onMessage = (socket: Socket, message: FollowerMessage): void => {

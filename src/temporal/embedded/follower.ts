@@ -23,6 +23,8 @@ import { livingRecord, readRecord } from './stack-file.ts';
 export type FollowParams = {
   readonly config: Config;
   readonly service: boolean;
+  /** It is there only to keep the stack (default: false). */
+  readonly stays?: boolean;
   readonly notice: (text: string) => void;
 };
 
@@ -190,7 +192,8 @@ async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined |
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
   const { word, answer } = record.control;
-  send(socket, { type: 'hold', word, service: keeps && params.service, keeps });
+  const { service, stays = false } = params;
+  send(socket, { type: 'hold', word, service: keeps && service, keeps, stays });
   return new Promise((done, failed) => {
     let hear = (message: StackMessage): void => {
       if (message.type === 'notice') params.notice(message.text);

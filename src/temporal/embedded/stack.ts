@@ -79,7 +79,7 @@ async function supervise(
       const service = wants.service ? failureOf(parts.startService()) : undefined;
       const failed = (await up) ?? (await service);
       await recordAgain();
-      return failed ?? readyMessage(parts, config.apiUrl);
+      return failed ?? readyMessage(parts, { apiUrl: config.apiUrl, isKept: wants.isKept });
     },
     onLast: stop,
     onNow: parts.killWorker,
@@ -116,7 +116,9 @@ async function failureOf(work: Promise<void>): Promise<StackMessage | undefined>
   }
 }
 
-async function readyMessage(parts: StackServices, apiUrl: string | undefined): Promise<StackMessage> {
+type Told = Pick<Extract<StackMessage, { type: 'ready' }>, 'apiUrl' | 'isKept'>;
+
+async function readyMessage(parts: StackServices, told: Told): Promise<StackMessage> {
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
@@ -128,7 +130,7 @@ async function readyMessage(parts: StackServices, apiUrl: string | undefined): P
     receiver: worker.url,
     service: service?.url,
     dashboardPage: service?.page,
-    apiUrl,
+    ...told,
   };
 }
 
