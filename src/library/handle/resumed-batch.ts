@@ -17,7 +17,7 @@ import { summarizedPass } from '../../results/summary.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { replaceStarted } from '../../store/batch-file.ts';
-import { createContinued, createPass, newestPass } from '../../store/passes.ts';
+import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
 
 export type Resuming = {
   readonly limits: LimitChange;
@@ -89,7 +89,11 @@ async function rebuildBatch(config: Config, session: Session, found: FoundBatch)
     kind: 'recover',
     segments: [],
   });
-  if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
+  if (!isOurs) {
+    const { kind } = await readPass(store, pass);
+    const does = kind === 'recover' ? 'is rebuilding it' : 'has added rows to it, or sends some again';
+    throw problem('E511', { batch, reason: `another command ${does}; repeat the same command` });
+  }
   await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file));
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, () => session.batches.firstRun(ref));

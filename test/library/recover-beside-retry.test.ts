@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { loadConfig } from '../../src/host/config.ts';
+import { resumeBatch } from '../../src/library/handle/resumed-batch.ts';
+import type { Servers } from '../../src/library/servers.ts';
+import { createPass, newestPass, type PassFile } from '../../src/store/passes.ts';
+import { Console } from '../console/console.ts';
+
+it.each([
+  ['retry', /another command has added rows to it, or sends some again; repeat the same command/],
+  ['recover', /another command is rebuilding it/],
+] as const)('a rebuild that meets a pass of another command names it: %s', async (kind, reason) => {
+  const console = await Console.open();
+  const batch = await console.batch(console.write('sheet.csv', 'prompt\na fox\n'), 'one');
+  // The quiet period is over.
+  await batch.store.write('recovering.json', '{"since":0,"id":"a"}');
+  const at = new Date().toISOString();
+  const other: PassFile = { at, kind, segments: [] };
+  // Nobody has the batch.
+  const isRunning = async (): Promise<boolean> => {
+    await createPass(batch.store, (await newestPass(batch.store)) + 1, other);
+    return false;
+  };
+  const session = { batches: { isRunning } };
+  const servers = { config: loadConfig(), check: async () => undefined, for: async () => session };
+  const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
+  const recovering = resumeBatch(servers as unknown as Servers, batch, asked);
+  await expect(recovering).rejects.toMatchObject({
+    code: 'E511',
+    message: expect.stringMatching(reason) as string,
+  });
+});
