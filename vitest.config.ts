@@ -61,6 +61,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const SINCE_MS = Date.now();
+
 const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;
 
 /** The tests of one size: what takes the cores, then what waits more than it works, then what needs the machine for itself. */
@@ -79,7 +81,10 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     test: {
       name,
       // Batches of tests are none of the developer's.
-      env: { XDG_STATE_HOME: join(tmpdir(), `runsheet-state-${process.pid}`) },
+      env: {
+        XDG_STATE_HOME: join(tmpdir(), `runsheet-state-${process.pid}`),
+        TESTS_SINCE_MS: String(SINCE_MS),
+      },
       include: [...include],
       exclude: [...exclude, otherSize],
       maxWorkers,

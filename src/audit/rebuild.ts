@@ -139,11 +139,11 @@ async function applyWishes(state: State, store: Store): Promise<Wishes> {
 }
 
 /** Adds the rows of all passes. Those of passes that have ended are settled, also if they were never sent: returns the last of these. */
-async function addPasses({ lanes, version }: State, store: Store): Promise<number | undefined> {
+async function addPasses({ lanes }: State, store: Store): Promise<number | undefined> {
   const ended = await summarizedPass(store);
-  addSegments(lanes, await readSegments(store, FIRST_PASS, ended ?? FIRST_PASS), version);
+  addSegments(lanes, await readSegments(store, FIRST_PASS, ended ?? FIRST_PASS));
   if (ended !== undefined) for (const { segments } of lanes) segments.length = 0;
-  addSegments(lanes, await readSegments(store, ended ?? FIRST_PASS, await newestPass(store)), version);
+  addSegments(lanes, await readSegments(store, ended ?? FIRST_PASS, await newestPass(store)));
   return ended;
 }
 

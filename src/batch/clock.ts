@@ -5,6 +5,8 @@
 
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
 import type { ReadBack } from './commands.ts';
+import { NEVER } from './decisions/decision.ts';
+import { readingGapMs, RECONCILE_MAX_MS } from './on-event/list-read.ts';
 import type { State } from './state/state.ts';
 
 /** A longer jump counts as this. */
@@ -20,6 +22,17 @@ export function advanceClock(state: State, wallAt: number): void {
   else if (wallAt < state.wallAt) widenOffset(state, state.wallAt - wallAt);
   state.wallAt = wallAt;
   state.now += hasJumped ? CLOCK_DOUBT_MS : passed;
+}
+
+/**
+ * While attempts are unconfirmed, the batch wakes as often as it reads the lists, also during a long reading: a jump of Temporal's clock
+ * within a long wait would count as time, which proves runs absent.
+ */
+export function believesUntil(state: State): number {
+  const { now, reconcile, phases, version } = state;
+  if (version < 5 || phases.unconfirmed === 0) return NEVER;
+  const readingMs = now - (reconcile.requestedAt ?? now);
+  return now + Math.max(readingGapMs(state), Math.min(readingMs, RECONCILE_MAX_MS));
 }
 
 /** If Temporal's time was changed by `-ms`, the service's time differs from it by so much more. It may also be right. */

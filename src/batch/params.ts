@@ -75,18 +75,18 @@ export type BatchParams = OptionalLimits & {
 // Defines which version of the batch's behaviour a workflow run follows. A change of commands, the snapshot or activity
 // arguments gets the next number, and the code branches on `state.version`, so that running batches still replay.
 //
-//   3  the oldest that is left
-//   4  no wait is without a reason: files, grants and passes that cannot be read pause the batch or are named
+//   4  the oldest that is left
+//   5  the batch wakes during a reading of the run lists, so that a jump of Temporal's clock proves no run absent
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before
 // 0.1.0, so both are equal once.
 /** The oldest and the newest version that this code can continue. */
-export const OLDEST = 3;
-export const READS = 4;
+export const OLDEST = 4;
+export const READS = 5;
 
 /** The version of the batches that this code starts. */
-export const WRITES = 4;
+export const WRITES = 5;
 
 /** Returns the version. Throws a plain error if it is too new or too old: Temporal then retries the task on another worker. */
 export function readableVersion(version: number): number {

@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from '../../src/batch/bounds.ts';
-import { advanceClock, noteServiceTime, readBack, CLOCK_DOUBT_MS } from '../../src/batch/clock.ts';
+import {
+  advanceClock,
+  believesUntil,
+  noteServiceTime,
+  readBack,
+  CLOCK_DOUBT_MS,
+} from '../../src/batch/clock.ts';
+import { NEVER } from '../../src/batch/decisions/decision.ts';
+import { PUBLISH_MS } from '../../src/batch/decisions/publish.ts';
+import { RECONCILE_MAX_MS } from '../../src/batch/on-event/list-read.ts';
+import { step } from '../../src/batch/step.ts';
 import { begin, type State } from '../../src/batch/state/state.ts';
 import { PROBE_MS } from '../../src/batch/pausing/pauses.ts';
 import { paramsOf } from './params.ts';
-import { readUntilResolved, running, unconfirmed } from './scenes.ts';
+import { PROOF_MS, readUntilResolved, running, unconfirmed } from './scenes.ts';
 import { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -74,16 +84,40 @@ describe('clock', () => {
 });
 
 describe('set clocks', () => {
-  it("a server's clock that is set proves no run absent", () => {
-    const world = unconfirmed();
-    world.read('complete');
-    world.jump(DAY_MS);
-    world.read('complete');
-    world.jump(DAY_MS);
-    world.read('complete');
-    expect(world.state.ledger.absent).toBe(0);
-    readUntilResolved(world);
-    expect(world.state.ledger.absent).toBe(1);
+  it.each([DAY_MS, CLOCK_IDLE_MS, PROOF_MS])(
+    "a server's clock that is set by %i ms while lists are read proves no run absent",
+    (ms) => {
+      const world = unconfirmed();
+      for (let set = 0; set < 3; set += 1) {
+        // Nothing waits to be published.
+        world.pass(PUBLISH_MS);
+        world.jump(ms);
+        world.read('complete');
+      }
+      expect(world.state.ledger.absent).toBe(0);
+      readUntilResolved(world);
+      expect(world.state.ledger.absent).toBe(1);
+    },
+  );
+
+  it('a batch wakes often during a reading of the lists, and after a while as often as it reads them', () => {
+    const { state } = unconfirmed();
+    const waits = [];
+    for (let wakes = 0; wakes < 12; wakes += 1) {
+      waits.push(believesUntil(state) - state.now);
+      step(state, [{ type: 'woke' }], state.wallAt + (waits.at(-1) ?? 0));
+    }
+    const { listGapMs } = state.params.timing;
+    expect(waits.slice(0, 2)).toEqual([listGapMs, listGapMs]);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(waits.at(-1)).toBe(RECONCILE_MAX_MS);
+    state.phases.unconfirmed = 0;
+    expect(believesUntil(state)).toBe(NEVER);
+  });
+
+  it('a batch of version 4 wakes during no reading, because its history has no such timer', () => {
+    const { state } = unconfirmed();
+    expect(believesUntil({ ...state, version: 4 })).toBe(NEVER);
   });
 
   it("a batch whose server's clock is set sends its probe as long after the clock was set back as it would have without", () => {

@@ -11,7 +11,7 @@ import {
   placeIn,
   unsentIn,
 } from '../../src/batch/state/lanes.ts';
-import { type BatchParams, WRITES } from '../../src/batch/params.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
 import { World } from './world.ts';
 
 const T4 = 0;
@@ -58,7 +58,6 @@ describe('a large batch in seven lanes whose rows are all sent again three times
         addSegments(
           state.lanes,
           GPUS.map((_, lane) => ({ lane, first: begin + done + 1, count: Math.min(PAGE, places - done) })),
-          WRITES,
         );
     }
     expect(state.lanes.map(unsentIn).reduce((sum, count) => sum + count, 0)).toBe(28 * places - 1);

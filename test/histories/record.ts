@@ -116,7 +116,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
   'resting-before-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02, keeps: 'first' },
-  'a-moment-for-a-continue-as-new': { rows: 1_000, cap: 12, runSeconds: 1, keeps: 'first' },
+  'a-moment-for-a-continue-as-new': { rows: 1_500, cap: 12, runSeconds: 1, keeps: 'first' },
 };
 
 const batchOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';

@@ -9,7 +9,7 @@ import proto from '@temporalio/proto';
 const { History: Binary } = proto.temporal.api.history.v1;
 const ENDING = '.history.br';
 
-/** `version-3/cancelled`, and so on. */
+/** `version-4/cancelled`, and so on. */
 export const RECORDINGS: readonly string[] = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))

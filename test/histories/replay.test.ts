@@ -42,7 +42,7 @@ describe('recorded histories', () => {
   });
 
   it('have a memo with the progress between a continue-as-new and the first task after it', () => {
-    const fields = readRecording('version-3/after-a-continue-as-new').events?.[0]?.workflowExecutionStartedEventAttributes?.memo?.fields;
+    const fields = readRecording('version-4/after-a-continue-as-new').events?.[0]?.workflowExecutionStartedEventAttributes?.memo?.fields;
     expect(Object.keys(fields ?? {}).sort()).toEqual(['folder', 'progress']);
   });
 

@@ -123,7 +123,9 @@ export class WrongClock {
     if (this.#world.isCalm) return;
     if (this.#world.shouldInject(fault)) {
       this.#latest = this.latest;
-      this.#offsetMs += this.#world.between(-2 * HOUR_MS, 2 * HOUR_MS);
+      // Small steps hide within the waits of a batch.
+      const mostMs = this.#world.chance(0.5) ? 2 * HOUR_MS : 20_000;
+      this.#offsetMs += this.#world.between(-mostMs, mostMs);
       this.#onStep();
     }
     this.#world.after(1_000, () => this.#step(fault));

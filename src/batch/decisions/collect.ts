@@ -53,8 +53,7 @@ const isAwaited = ({ gate, params, pauses }: State): boolean =>
   gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0;
 
 /** Half of a probe are rows that have not been tried: files that are refused for ever keep no good ones waiting. */
-function takeProbe({ version, deferred, ended }: State): readonly Ended[] {
-  if (version < 4) return [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);
+function takeProbe({ deferred, ended }: State): readonly Ended[] {
   const untried = ended.slice(0, Math.max(FILES_PROBE_ROWS / 2, FILES_PROBE_ROWS - deferred.length));
   return [...deferred.slice(0, FILES_PROBE_ROWS - untried.length), ...untried];
 }

@@ -123,8 +123,7 @@ const hasNext = (state: State, lane: Lane, account: Account): boolean =>
  * or has no slots at all. A batch whose pool has given all slots to others is not paused: it gets some when their runs end.
  */
 export const pauseForPool: Decision = {
-  dueAt: (state) =>
-    state.version < 4 || state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state),
+  dueAt: (state) => (state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state)),
   act: (state) => pause(state, 'pool', poolFault(state)),
 };
 
@@ -140,12 +139,8 @@ function faultAt(state: State): number {
   const { failure, size } = membership;
   if (failure !== undefined) return failure.since + POOL_GONE_MS;
   if (size === 0) return 0;
-  return isUnanswered(membership) ? joinedAt(state, membership) + POOL_GONE_MS : NEVER;
+  return isUnanswered(membership) ? membership.joinedAt + POOL_GONE_MS : NEVER;
 }
-
-/** By the batch's clock. A membership of an older version knows only Temporal's time. */
-const joinedAt = ({ now, wallAt }: State, membership: Membership): number =>
-  membership.joinedAt ?? now - wallAt + membership.life;
 
 const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;
 
@@ -159,17 +154,14 @@ export const pauseForUnconfirmed: Decision = {
   dueAt: (state) => {
     const at = tooManyAt(state);
     // After an outage, the first reading may resolve them.
-    const isRead = state.version < 4 || at <= (state.reconcile.readAt ?? 0);
+    const isRead = at <= (state.reconcile.readAt ?? 0);
     return state.pauses.has('unconfirmed') || !isRead ? NEVER : at;
   },
   act: (state) => {
     const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
     const places = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
     const text = `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them`;
-    const more = stuck.length - places.length;
-    if (state.version >= 4) pause(state, 'unconfirmed', text, { places });
-    else
-      pause(state, 'unconfirmed', `${text}: rows ${places.join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
+    pause(state, 'unconfirmed', text, { places });
   },
 };
 
@@ -195,17 +187,15 @@ function tooManyAt(state: State): number {
 /** The slots that the batch may use. A pool that has taken all of them back says nothing about those that are held. */
 function ownSlots(state: State): number {
   const allowed = slotsAllowed(state);
-  const { version, membership } = state;
-  return version < 4 || membership === undefined || membership.limit === 0
-    ? allowed
-    : Math.min(allowed, membership.limit);
+  const { membership } = state;
+  return membership === undefined || membership.limit === 0 ? allowed : Math.min(allowed, membership.limit);
 }
 
 /** Whether rows are left that no lane may send, and no other run is in flight: a canary, a new rung or a limit of a GPU has few slots. */
 const holdAll = (state: State): boolean =>
   state.phases.sending + state.phases.running === 0 &&
   (hasUnsent(state) || state.phases.waiting > 0) &&
-  (nextAttemptAt(state) === NEVER || (state.version >= 4 && grant(state).most === 0));
+  (nextAttemptAt(state) === NEVER || grant(state).most === 0);
 
 /**
  * Decides about a batch whose canary rows are all collected. If one of them did not succeed, or the user wants to be asked, the

@@ -127,7 +127,7 @@ function saidLeaves(state: State): readonly Command[] {
 /** A batch that has ended leaves its pool. */
 export function leaveAtEnd(state: State): readonly Command[] {
   leave(state, state.params.pool);
-  if (state.version >= 4) state.membershipLeft ??= state.membership;
+  state.membershipLeft ??= state.membership;
   state.membership = undefined;
   return saidLeaves(state);
 }

@@ -29,11 +29,15 @@ export function onListRead(state: State, reading: ListReading): void {
   onRunsSeen(state, reading.found, 'list');
   for (const row of unconfirmedRows(state))
     resolveMissing(state, row, { ...reading, requestedAt, controlAt });
-  const { listGapMs } = state.params.timing;
-  const gap = listGapMs * 2 ** Math.min(16, Math.max(0, state.reconcile.readings - 4));
+  state.reconcile.nextAt = Math.max(requestedAt + readingGapMs(state), state.now + 1);
+}
+
+/** The time between two readings: a few follow each other quickly. */
+export function readingGapMs({ params, reconcile }: State): number {
+  const { listGapMs } = params.timing;
+  const gap = listGapMs * 2 ** Math.min(16, Math.max(0, reconcile.readings - 4));
   // The service's own interval may be longer than our maximum.
-  const slowest = Math.max(listGapMs, RECONCILE_MAX_MS);
-  state.reconcile.nextAt = Math.max(requestedAt + Math.min(gap, slowest), state.now + 1);
+  return Math.min(gap, Math.max(listGapMs, RECONCILE_MAX_MS));
 }
 
 function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {

@@ -67,7 +67,7 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
     return unpause(state, 'files');
   }
   // A host that answers every file with a refusal or a sign-in page says nothing about the files.
-  const isRefusal = state.version >= 4 && deferred.length + state.deferred.length >= FILES_REFUSED_ROWS;
+  const isRefusal = deferred.length + state.deferred.length >= FILES_REFUSED_ROWS;
   const failed = deferred.find(({ kind }) => kind === 'host' || isRefusal);
   if (failed === undefined) return;
   state.filesFailSince ??= failSince(state, deferred);
@@ -76,8 +76,7 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
 }
 
 /** A download that was slow for a minute has failed since it began, unless others have succeeded meanwhile. */
-function failSince({ version, now, filesFineAt = 0 }: State, deferred: readonly DeferredRow[]): number {
-  if (version < 4) return now;
+function failSince({ now, filesFineAt = 0 }: State, deferred: readonly DeferredRow[]): number {
   const waitedMs = Math.max(...deferred.map((row) => row.waitedMs ?? 0));
   return Math.max(filesFineAt, now - waitedMs);
 }
@@ -85,12 +84,12 @@ function failSince({ version, now, filesFineAt = 0 }: State, deferred: readonly 
 /** From now on, another outage would begin. */
 export function filesAreFine(state: State): void {
   state.filesFailSince = undefined;
-  if (state.version >= 4) state.filesFineAt = state.now;
+  state.filesFineAt = state.now;
 }
 
 /** The first fault is an entry of the log: rows wait for minutes, and people look there. */
 function noteFault(state: State, reason: string): void {
-  if (state.version >= 4 && state.filesFault === undefined) note(state, { event: 'files-deferred', reason });
+  if (state.filesFault === undefined) note(state, { event: 'files-deferred', reason });
   state.filesFault = reason;
 }
 

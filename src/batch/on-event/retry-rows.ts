@@ -50,9 +50,9 @@ export function onPassLoaded(
     addLanes(state.lanes, segments);
     state.tally = tallyOutcome(state.tally, 'cancelled', appended);
   } else {
-    addSegments(state.lanes, segments, state.version);
+    addSegments(state.lanes, segments);
     state.again += again;
-    if (state.version >= 4 && state.gate === 'closed' && again > 0) {
+    if (state.gate === 'closed' && again > 0) {
       tryCanaryAgain(state.lanes);
       unpause(state, 'canary');
     }
@@ -79,7 +79,7 @@ function answerPasses(state: State, through: number, answer: Answer): void {
  * read. Rows sent again keep the outcome that they have; rows that it appends have none until `readLeftPass` or a later retry.
  */
 export function leaveCancelledPasses(state: State): boolean {
-  if (state.version < 4 || !isCancelledPass(state, state.wantedPass)) return false;
+  if (!isCancelledPass(state, state.wantedPass)) return false;
   state.isLoadingPass = false;
   state.cancelledPass = Math.max(state.cancelledPass, state.wantedPass);
   answerPasses(state, state.wantedPass, CANCELLED);
@@ -90,7 +90,7 @@ export function leaveCancelledPasses(state: State): boolean {
 /** Once the store has taken the results, it may also show a pass that was left out: then its new rows end as cancelled. */
 export function readLeftPass(state: State): boolean {
   const { cancelledPass, cancelling } = state;
-  if (state.version < 4 || cancelledPass <= Math.max(state.pass, state.triedPass ?? 0)) return false;
+  if (cancelledPass <= Math.max(state.pass, state.triedPass ?? 0)) return false;
   state.triedPass = cancelledPass;
   state.wantedPass = cancelledPass;
   reopen(state);
@@ -100,7 +100,7 @@ export function readLeftPass(state: State): boolean {
 
 /** A run that is seen while the batch tells its pool of its end is not in the results, so they are written again. */
 export function readLateRuns(state: State): boolean {
-  if (state.version < 4 || !state.isEvidenceNew) return false;
+  if (!state.isEvidenceNew) return false;
   const { cancelling } = state;
   reopen(state);
   state.cancelling = cancelling;

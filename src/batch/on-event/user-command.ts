@@ -113,8 +113,7 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   }
   overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
   acknowledgeLater(state, command, DONE);
-  const isAll = running && state.version >= 4 ? true : undefined;
-  note(state, { event: 'cancelled', running: isAll, by, reason });
+  note(state, { event: 'cancelled', running: running ? true : undefined, by, reason });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   if (state.gate !== undefined) state.gate = 'open';
   // A paused batch would never finish.
@@ -137,7 +136,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   const { unconfirmed, limits = {}, by, reason } = command;
   const before = state.params;
   // The state to continue from is written without these limits, and after the end not even the log takes the command.
-  const isLate = state.version >= 4 && state.closing && state.pass >= state.wantedPass;
+  const isLate = state.closing && state.pass >= state.wantedPass;
   if (isLate && (state.finished || Object.keys(limits).length > 0))
     return acknowledge(state, command.commandId, { ok: false, note: ALL_ENDED });
   // The user continues in spite of a deadline that has passed, but may give another one.

@@ -37,8 +37,8 @@ export type Grant = {
 /** What a batch knows about its place in a pool. */
 export type Membership = {
   readonly life: number;
-  /** When the batch joined, by its own clock; absent in older versions. */
-  readonly joinedAt?: number;
+  /** When the batch joined, by its own clock. */
+  readonly joinedAt: number;
   /** The number of its latest report. */
   readonly number: number;
   readonly epoch: number;
@@ -57,15 +57,15 @@ export type Membership = {
 export type Leave = { readonly pool: string; readonly usage: Usage };
 
 /** A batch that joins has no slots until its pool grants some. */
-export const newMembership = (life: number, { version, now }: Joining): Membership => ({
+export const newMembership = (life: number, { now }: Joining): Membership => ({
   life,
-  ...(version >= 4 ? { joinedAt: now } : {}),
+  joinedAt: now,
   number: 0,
   epoch: 0,
   limit: 0,
 });
 
-type Joining = { readonly version: number; readonly now: number };
+type Joining = { readonly now: number };
 
 /** A batch that had ended joins again. */
 export const rejoined = ({ life }: Membership, joining: Joining & { readonly wallAt: number }): Membership =>
@@ -74,7 +74,7 @@ export const rejoined = ({ life }: Membership, joining: Joining & { readonly wal
 /** Nothing is known about the reports that an earlier workflow run sent, so the next one comes immediately. */
 export const unreported = ({ life, joinedAt, number, epoch, limit, size }: Membership): Membership => ({
   life,
-  ...(joinedAt === undefined ? {} : { joinedAt }),
+  joinedAt,
   number,
   epoch,
   limit,

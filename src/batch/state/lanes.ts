@@ -121,13 +121,13 @@ export const nextAccount = (lane: Lane): Account => accountOn(lane, lane.climb?.
 export const outstandingIn = (lane: Lane): number =>
   accountsOf(lane).reduce((sum, { outstanding }) => sum + outstanding, 0);
 
-/** Adds the places of a pass. Before version 4, rows that were appended right after the canary's joined the canary. */
-export function addSegments(lanes: Lane[], segments: readonly PassSegment[], version: number): void {
+/** Adds the places of a pass. Rows that are appended right after the canary's are none of the canary. */
+export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
   addLanes(lanes, segments);
   for (const { lane, first, count, isNew } of segments) {
     const own = (lanes[lane] as Lane).segments;
     const last = own.at(-1);
-    const isJoined = version < 4 || !last?.isCanary || last.isAgain;
+    const isJoined = !last?.isCanary || last.isAgain;
     const isSame = last?.isAgain === (isNew ? undefined : true) && isJoined;
     // The files of a large pass follow each other: one segment is enough for all of them.
     if (last && isSame && last.first + last.count === first)

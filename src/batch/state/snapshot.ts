@@ -148,8 +148,6 @@ export function continueFrom(closed: Snapshot, pass: number, wallAt: number): St
     ...state,
     ...(closed.membership === undefined ? {} : { membership: rejoined(closed.membership, state) }),
     wantedPass: pass,
-    // The lists still show its runs by the service's clock as it was then.
-    ...(closed.version >= 4 ? {} : { serviceOffset: undefined }),
   };
 }
 

@@ -211,7 +211,7 @@ class StateAtStart {
     if (params.canary !== undefined) this.gate = 'closed';
     this.pass = params.pass;
     this.wantedPass = params.pass;
-    if (params.pool !== undefined) this.membership = newMembership(wallAt, { version, now: wallAt });
+    if (params.pool !== undefined) this.membership = newMembership(wallAt, { now: wallAt });
     this.peakConcurrency = params.concurrency;
     this.tally = tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0);
   }

@@ -128,14 +128,6 @@ describe('collect', () => {
     expect(world.sends).toEqual([]);
   });
 
-  it('collecting probes with the deferred rows first in a batch of an older version', () => {
-    const world = hostAway();
-    for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
-    Object.assign(world.state, { version: 3 });
-    world.pass(PROBE_MS);
-    expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]]);
-  });
-
   it('collecting lets every row probe, however many others wait and fail', () => {
     const world = hostAway(20);
     for (let run = 20; run < 60; run += 1) world.finish(`run-${run}`, 'succeeded');

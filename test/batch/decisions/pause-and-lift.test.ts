@@ -3,7 +3,7 @@ import { collect } from '../../../src/batch/decisions/collect.ts';
 import { POOL_GONE_MS } from '../../../src/batch/decisions/pause.ts';
 import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
 import { stuckFrom } from '../../../src/batch/on-event/list-read.ts';
-import { type Grant, newMembership } from '../../../src/batch/pool/messages.ts';
+import type { Grant } from '../../../src/batch/pool/messages.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { unconfirmedRows } from '../../../src/batch/state/state.ts';
 import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
@@ -58,17 +58,6 @@ describe('a batch that its pool leaves without slots', () => {
     world.apply({ type: 'retry', commandId: 'c', pass: 2 });
     world.apply({ type: 'passLoaded', pass: 2, segments: [{ lane: 0, first: 1, count: 1 }] });
     expect(progress(world.state).granted).toBe(0);
-    world.pass(POOL_GONE_MS - 1);
-    expect(kinds(world)).toEqual([]);
-    world.pass(1);
-    expect(kinds(world)).toEqual(['pool']);
-  });
-
-  it('pauses after 30 s by the clock of Temporal if an older version has joined', () => {
-    const world = inPool();
-    world.apply({ type: 'usageReported' });
-    const { joinedAt: _, ...older } = world.state.membership ?? newMembership(0, world.state);
-    Object.assign(world.state, { membership: older });
     world.pass(POOL_GONE_MS - 1);
     expect(kinds(world)).toEqual([]);
     world.pass(1);
@@ -167,11 +156,6 @@ describe('pause for unconfirmed', () => {
     world.passUnread(1);
     expect(progress(world.state).reason).toMatch(/^15 of 30 slots .* no run list resolves them$/);
     expect(progress(world.state).pauses[0]?.places).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
-    const older = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
-    Object.assign(older.state, { version: 3 });
-    older.answer(0, ['dropped', 'accepted']);
-    older.pass(STUCK_MS);
-    expect(progress(older.state).reason).toMatch(/^15 of 30 slots .*: rows 1, 3, 5, .*19 and 5 more$/);
   });
 
   it('unconfirmed attempts whose age was over while no worker ran pause nothing before the lists are read', () => {

@@ -281,20 +281,6 @@ describe('store again', () => {
     expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'store' }] });
   });
 
-  it('a pass ends no pause of a batch of an earlier version, because its history has none', () => {
-    const world = running({ rows: 2, concurrency: 2 });
-    Object.assign(world.state, { version: 3 });
-    world.finish('run-0', 'succeeded');
-    world.pass(2_000);
-    expect(world.collects).toHaveLength(1);
-    world.collect(0, 'fetched', 'full');
-    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
-    world.pass(PROBE_MS);
-    expect(world.state.unstored.size).toBe(0);
-    world.apply({ type: 'passLoaded', pass: 2, segments: [] });
-    expect(world.state.pauses.has('store')).toBe(true);
-  });
-
   it('a part that the store wrote without reporting success is counted once', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
