@@ -40,7 +40,7 @@ function atItsPlace(code, id, out, placeOf) {
   const name = relative(root, id).split(sep).join('/');
   if (!code.includes('import.meta.url') || !/^(src|activities|workflows)\//.test(name)) return undefined;
   if (name === FINDS_CONVERTERS) return undefined;
-  const place = relative(out, placeOf(name)).split(sep).join('/');
+  const place = relative(out, placeOf(name)).split(sep).map(encodeURIComponent).join('/');
   return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url).href`);
 }
 

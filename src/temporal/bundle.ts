@@ -7,6 +7,7 @@ import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
+import { refuseUnbuildable } from './clone-path.ts';
 
 export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
 
@@ -18,6 +19,7 @@ const WORKFLOWS = at('../../workflows');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
+  refuseUnbuildable();
   const { isAsSafeAsPackages } = (await import(
     new URL('../../bin/kept-bundle.mjs', import.meta.url).href
   )) as KeptBundle;

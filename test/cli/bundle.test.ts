@@ -1,6 +1,6 @@
 // In a clone the commands are one bundle, as long as no source has changed since it was made.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ownEnvironment } from '../stage/command.ts';
 
@@ -88,8 +89,11 @@ describe('the bundle of a clone', () => {
     expect(version()).toMatch(/^bundle /);
   });
 
-  it('is of its own sources where another clone has the same packages by a link', () => {
-    const [first, linked] = [clone, mkdtempSync(join(tmpdir(), 'runsheet-'))];
+  it.each([
+    ['', 'runsheet-'],
+    [', whatever its path has', 'a#b%20c?d-'],
+  ])('is of its own sources where another clone has the same packages by a link%s', (_, name) => {
+    const [first, linked] = [clone, mkdtempSync(join(tmpdir(), name))];
     try {
       clone = linked;
       copySources();
@@ -130,6 +134,29 @@ describe('the bundle of a clone', () => {
     expect(found()).toBe('codePath\n');
     chmodSync(at('node_modules/.cache/runsheet'), 0o777);
     expect(found()).toBe('code\n');
+  });
+
+  it.each(['what?', 'now!'])('of its workflows cannot be made in a path with %s, which is said', (name) => {
+    const first = clone;
+    try {
+      clone = join(mkdtempSync(join(tmpdir(), 'runsheet-')), name);
+      mkdirSync(clone);
+      copySources();
+      symlinkSync(join(first, 'node_modules'), at('node_modules'));
+      const said = new RegExp(`E602.*workflows cannot be built in .*${name.replace('?', '[?]')}`);
+      const program = `
+        const { workflowBundle } = await import(${JSON.stringify(pathToFileURL(at('src/temporal/bundle.ts')).href)});
+        await workflowBundle().catch(({ code, message }) => console.log(code, message));`;
+      expect(node('--input-type=module', '--eval', program)).toMatch(said);
+      const { stderr } = spawnSync(process.execPath, [at('bin/runsheet.mjs'), 'dev'], {
+        encoding: 'utf8',
+        env: { ...ownEnvironment(), RUNSHEET_HOME: at('home') },
+      });
+      expect(stderr).toMatch(said);
+    } finally {
+      rmSync(join(clone, '..'), { recursive: true });
+      clone = first;
+    }
   });
 
   it('leaves nothing behind if it cannot be made', () => {

@@ -9,6 +9,7 @@ import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
+import { refuseUnbuildable } from '../clone-path.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import {
   type FollowerMessage,
@@ -175,6 +176,7 @@ function assertSameService({ config, service }: FollowParams, { ready, socket }:
 /** Joins the running stack, or starts one; another command may be doing the same concurrently. */
 async function joinOrStart(params: FollowParams): Promise<Joined> {
   const { home } = params.config;
+  refuseUnbuildable();
   takeStateFolder(home);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
