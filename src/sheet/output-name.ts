@@ -85,7 +85,7 @@ function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): strin
 /** Letters and numbers of all languages, and signs that mean nothing to file systems, addresses and lists of paths. */
 const safe = (text: string) => text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
 
-const EDGES = /^[-.]+|[-.]+$/g;
+const EDGES = /^[-.]+|(?<![-.])[-.]+$/g;
 /** Windows takes superscript digits for digits. */
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])(?:\.|$)/i;
 

@@ -47,7 +47,7 @@ function expandedOf(
   isSurveyed: boolean,
 ): AsyncIterable<SheetRecord> {
   const own = columns.slice(0, ownWidth(options, columns));
-  const records = shapedRecords(allRecords(source, options, own), options, own);
+  const records = shapedRecords(source.name, allRecords(source, options, own), options, own);
   if (!isExpanded(options)) return records;
   const rows = expandedRows(records, options, columns, isSurveyed);
   const { unique, repeat, where: _, ...others } = options;
@@ -85,25 +85,43 @@ const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|tota
 export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
 
 /** `names`: the columns of the sheet itself. */
-function shapedRecords(records: AsyncIterable<SheetRecord>, options: SheetOptions, names: readonly string[]) {
+function shapedRecords(
+  file: string,
+  records: AsyncIterable<SheetRecord>,
+  options: SheetOptions,
+  names: readonly string[],
+) {
   const { fillDown = [], unique = false } = options;
   const wanted = fillDown.map((name) => names.indexOf(name)).filter((at) => at >= 0);
-  const filled = wanted.length === 0 ? records : filledDown(records, wanted);
+  const filled = wanted.length === 0 ? records : filledDown(file, records, wanted);
   return unique ? firstOfEach(filled, options, names) : filled;
 }
 
+/** Characters. A cell of megabytes in each of a million rows would fill the disk. */
+const MOST_FILLED = 512 * 1024 ** 2;
+
 async function* filledDown(
+  file: string,
   records: AsyncIterable<SheetRecord>,
   wanted: readonly number[],
 ): AsyncGenerator<SheetRecord> {
   const above = new Map<number, unknown>();
+  let filled = 0;
   for await (const record of records) {
     const cells = [...record.cells];
     // With the cell above, totals would be a row.
     const isSum = cells.some((cell) => isTotal(cellText(cell)));
     for (const at of isSum ? [] : wanted)
-      if (cellText(cells[at]).trim() === '') cells[at] = above.get(at) ?? cells[at];
-      else above.set(at, cells[at]);
+      if (cellText(cells[at]).trim() === '') {
+        cells[at] = above.get(at) ?? cells[at];
+        filled += cellText(cells[at]).length;
+      } else above.set(at, cells[at]);
+    if (filled > MOST_FILLED)
+      throw problem(
+        'E103',
+        { what: '--fill-down fills cells with more than 512 MiB of text', hint: 'pass large data by URL' },
+        { place: { file, line: record.line } },
+      );
     yield { ...record, cells };
   }
 }

@@ -84,7 +84,7 @@ const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prot
 export const MOST_COLUMNS = 1000;
 
 /** Names are repeated in batch.json, in messages and in every line of results.jsonl. */
-const MOST_NAME = 200;
+export const MOST_NAME = 200;
 
 /** Why a name cannot be a column or an input; undefined if it can. */
 export function nameFault(name: string): string | undefined {

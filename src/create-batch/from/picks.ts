@@ -142,7 +142,7 @@ export class Picks {
 
   #print(name: string): string {
     // A spreadsheet may write a number as 7.0 or 007.
-    return fingerprint(this.by === 'row' && /^0*\d+(\.0+)?$/.test(name) ? String(Number(name)) : name);
+    return fingerprint(this.by === 'row' && /^\d+(\.0+)?$/.test(name) ? String(Number(name)) : name);
   }
 }
 

@@ -181,7 +181,7 @@ const plainLabel = (value: string): string =>
   value
     .normalize('NFC')
     .replaceAll(/[^\p{L}\p{M}\p{N}._+=]+/gu, '-')
-    .replaceAll(/^[-.]+|[-.]+$/g, '');
+    .replaceAll(/^[-.]+|(?<![-.])[-.]+$/g, '');
 
 /** How a key names one of the values in a cell: by the value alone, so that it stays when the others change. */
 function labelOf(value: string): string {
@@ -298,7 +298,7 @@ const CELL_VALUES_MAX = 10_000;
 /** The first of these that a cell has separates its values, so that texts may have commas. */
 const SEPARATORS = ['\n', ';', '|', ','] as const;
 /** Addresses have commas of their own; `a.png (https://…),b.png (https://…)` is how Airtable writes several. */
-const BEFORE_ADDRESS = /[\s,;|]+(?=(?:https?|s3|file):\/\/)|(?<=\))\s*,\s*(?=[^,]*\(https?:\/\/)/;
+const BEFORE_ADDRESS = /(?<![\s,;|])[\s,;|]+(?=(?:https?|s3|file):\/\/)|(?<=\))\s*,\s*(?=[^,]*\(https?:\/\/)/;
 
 /** At most one more than {@link CELL_VALUES_MAX}. `isJson`: integers are numbers, as in the other rows of a JSON sheet. */
 export function valuesIn(cell: unknown, isJson: boolean): readonly unknown[] {

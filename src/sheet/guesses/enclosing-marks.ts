@@ -11,6 +11,9 @@ import { type Guess, said, toConfirm } from './guess.ts';
 /** Rows in which they show. */
 const SAMPLED = 1000;
 
+/** Of a text that delimiters divide. */
+const MOST_PARTS = 100;
+
 /** What opens a text → what closes it. */
 const MARKS: Readonly<Record<string, string>> = {
   '“': '”',
@@ -47,9 +50,13 @@ export async function markedCells(
   const end = options.delimiter === 'none' ? /,$/ : '';
   const isEnclosed = (text: string): boolean =>
     text.length > 1 && closesOf(text).includes(text.replace(end, '').at(-1) ?? '');
-  const isDivided = (text: string, others: readonly string[]): boolean =>
-    !isClosed(text, closesOf(text)) &&
-    others.some((other) => closesOf(text).includes(other.at(-1) ?? ' ') && !other.startsWith(text.charAt(0)));
+  const isDivided = (text: string, others: readonly string[]): boolean => {
+    const closes = closesOf(text);
+    const closed = (other: string): boolean => closes.includes(other.at(-1) ?? ' ');
+    return (
+      !isClosed(text, closes) && others.some((other) => closed(other) && !other.startsWith(text.charAt(0)))
+    );
+  };
   if (delimiter !== undefined && options.headerRow !== 0 && names.every(isEnclosed))
     return { guesses: [], refusal: refusal(source.name, options.headerRow ?? 1, names[0] ?? '') };
   const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
@@ -60,7 +67,7 @@ export async function markedCells(
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
-      (text, at) => isSent(names[at] ?? '') && isDivided(text, texts.slice(at + 1)),
+      (text, at) => isSent(names[at] ?? '') && isDivided(text, texts.slice(at + 1, at + MOST_PARTS)),
     );
     if (delimiter !== undefined && divided >= 0)
       return { guesses: [], refusal: refusal(source.name, line, cells.slice(divided).join(delimiter)) };

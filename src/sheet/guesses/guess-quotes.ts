@@ -149,4 +149,4 @@ type Shape = string;
 const shapeOf = (fields: readonly string[]): Shape =>
   fields.map((text) => (isNumber(text) ? 'n' : 't')).join('');
 
-const isNumber = (text: string): boolean => /^\s*(?:[-+]?[\d.,]+)?\s*$/.test(text);
+const isNumber = (text: string): boolean => /^(?:[-+]?[\d.,]+)?$/.test(text.trim());

@@ -1,5 +1,6 @@
 // What people call an input: with notes, units and marks around its name, or by another of its well-known names.
 
+import { MOST_NAME } from '../sheet-record.ts';
 import { plainName } from './guess.ts';
 
 /** Other names of a setting; the first one is what most deployments call it. */
@@ -48,7 +49,11 @@ const TELLING: ReadonlySet<number> = new Set(
 
 /** `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]` and `Prompt *` without what is no name. */
 export const nameProper = (name: string): string =>
-  plainName(name.replaceAll(/\([^)]*\)|\[[^\]]*\]|[*:]/g, ' ').replaceAll(/\s+/g, ' '));
+  plainName(withoutBrackets(name).replaceAll(/[*:]/g, ' ').replaceAll(/\s+/g, ' '));
+
+/** A row that is no header has texts of any length, and the pattern needs the square of it. */
+const withoutBrackets = (name: string): string =>
+  name.slice(0, MOST_NAME).replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ');
 
 /** Whether it is a name of a well-known setting. */
 export const isSetting = (name: string): boolean => SETTINGS.has(nameProper(name));
@@ -64,8 +69,7 @@ export const isTellingSetting = (column: string): boolean =>
   TELLING.has(SETTINGS.get(nameProper(column)) ?? -2) || nameProper(column) === 'aspectratio';
 
 const wordsOf = (name: string): readonly string[] =>
-  name
-    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+  withoutBrackets(name)
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)

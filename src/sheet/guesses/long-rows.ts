@@ -76,7 +76,7 @@ export class LongRows {
 }
 
 const mayBeNumber = (text: string): boolean =>
-  /^\s*(?:[-+]?[\d.,]+\s*%?)?\s*$/.test(text) ||
+  /^(?:[-+]?[\d.,]+\s*%?)?$/.test(text.trim()) ||
   WITH_UNIT.test(text.trim()) ||
   NOTHING_WORDS.has(text.trim().toLowerCase());
 

@@ -366,7 +366,7 @@ const RULE = /^:?[-=]{3,}:?$/;
 
 /** A cell of totals: of a column of numbers, or a number, such as how many texts there are. */
 const isSum = (text: string, kind: string): boolean =>
-  isNumeric(kind) || /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text);
+  isNumeric(kind) || (/\d/.test(text) && /^[-+\d.,\s'%€$£¥]+$/u.test(text));
 
 function filledIn(cells: readonly string[]): number {
   let filled = 0;

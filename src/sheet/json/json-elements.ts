@@ -156,8 +156,9 @@ class Cutter {
   }
 }
 
-/** Longer names are not those of rows. */
+/** Longer names are not those of rows, and deeper values are none of them. */
 const MOST_NAME = 200;
+const DEEPEST = 32;
 
 /** A value of an object, or the first one of an array; `opens`: its first character. */
 export type Opened = { readonly path: readonly string[]; readonly opens: string };
@@ -165,6 +166,8 @@ export type Opened = { readonly path: readonly string[]; readonly opens: string 
 export class JsonWalk {
   /** The open objects and arrays; of an object, the name that was read last; of an array, how many values were begun. */
   readonly #open: { readonly kind: string; name: string | undefined; values: number }[] = [];
+  /** How many more are open within the deepest one that is looked at. */
+  #deeper = 0;
   #string: string | undefined;
   #isEscaped = false;
   #last = '';
@@ -174,6 +177,7 @@ export class JsonWalk {
     for (let at = 0; at < text.length; at += 1) {
       const letter = text.charAt(at);
       if (this.#string !== undefined) this.#inString(letter);
+      else if (this.#deeper > 0) this.#pass(letter);
       else if (letter === ':') this.#name();
       else if (letter === ',') this.#next();
       else if (letter === '}' || letter === ']') this.#open.pop();
@@ -194,8 +198,19 @@ export class JsonWalk {
     );
     if (parent !== undefined) parent.values += 1;
     const path = this.#open.flatMap(({ kind, name }) => (kind === '{' ? [name ?? ''] : ['0']));
-    if (/[[{]/.test(letter)) this.#open.push({ kind: letter, name: undefined, values: 0 });
+    if (/[[{]/.test(letter)) this.#enter(letter);
     if (isFirst) yield { path, opens: letter, at };
+  }
+
+  #enter(kind: string): void {
+    if (this.#open.length < DEEPEST) this.#open.push({ kind, name: undefined, values: 0 });
+    else this.#deeper = 1;
+  }
+
+  #pass(letter: string): void {
+    if (letter === '"') [this.#string, this.#last] = ['', ''];
+    else if (/[[{]/.test(letter)) this.#deeper += 1;
+    else if (/[\]}]/.test(letter)) this.#deeper -= 1;
   }
 
   #inString(letter: string): void {

@@ -165,7 +165,7 @@ const gpuName = (device = ''): string =>
     ? 'CPU'
     : device
         .replace(/^\w+:\d+\s+/, '')
-        .replace(/\s+:.*$/, '')
+        .replace(/(?<!\s)\s+:.*$/, '')
         .replace(/^NVIDIA\s+/, '')
         .replace(/^GeForce\s+/, '');
 
