@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Place, RunsheetError } from '../../src/errors/error.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
+import type { OrderOptions } from '../../src/sheet/sending-order.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { readPage, type SheetRow } from '../../src/sheet/pages.ts';
 import { type ErrorsPlace, SheetRefused } from '../../src/sheet/validation-errors.ts';
@@ -18,6 +19,7 @@ export type Sheet = {
   readonly text: string | Uint8Array;
   readonly options?: Partial<SheetOptions>;
   readonly inputTypes?: readonly InputType[];
+  readonly order?: OrderOptions;
   /** Bytes of a chunk of the stream. */
   readonly chunk?: number;
 };
@@ -44,6 +46,7 @@ export function lay(sheet: Sheet, store: Store = freshStore()): Promise<LaidOut>
     source: { name: 'sheet.csv', open: opened(sheet.text, sheet.chunk) },
     options: { ...PLAIN, ...sheet.options },
     inputTypes: sheet.inputTypes,
+    ...(sheet.order && { order: sheet.order }),
     store,
     errors: errorsIn(store),
   });

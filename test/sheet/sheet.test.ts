@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { placeIn } from '../../src/batch/state/lanes.ts';
 import { PAGE_ROWS, pageName, pageOf, readPage } from '../../src/sheet/pages.ts';
+import { readQueuePage } from '../../src/sheet/placed-rows.ts';
 import { ERRORS_FILE, freshStore, input, inputsOf, lay, rowsOf } from './laying.ts';
 
 describe('a sheet that is written to pages', () => {
@@ -31,6 +33,25 @@ describe('a sheet that is written to pages', () => {
     );
     expect(await store.exists(ERRORS_FILE)).toBe(false);
   });
+
+  it.each([
+    [undefined, [1, 3, 4], [2, 5]],
+    [{ orderBy: 'n' }, [4, 1, 3], [2, 5]],
+    [{ priority: 'n' }, [3, 1, 4], [5, 2]],
+  ])(
+    'has a lane for each GPU as it comes, in the order of the sheet, or in the one asked for: %j',
+    async (order, ...rows) => {
+      const store = freshStore();
+      const text = 'gpu,n\nT4,3\nL4,2\nT4,4\nT4,1\nL4,10\n';
+      const { lanes } = await lay({ text, ...(order && { order }) }, store);
+      expect(lanes).toEqual([
+        { gpu: 'T4', places: 3 },
+        { gpu: 'L4', places: 2 },
+      ]);
+      const queued = await Promise.all(lanes.map((_, lane) => readQueuePage(store, placeIn(lane, 1))));
+      expect(queued.map(({ value }) => value.map(({ row }) => row))).toEqual(rows);
+    },
+  );
 
   it('fills pages of 500 rows', async () => {
     const store = freshStore();
