@@ -18,6 +18,7 @@ it('only the owner of the token that queued a run reads, cancels or lists it', a
   expect((await ask('GET', `/api/run/${own}`, as('ann'))).json['user_id']).toBe('user_ann');
   for (const [method, path] of [
     ['GET', `/api/run/${own}`],
+    ['GET', `/api/v2/stream-logs?run_id=${own}`],
     ['POST', `/api/run/${own}/cancel`],
   ] as const) {
     const answer = await ask(method, path, as('ben'));
@@ -26,6 +27,8 @@ it('only the owner of the token that queued a run reads, cancels or lists it', a
       { detail: 'You are not authorized to access this resource' },
     ]);
   }
+  expect((await ask('GET', `/api/v2/clickhouse-run-logs/${own}`, as('ben'))).json).toEqual([]);
+  expect((await ask('GET', `/v1/api/run?run_id=${own}`, as('ben'))).status).toBe(400);
   const list = (await ask('GET', `/api/deployment/${deploymentId}/runs`, as('ben'))).json as {
     data: { id: string }[];
     meta: { total: number };
