@@ -67,6 +67,18 @@ describe('a name never refers to', () => {
     expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
   });
 
+  it('a batch of the same rows that another call made', async () => {
+    await place.create('sheet.csv', { name: 'nightly', madeFor: 'order 1' });
+    const refused = {
+      code: 'E602',
+      message: expect.stringContaining('was made by another command or call'),
+    };
+    await expect(place.create('sheet.csv', { name: 'nightly', madeFor: 'order 2' })).rejects.toMatchObject(
+      refused,
+    );
+    expect((await place.create('sheet.csv', { name: 'nightly', madeFor: 'order 1' })).batch).toBe('nightly');
+  });
+
   it('the batches of two sheets that use it concurrently: one is created, the other is refused', async () => {
     place.write('other.csv', 'number\n3\n');
     for (let round = 0; round < 5; round += 1) {
