@@ -25,9 +25,15 @@ export async function partNames(store: Store): Promise<readonly string[]> {
   return parts.sort((a, b) => a.pass - b.pass || a.part - b.part).map(({ name }) => name);
 }
 
-/** The number of the last part of each pass. */
-export const lastParts = async (store: Store): Promise<Readonly<Record<number, number>>> =>
-  Object.fromEntries((await partNames(store)).map(partIn).map(({ pass, part }) => [pass, part]));
+export type PartRanges = Readonly<Record<number, readonly [first: number, last: number]>>;
+
+/** The numbers of the first and the last part of each pass. */
+export async function partRanges(store: Store): Promise<PartRanges> {
+  const ranges: Record<number, readonly [number, number]> = {};
+  for (const { pass, part } of (await partNames(store)).map(partIn))
+    ranges[pass] = [ranges[pass]?.[0] ?? part, part];
+  return ranges;
+}
 
 /** The pass of rows that were reused: before the first pass of a workflow. */
 export const REUSED_PASS = 0;

@@ -119,7 +119,7 @@ describe('the server of a batch that has not ended', () => {
     expect(await live()).toMatchObject({ rows: ROWS, parts: {} });
     await end(1, 3, 1);
     await end(3, 2);
-    expect((await live()).parts).toEqual({ 1: 3 });
+    expect((await live()).parts).toEqual({ 1: [1, 3] });
     const { rows, columns, full } = await scriptOf<LivePart>('/report/live/1-1.js');
     expect(rows).toEqual([3, 1]);
     expect([columns['key']?.[0], columns['c0'], columns['c1']?.[0]]).toEqual(['k3', undefined, 'a fox']);

@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { lastParts } from '../../results/parts.ts';
+import { partRanges } from '../../results/parts.ts';
 import { liveScript, partScript, type Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/batch-file.ts';
@@ -82,7 +82,7 @@ export class ReportFeed {
       at,
       idleSeconds: idleBefore(this.#idle.times, at) / 1000,
       rows: summary?.rows ?? progress?.rows ?? file.sheet.rows,
-      parts: await lastParts(store),
+      parts: await partRanges(store),
       ...(summary ? { summary } : { running: this.#running() }),
     });
   }

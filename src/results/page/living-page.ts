@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
-import { partNames, REUSED_PASS, type Part } from '../parts.ts';
+import { partNames, REUSED_PASS, type Part, type PartRanges } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../summary.ts';
 import { Deflated } from './deflated.ts';
@@ -22,8 +22,8 @@ export type Live = {
   /** In which the batch had ended. */
   readonly idleSeconds: number;
   readonly rows: number;
-  /** The number of the last part of each pass. */
-  readonly parts: Readonly<Record<number, number>>;
+  /** The numbers of the first and the last part of each pass: those of before an end are gone. */
+  readonly parts: PartRanges;
   /** From a server only, which has the summary when the batch has ended. */
   readonly running?: Running;
   readonly summary?: Summary;
@@ -84,9 +84,10 @@ export async function showPart(
   const rows = await countRows(store, file);
   await store.update(LIVE_FILE, (current = '') => {
     const { parts = {} } = liveIn(current) ?? {};
-    const last = Math.max(part, parts[pass] ?? 0);
+    const { 0: first = part, 1: last = part } = parts[pass] ?? [];
     const idleSeconds = idleBefore(idle, at) / 1000;
-    return liveScript({ at, idleSeconds, rows, parts: { ...parts, [pass]: last } });
+    const shown = { ...parts, [pass]: [Math.min(first, part), Math.max(last, part)] as const };
+    return liveScript({ at, idleSeconds, rows, parts: shown });
   });
 }
 

@@ -88,7 +88,7 @@ export async function writeScene(folder: string, params: SceneParams): Promise<s
   return join(folder, 'report.html');
 }
 
-const batchFile = (rows: number, grid?: readonly string[]): BatchFile =>
+export const batchFile = (rows: number, grid?: readonly string[]): BatchFile =>
   ({
     batch: 'autumn-catalogue-7f3a',
     mark: '0123456789abcdef',

@@ -22,8 +22,8 @@ export function besidePage(table, read) {
   /** Shows new parts. @type {(live: Live) => Promise<'all' | 'more' | 'missing'>} */
   const take = async ({ rows: total, parts }) => {
     table.grow(total);
-    const names = Object.entries(parts).flatMap(([pass, last]) =>
-      Array.from({ length: last }, (_, part) => `live/${pass}-${part + 1}.js`),
+    const names = Object.entries(parts).flatMap(([pass, [first, last]]) =>
+      Array.from({ length: last - first + 1 }, (_, nth) => `live/${pass}-${first + nth}.js`),
     );
     const missing = names.filter((name) => !known.has(name));
     const next = missing.slice(0, PARTS_EACH);
