@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { RowsAgain } from '../../src/create-batch/append/add-pass.ts';
+import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pass.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import type { Question } from '../../src/create-batch/questions.ts';
 import { passParams } from '../../src/library/handle/retried-rows.ts';
@@ -28,11 +28,19 @@ const made = (name: string, folder: string) =>
     name: name.replace('.csv', ''),
   });
 
-const again = ({ batch: name, store, file, folder }: CreatedBatch, change?: object) =>
-  RowsAgain.of({ store, file }, passParams({}, {}, change as never), {
-    out: folder.slice(0, -name.length - 1),
-    places: places(),
-  });
+const again = (
+  { batch: name, store, file, folder }: CreatedBatch,
+  change?: object,
+  more: Partial<PassParams> = {},
+) =>
+  RowsAgain.of(
+    { store, file },
+    { ...passParams({}, {}, change as never), ...more },
+    {
+      out: folder.slice(0, -name.length - 1),
+      places: places(),
+    },
+  );
 
 const asked = ({ questions }: { readonly questions: readonly Question[] }) =>
   questions.map((one) => (one.id === 'boughtBefore' ? [one.paid, one.batches] : one.id));
@@ -62,6 +70,20 @@ describe('rows that another batch has got since', () => {
     expect(asked(await again(batch))).toEqual([[1, [name]]]);
     expect(asked(await again(batch, { set: { prompt: 'three' } }))).toEqual([]);
     expect(await sentAgain(batch)).toHaveLength(2);
+  });
+
+  it('ask too if only a cluster knows that batch, whose folder is on another machine', async () => {
+    const known = [
+      { mark: 'other', folder: '/away/other', startedAt: new Date() },
+      { mark: 'before', folder: '/away/before', startedAt: new Date(0) },
+      { mark: batch.file.mark, folder: batch.folder, startedAt: new Date() },
+    ];
+    const servers = async () => known;
+    const rows = await again(batch, undefined, { servers });
+    await expect(rows.carryOut()).rejects.toThrow('open: boughtBefore');
+    expect(asked(rows)).toEqual([[2, ['/away/other']]]);
+    await rows.with({ answers: { boughtBefore: 'again' } });
+    expect((await rows.carryOut())?.rows).toBe(2);
   });
 
   it('also ask if they come between the question and the pass', async () => {

@@ -27,7 +27,7 @@ import {
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { NewRows } from '../reuse/overlap.ts';
 import type { Proposed } from '../settle.ts';
-import { OtherBatches, type Where } from './paid-elsewhere.ts';
+import { OtherBatches, type KnownBatch, type Where } from './paid-elsewhere.ts';
 import { rowsInFlight } from './rows-in-flight.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
@@ -43,8 +43,8 @@ export type PassParams = {
   /** Is disposed of with the proposal. */
   readonly files?: Disposable;
   readonly answers?: Answers;
-  /** Starts or reaches the servers before rows are added. */
-  readonly servers?: () => Promise<unknown>;
+  /** Starts or reaches the servers before rows are added. Returns the batches of the same rows that a cluster knows. */
+  readonly servers?: () => Promise<readonly KnownBatch[]>;
   readonly by: string;
   readonly reason?: string;
 };
@@ -75,6 +75,8 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   readonly #others: OtherBatches;
   /** Rows that other batches have got since this one was made. */
   #paid: readonly SharedRows[] = [];
+  /** Such batches of which only the cluster knows. */
+  #away: readonly string[] = [];
 
   private constructor(batch: Batch, params: PassParams, wanted: Candidates, others: OtherBatches) {
     [this.#batch, this.#params, this.#wanted, this.#others] = [batch, params, wanted, others];
@@ -116,8 +118,9 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
     const { gpu } = this.#params;
     const asked = gpu === undefined ? [] : [...otherGpu(this.#batch.file, { [gpu]: rows - fetched })];
     const own = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-    const paid = own + sumOf(this.#paid);
-    const others = [...new Set(this.#paid.map(({ batch }) => batch))];
+    // What a folder of another machine has is not known.
+    const paid = this.#away.length > 0 ? rows - fetched : own + sumOf(this.#paid);
+    const others = [...new Set([...this.#paid.map(({ batch }) => batch), ...this.#away])];
     const batches = own > 0 ? [this.#batch.file.batch, ...others] : others;
     const where = others.length === 0 ? {} : { batches };
     if (paid > 0) asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd, ...where });
@@ -135,7 +138,7 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
       const { questions } = this;
       if (questions.length > 0) throw new QuestionsOpen(questions);
       // Without its servers, nothing is added.
-      await this.#params.servers?.();
+      if (this.#areAway((await this.#params.servers?.()) ?? [])) continue;
       const change = await this.#params.upload?.();
       if (change !== undefined) this.#params = { ...this.#params, change };
       else if (await this.#add()) return this.#wanted;
@@ -143,6 +146,14 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
       this.#wanted = await candidates(this.#batch, this.#params);
       await this.#compare();
     }
+  }
+
+  /** Whether rows that are sent as they were may be in other places of a cluster. */
+  #areAway(known: readonly KnownBatch[]): boolean {
+    const { gpu, change } = this.#params;
+    const isAsBefore = gpu === undefined && change === undefined && this.#wanted.rows > this.#wanted.fetched;
+    this.#away = isAsBefore && !this.#isMeant ? this.#others.away(known) : [];
+    return this.#away.length > 0;
   }
 
   /** False if another pass was added since, or if another batch has got some of the rows. */

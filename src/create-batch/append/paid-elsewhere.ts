@@ -1,6 +1,7 @@
 // The other batches that have rows which a batch is about to get, or to send again: what they have bought, or may still buy, would be
 // bought a second time.
 
+import { dirname } from 'node:path';
 import type { BatchFile } from '../../store/batch-file.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { Claim, comparedWith, type Compared } from '../claim.ts';
@@ -10,6 +11,9 @@ import { findOverlap, type NewRows } from '../reuse/overlap.ts';
 
 /** Where batches are; without `places` only those in this folder are known. */
 export type Where = { readonly out: string; readonly places?: string };
+
+/** As Temporal knows it. */
+export type KnownBatch = { readonly mark: string; readonly folder: string; readonly startedAt: Date };
 
 export class OtherBatches {
   readonly #out: string;
@@ -36,6 +40,16 @@ export class OtherBatches {
       rows,
     );
     return [...overlap.done, ...overlap.open, ...overlap.unknown];
+  }
+
+  /** The folders of those that were started since this one was made, and that are known only to the cluster. */
+  away(known: readonly KnownBatch[]): readonly string[] {
+    const isAway = ({ mark, folder, startedAt }: KnownBatch): boolean =>
+      mark !== this.#file.mark &&
+      !this.#compared.has(mark) &&
+      dirname(folder) !== this.#out &&
+      startedAt >= new Date(this.#file.createdAt);
+    return this.#places === undefined ? [] : known.filter(isAway).map(({ folder }) => folder);
   }
 
   /** Adds a pass with the rows, unless another command has made a batch with some of them, or is about to. `isMeant`: also then. */

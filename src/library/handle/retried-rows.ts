@@ -72,7 +72,11 @@ export async function proposeRetry(
   { filter, set, answers }: RetryAsked,
 ): Promise<RowsAgain> {
   await refuseUnknownRows(found, filter);
-  const params = { ...passParams(filter, answers), servers: () => servers.for(found) };
+  const reach = async () => {
+    const { batches } = await servers.for(found);
+    return servers.isCluster ? batches.withContent(found.file.content) : [];
+  };
+  const params = { ...passParams(filter, answers), servers: reach };
   if (set === undefined) return RowsAgain.of(found, params, servers.config);
   // Only the service knows the types of the inputs, and the local one runs with the servers.
   await servers.forRehearsal(found);
