@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
 import { CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
-import { RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
+import { provesFrom, RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
+import { unconfirmedRows } from '../../../src/batch/state/state.ts';
 import { TIMING } from '../params.ts';
 import { PROOF_MS, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -192,6 +193,20 @@ describe('reconcile', () => {
     expect([readAfter(0), readAfter(TIMING.listGapMs)]).toEqual([0, TIMING.listGapMs]);
     readAfter(PROOF_MS);
     expect(readAfter(TIMING.listGapMs)).toBeGreaterThan(3_600_000);
+  });
+
+  it('a reading that may prove the absence of one of several attempts, if it shows a control, goes an hour further back', () => {
+    const world = new World({ rows: 33, concurrency: 33 });
+    world.answer(0, ['dropped']);
+    const { state } = world;
+    const [oldest] = unconfirmedRows(state);
+    if (oldest !== undefined) world.pass(provesFrom(state, oldest, true) - state.now - 1);
+    world.answer(0, ['dropped']);
+    const readings = [0, 1].map((ms) => {
+      world.pass(ms);
+      return reconcile.act(state)?.[0];
+    });
+    expect(readings).toMatchObject([{ attempts: { length: 33 } }, { back: { agoMs: 3_600_000 + 6_000 } }]);
   });
 
   it('reading the run lists goes back to the oldest of several unconfirmed attempts', () => {
