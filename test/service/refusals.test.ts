@@ -30,10 +30,15 @@ describe('a token', () => {
     }
   });
 
-  it('is checked before the body arrives', async () => {
+  it.each([
+    [`POST ${QUEUE}`, 401],
+    ['POST /nowhere', 404],
+    ['PUT /files/uploads/none/a.png', 404],
+    ['POST /files/uploads/none/a.png', 405],
+  ])('is checked before the body arrives: %s', async (request, status) => {
     const { service } = await openService();
     const head = [
-      `POST ${QUEUE} HTTP/1.1`,
+      `${request} HTTP/1.1`,
       'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 1000000',
@@ -44,7 +49,7 @@ describe('a token', () => {
     const first = await new Promise<string>((resolve) =>
       socket.once('data', (data) => resolve(data.toString())),
     );
-    expect(first).toMatch(/^HTTP\/1\.1 401 /);
+    expect(first).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} `));
     socket.destroy();
   });
 });

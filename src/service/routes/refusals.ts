@@ -85,6 +85,8 @@ export function refuseTheRest(
   app: FastifyInstance,
   log: (event: string, facts: Record<string, unknown>) => void,
 ): void {
+  // Before the body is read: it could fill the memory, and no key is needed to come here.
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? void notFound(reply) : done()));
   app.setNotFoundHandler((_request, reply) => notFound(reply));
   app.setErrorHandler((error: FastifyError | Refused, request, reply) => {
     if (error instanceof Refused) return reply.code(error.statusCode).send({ detail: error.detail });

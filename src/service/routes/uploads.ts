@@ -77,13 +77,18 @@ export function serveUploaded(app: FastifyInstance, service: Service): void {
   app.removeAllContentTypeParsers();
   const asBytes = { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX_V1 } as const;
   app.addContentTypeParser('*', asBytes, (_request, body, done) => done(null, body));
+  const uploadAt = ({ params }: FastifyRequest) =>
+    service.database.uploadOf((params as { readonly id: string }).id);
+  // The address allows one upload without a token; no other body is read.
+  app.addHook('onRequest', (request, reply, done) =>
+    request.method === 'PUT' && uploadAt(request)?.bytes !== null ? void notFound(reply) : done(),
+  );
   route(app, ['GET', 'HEAD', 'PUT'], `${FILES}/:id/:name`, (request, reply): FastifyReply => {
-    const { id } = request.params as { readonly id: string };
-    const upload = service.database.uploadOf(id);
+    const upload = uploadAt(request);
     if (request.method === 'PUT') {
-      // The address allows one upload without a token.
+      // Another one may have come meanwhile.
       if (upload === undefined || upload.bytes !== null) return notFound(reply);
-      service.database.upload({ ...upload, bytes: request.body as Buffer });
+      service.database.upload({ ...upload, bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0) });
       return reply.code(200).send();
     }
     if (!upload?.bytes) return notFound(reply);
