@@ -19,10 +19,12 @@ export {
 
 export { serverReport } from './executors/remote/server-report.ts';
 
-type Usual = 'behaviour' | 'webhooksAnywhere' | 'keepFilesMs' | 'log';
+type Usual = 'behaviour' | 'keepFilesMs' | 'log';
 
-export type LocalServiceOptions = Omit<Options, Usual | 'outside'> &
+export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
   Partial<Pick<Options, Usual>> & {
+    /** Whether webhooks may go to other machines (default: false). */
+    readonly webhooksAnywhere?: boolean;
     /** 0 takes any free port. */
     readonly port: number;
     /** Default: 127.0.0.1. */
@@ -42,21 +44,22 @@ export async function startLocalService(options: LocalServiceOptions) {
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0))
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
+  const { webhooksAnywhere: anywhere = false } = options;
+  const listensHere = options.publicUrl === undefined && isLoopbackHost(host);
   const service = createService({
     behaviour: 'specification',
-    webhooksAnywhere: false,
+    reach: anywhere ? 'anywhere' : listensHere ? 'here' : 'nowhere',
     keepFilesMs: KEEP_FILES_MS,
     ...options,
     log,
     outside: {
       clock: createWallClock,
       newId: () => randomUUID(),
-      caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
+      caller: openCaller({ anywhere }),
     },
   });
   const door = openPageLogin();
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
-  const listensHere = publicUrl === undefined && isLoopbackHost(host);
   const { app, routes } = createApp(service, { ...options, door, listensHere });
   try {
     const url = await listen(app, host, options.port);

@@ -11,7 +11,7 @@ import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } fro
 import { TIMING, type Timing } from './executors/remote/server-deps.ts';
 import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
-import { publish, type Caller, createWebhooks } from './webhooks/webhooks.ts';
+import { publish, type Caller, createWebhooks, type Reach } from './webhooks/webhooks.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,8 +46,8 @@ export type Options = {
   /** The seed of faults and run times. */
   readonly seed: number;
   readonly log: Log;
-  /** Whether webhooks may go to other machines. */
-  readonly webhooksAnywhere: boolean;
+  /** Where webhooks may go. */
+  readonly reach: Reach;
   readonly outside: Outside;
   /** How long files of runs on own GPUs and uploads are kept, at least. */
   readonly keepFilesMs: number;
@@ -153,7 +153,7 @@ const shower =
   };
 
 /** A clock whose every turn is one transaction, and webhooks that are sent after each commit. */
-function createTime({ outside, speed, log, webhooksAnywhere }: Options, database: Database) {
+function createTime({ outside, speed, log, reach }: Options, database: Database) {
   let tries: DeliveryRow[] = [];
   let works = true;
   const commit = createCommit(database, {
@@ -175,7 +175,7 @@ function createTime({ outside, speed, log, webhooksAnywhere }: Options, database
     if (tries.push(row) === 1) clock.at(clock.now() + TRIES_WAIT_MS, () => undefined);
   };
   const { caller } = outside;
-  const webhooks = createWebhooks({ clock, speed, log, record, caller, anywhere: webhooksAnywhere });
+  const webhooks = createWebhooks({ clock, speed, log, record, caller, reach });
   const settle = (): void => {
     if (works) commit(() => undefined);
   };

@@ -81,7 +81,7 @@ it('a service whose database fails stops its clock and accepts no more runs', as
     behaviour: 'specification',
     seed: 1,
     log: (event) => events.push(event),
-    webhooksAnywhere: false,
+    reach: 'here',
     keepFilesMs: 0,
     outside: { clock: createWallClock, newId: () => randomUUID(), caller: openCaller({ anywhere: false }) },
   });

@@ -48,6 +48,15 @@ describe('an address', () => {
     expect(targetOf(webhook) instanceof URL).toBe(called);
   });
 
+  it.each([
+    ['listens for others', { host: '0.0.0.0' }],
+    ['is behind a proxy', { publicUrl: 'https://runs.example' }],
+  ])('of this machine is not called by a service that %s', async (_how, options) => {
+    const { queue, ended, service } = await openService({}, options);
+    await ended(await queue({ webhook: `${service.url}/interrupt` }));
+    expect(service.stats().webhooks).toEqual({ delivered: 0, failed: 0, refused: 4 });
+  });
+
   it('that is refused is kept on the run, counted, and logged once', async () => {
     const said: unknown[] = [];
     const log = (event: string, facts: object): void => {

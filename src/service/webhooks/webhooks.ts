@@ -94,7 +94,7 @@ type Facts = {
   readonly clock: Clock;
   readonly speed: number;
   readonly caller: Caller;
-  readonly anywhere: boolean;
+  readonly reach: Reach;
   readonly record: (row: DeliveryRow) => void;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
@@ -137,7 +137,7 @@ export function createWebhooks(facts: Facts) {
   }
 
   function send({ run, webhook, body, retries, delayMs }: WebhookRequest): void {
-    const url = targetOf(webhook, facts.anywhere);
+    const url = targetOf(webhook, facts.reach);
     if (typeof url === 'string') {
       counts.refused++;
       return refuse(url);
@@ -207,12 +207,17 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
   };
 }
 
+/** Which addresses are called. Those of this machine are not, for clients on other ones: a call could stop what runs in a ComfyUI here. */
+export type Reach = 'anywhere' | 'here' | 'nowhere';
+
 /** Returns why an address is not called. The URL class normalizes every form of an IPv4 address before the comparison. */
-export function targetOf(webhook: string, anywhere = false): URL | string {
+export function targetOf(webhook: string, reach: Reach = 'here'): URL | string {
   const url = URL.parse(webhook);
   if (url === null) return 'it is not a URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${url.protocol} is not supported`;
-  return anywhere || isLoopback(url.hostname) ? url : `${url.hostname} is not this machine`;
+  if (reach === 'anywhere') return url;
+  if (reach === 'nowhere') return 'other machines reach this service, and --webhooks-anywhere is not given';
+  return isLoopback(url.hostname) ? url : `${url.hostname} is not this machine`;
 }
 
 export const isLoopback = (hostname: string): boolean =>
