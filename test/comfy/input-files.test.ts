@@ -75,3 +75,16 @@ it('fail their run if the server does not take them, and no other one', async ()
   gpu.alters = (_request, truth) => truth;
   expect((await own.until(await own.queue({ photo }))).status).toBe('success');
 });
+
+it.each([
+  '../../secret.png',
+  'a/../../b.png',
+  '/etc/secret.png',
+  String.raw`C:\secret.png`,
+  String.raw`..\b.png`,
+])('are not read from elsewhere on the machine of a ComfyUI: %s', async (photo) => {
+  const { own } = await openOwn(COPIER);
+  const body = { deployment_id: own.deployment, inputs: { photo } };
+  const { status, json } = await own.ask('POST', '/run/deployment/queue', body);
+  expect([status, JSON.stringify(json)]).toEqual([422, expect.stringContaining('leads out of the folder')]);
+});

@@ -171,10 +171,18 @@ function unknownText(name: string, inputs: readonly InputType[]): string {
 }
 
 /** A list would be a link to another node, with which a row could change the workflow. */
-const refusalOf = (value: unknown, input: InputType | undefined): string | undefined =>
-  value === null || (typeof value === 'object' && !isRawNumber(value))
-    ? 'it must be a text, a number or a boolean'
-    : faultIn(value, input && { ...input, isFile: input.fields.some(({ isFile }) => isFile) });
+function refusalOf(value: unknown, input: InputType | undefined): string | undefined {
+  if (value === null || (typeof value === 'object' && !isRawNumber(value)))
+    return 'it must be a text, a number or a boolean';
+  const isFile = input?.fields.some((field) => field.isFile) === true;
+  if (isFile && typeof value === 'string' && leadsOut(value))
+    return 'it leads out of the folder where ComfyUI has such files';
+  return faultIn(value, input && { ...input, isFile });
+}
+
+/** Whether ComfyUI would read another file of its machine by this name. Addresses are fetched here. */
+const leadsOut = (name: string): boolean =>
+  !/^https?:/i.test(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
 
 /** `["4", 0]`: the output of another node. */
 const isLink = (value: unknown): boolean => Array.isArray(value);
