@@ -6,6 +6,7 @@ import { jsonIn } from '../errors/outside-text.ts';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';
+import { LANE_PLACES } from '../batch/state/lanes.ts';
 import { optionalLimits as limitsIn, STORED_LIMITS, type OptionalLimits } from '../options/limits.ts';
 import { OPTIONS, type AnyOption, type KeptIn } from '../options/table.ts';
 import type { BatchParams } from '../batch/params.ts';
@@ -88,8 +89,9 @@ const schema = z.object({
         from: z.union([z.object({ column: z.string() }), z.object({ value: z.unknown() })]),
       }),
     ),
-    rows: count,
-    pages: count,
+    // Whoever compares rows reads the pages of all batches, also of a damaged one.
+    rows: count.lt(LANE_PLACES),
+    pages: count.max(LANE_PLACES / 500),
     repeats: count,
     /** The columns that are axes of a grid: each of their combinations is a row. */
     grid: z.array(z.string()).exactOptional(),

@@ -66,6 +66,16 @@ describe('batch.json', () => {
     });
   });
 
+  it.each([
+    ['rows', 1e11],
+    ['pages', 1e9],
+  ])('with more %s than a batch can have is damaged', async (name, value) => {
+    const folder = freshFolder();
+    const sheet = { ...FILE.sheet, [name]: value };
+    writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, sheet }));
+    await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
+  });
+
   it('of a later version is not taken for one of this', async () => {
     const folder = freshFolder();
     writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, format: 3 }));
