@@ -41,7 +41,7 @@ export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<
   }
 }
 
-type Seen = { readonly found: AttemptRun[]; hasControl: boolean };
+type Seen = { readonly found: AttemptRun[]; hasControl: boolean; serviceNowMs?: number };
 
 /** Run lists belong to a workflow. If the deployment cannot be read, any of its runs names the workflow. */
 async function workflowIdOf({ file, service }: OpenBatch, control: string | undefined) {
@@ -69,5 +69,7 @@ async function read(
       seen.found.push({ place, attempt, runId });
     }
     seen.hasControl ||= page.some(({ id }) => id === control);
+    const nowMs = seen.serviceNowMs ?? service.nowMs();
+    if (nowMs !== undefined) seen.serviceNowMs = nowMs;
   }
 }

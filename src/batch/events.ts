@@ -62,6 +62,8 @@ export type ListReading = {
   readonly found: readonly AttemptRun[];
   /** Whether the list contained the control run. */
   readonly hasControl: boolean;
+  /** The service's time when it had answered the first page. */
+  readonly serviceNowMs?: number;
 };
 
 /**

@@ -76,7 +76,8 @@ export type BatchParams = OptionalLimits & {
 // arguments gets the next number, and the code branches on `state.version`, so that running batches still replay.
 //
 //   4  the oldest that is left
-//   5  the batch wakes during a reading of the run lists, so that a jump of Temporal's clock proves no run absent
+//   5  the batch wakes during a reading of the run lists, and asks for the service's time, so that no jump of Temporal's clock
+//      proves a run absent
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before

@@ -117,6 +117,14 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(cut, {}, BACK, 2)).toMatchObject({ answer: 'complete' });
   });
 
+  it("says the service's time of the first page", async () => {
+    let nowMs = NOW - 1;
+    const page = pagesOf(strangers(250));
+    const times = { nowMs: () => (nowMs += 1) };
+    expect((await read(page, times)).serviceNowMs).toBeLessThan(NOW + 3);
+    expect(await read(page, { nowMs: () => undefined })).not.toHaveProperty('serviceNowMs');
+  });
+
   it('reports no list if the service has none, or if nothing names the workflow', async () => {
     expect(await read(() => undefined)).toMatchObject({ answer: 'none' });
     const unnamed = depsOf({ service: { getRun: async () => undefined } });

@@ -100,6 +100,22 @@ describe('set clocks', () => {
     },
   );
 
+  it("a server's clock that leaps within each wait proves no run absent before the service's clock shows the time", () => {
+    const world = unconfirmed();
+    let serviceNowMs = 0;
+    world.edit = (event) =>
+      event.type === 'listRead' ? { ...event, reading: { ...event.reading, serviceNowMs } } : event;
+    const leap = (): void => {
+      world.read();
+      world.jump(world.state.wakeAt - world.state.now);
+    };
+    for (let leaps = 0; leaps < 200; leaps += 1) leap();
+    expect(world.state.ledger.absent).toBe(0);
+    serviceNowMs = PROOF_MS;
+    for (let leaps = 0; leaps < 10; leaps += 1) leap();
+    expect(world.state.ledger.absent).toBe(1);
+  });
+
   it('a batch wakes often during a reading of the lists, and after a while as often as it reads them', () => {
     const { state } = unconfirmed();
     const waits = [];

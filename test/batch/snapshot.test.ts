@@ -70,7 +70,7 @@ const ROWS: readonly RowState[] = [
     overdue: { at: 8, reason: 'it hangs' },
   },
   { ...base, place: 5, past: PAST, ...doubtful },
-  { ...base, place: 6, past: [], ...doubtful, missedAt: 9 },
+  { ...base, place: 6, past: [], ...doubtful, missedAt: 9, serviceAt: 10 },
   {
     ...base,
     place: 7,

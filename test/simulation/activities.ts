@@ -34,6 +34,7 @@ export function reconcile(
 ): void {
   if (!batch.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
   const wanted = new Set(attempts.map(({ place, attempt: number }) => `${place}/${number}`));
+  const serviceNowMs = batch.service.clock.now;
   readList(batch, attempt, { back, least }, (runs, isWhole) => {
     const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.place}/${run.attempt}`));
     if (found.length > 0) batch.world.saw('found in a list');
@@ -41,6 +42,7 @@ export function reconcile(
       answer: isWhole ? 'complete' : 'incomplete',
       found: found.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       hasControl: runs.some(({ id }) => id === control),
+      serviceNowMs,
     });
   });
 }

@@ -6,7 +6,7 @@
 import { clipped } from '../../options/clipped.ts';
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
-import { RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
+import { CLOCK_SLACK_MS, LEASE_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
 import { amend, put } from '../state/put-row.ts';
@@ -24,9 +24,10 @@ export function onListRead(state: State, reading: ListReading): void {
   const { requestedAt, controlAt } = state.reconcile;
   if (requestedAt === undefined) return;
   state.reconcile.requestedAt = undefined;
+  onRunsSeen(state, reading.found, 'list');
+  if (state.version >= 5) noteServiceTimes(state, { ...reading, requestedAt, controlAt });
   state.reconcile.readAt = requestedAt;
   state.reconcile.readings += 1;
-  onRunsSeen(state, reading.found, 'list');
   for (const row of unconfirmedRows(state))
     resolveMissing(state, row, { ...reading, requestedAt, controlAt });
   state.reconcile.nextAt = Math.max(requestedAt + readingGapMs(state), state.now + 1);
@@ -40,16 +41,38 @@ export function readingGapMs({ params, reconcile }: State): number {
   return Math.min(gap, Math.max(listGapMs, RECONCILE_MAX_MS));
 }
 
+/** Of readings that were requested since the attempt is unconfirmed; a jump of the service's clock is no time that has passed. */
+function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: Reading): void {
+  if (serviceNowMs === undefined) return;
+  const { readAt = requestedAt, serviceAt = serviceNowMs } = state.reconcile;
+  const passedMs = serviceNowMs - serviceAt;
+  const leaptMs = passedMs - (requestedAt - readAt);
+  const jumpMs = leaptMs > CLOCK_SLACK_MS ? leaptMs : Math.min(0, passedMs);
+  for (const row of unconfirmedRows(state)) {
+    const isSince = requestedAt + LEASE_MS + CLOCK_SLACK_MS >= row.sentBy;
+    const before = row.serviceAt ?? serviceNowMs - jumpMs;
+    if (isSince) amend(state, { ...row, serviceAt: before + jumpMs });
+  }
+  state.reconcile.serviceAt = serviceNowMs;
+}
+
 function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
   const { requestedAt, hasControl, controlAt } = reading;
   if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
   const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
-  if (requestedAt < provesFrom(state, row, isControlled)) return;
+  const from = provesFrom(state, row, isControlled);
+  if (requestedAt < from) return;
+  if (!hasPassed(from - row.sentBy, row, reading))
+    return isStuck(state, row) ? applyUserRule(state, row, reading) : undefined;
   if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
   else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
 }
 
-/** The list does not exist or could not be read: the user's rule decides after its wait (R12). */
+/** Whether the service's clock shows the time as well: Temporal's may leap within each wait, again and again. */
+const hasPassed = (ms: number, { serviceAt }: Unconfirmed, { serviceNowMs }: Reading): boolean =>
+  serviceAt === undefined || serviceNowMs === undefined || serviceNowMs >= serviceAt + ms + LEASE_MS;
+
+/** The list does not exist, could not be read or comes from a wrong time: the user's rule decides after its wait (R12). */
 function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: Reading): void {
   const { rule, afterMs } = state.params.unconfirmed;
   // A list that fails now may be readable later; a list that does not exist never will be.

@@ -70,6 +70,8 @@ export type Unconfirmed = Base & {
   readonly reason: string;
   /** When the first list reading that counts as proof of absence was requested. */
   readonly missedAt?: number;
+  /** When a list was first read since, by the service's clock as it is now: it moves with its jumps. */
+  readonly serviceAt?: number;
 };
 
 /** The row waits because its files could not be fetched yet. */

@@ -303,7 +303,16 @@ function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
     case 'running':
       return ['r', ...base, row.runId, row.since, row.overdue ? [row.overdue.at, row.overdue.reason] : 0];
     case 'unconfirmed':
-      return ['u', ...base, row.askedAt, row.askedWallAt, row.sentBy, row.reason, row.missedAt ?? 0];
+      return [
+        'u',
+        ...base,
+        row.askedAt,
+        row.askedWallAt,
+        row.sentBy,
+        row.reason,
+        row.missedAt ?? 0,
+        row.serviceAt ?? 0,
+      ];
     case 'ended':
       return [
         'e',
@@ -320,7 +329,14 @@ function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
 type Rest = {
   readonly w: [dueAt: number, turnedAway: TurnedAway | 0];
   readonly r: [runId: string, since: number, overdue: [at: number, reason: string] | 0];
-  readonly u: [askedAt: number, askedWallAt: number, sentBy: number, reason: string, missedAt: number];
+  readonly u: [
+    askedAt: number,
+    askedWallAt: number,
+    sentBy: number,
+    reason: string,
+    missedAt: number,
+    serviceAt?: number,
+  ];
   readonly e: [
     at: number,
     outcome: number,
@@ -344,8 +360,8 @@ function readRow([phase, place, attempt, counted, packed, ...rest]: RowTuple): R
       return { ...base, phase: 'running', runId, since, ...late };
     }
     case 'u': {
-      const [askedAt, askedWallAt, sentBy, reason, missedAt] = rest as Rest['u'];
-      const missed = missedAt === 0 ? {} : { missedAt };
+      const [askedAt, askedWallAt, sentBy, reason, missedAt, serviceAt = 0] = rest as Rest['u'];
+      const missed = { ...(missedAt === 0 ? {} : { missedAt }), ...(serviceAt === 0 ? {} : { serviceAt }) };
       return { ...base, phase: 'unconfirmed', askedAt, askedWallAt, sentBy, reason, ...missed };
     }
     default: {

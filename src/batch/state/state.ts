@@ -155,10 +155,11 @@ class StateAtStart {
   isStopping = false;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[] = [];
-  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested. */
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt` and `serviceAt`: when the last one that has ended was requested, by the batch's clock and by the service's. */
   readonly reconcile: {
     requestedAt?: number | undefined;
     readAt?: number;
+    serviceAt?: number;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;

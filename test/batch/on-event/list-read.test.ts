@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sendFrom } from '../send-from.ts';
-import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
+import { CLOCK_SLACK_MS, LEASE_MS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
 import type { ListReading } from '../../../src/batch/events.ts';
 import { onListRead } from '../../../src/batch/on-event/list-read.ts';
-import type { BatchParams } from '../../../src/batch/params.ts';
+import { type BatchParams, WRITES } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
 import { begin, type State } from '../../../src/batch/state/state.ts';
@@ -32,7 +32,7 @@ const unconfirmedRow = (attempt: number): Unconfirmed => ({
 
 /** Row 1 has been unconfirmed since time 0. */
 function doubtful(params: Partial<BatchParams> = {}): State {
-  const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), 1, 0);
+  const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), WRITES, 0);
   put(state, unconfirmedRow(1));
   state.ledger = { ...state.ledger, sent: 1, unconfirmed: 1 };
   sendFrom(state, 2);
@@ -65,6 +65,70 @@ describe('found', () => {
 
 describe('proof of absence', () => {
   const from = SENT_BY + postDeadlineMs + settleWithoutControlMs;
+
+  it("the proof that there is no run takes as long by the service's clock, however Temporal's leaps", () => {
+    const state = doubtful();
+    const isTimed = (at: number, serviceNowMs: number): string | undefined => {
+      read(state, at, { ...COMPLETE, serviceNowMs });
+      return phaseOf(state);
+    };
+    const ms = postDeadlineMs + settleWithoutControlMs + LEASE_MS;
+    // This one was requested before the attempt was unconfirmed.
+    isTimed(-1, 0);
+    isTimed(0, 7_000);
+    isTimed(from, 7_001);
+    isTimed(from + ms, 7_000 + ms - 1);
+    expect(isTimed(from + ms + listGapMs, 7_000 + ms)).toBe('unconfirmed');
+    expect(isTimed(from + ms + 2 * listGapMs, 7_000 + ms)).toBe('waiting');
+  });
+
+  it("no jump of the service's clock counts as time that has passed, nor does one keep a row unconfirmed", () => {
+    const state = doubtful();
+    const day = 86_400_000;
+    const isTimed = (at: number, serviceNowMs: number): string | undefined => {
+      read(state, at, { ...COMPLETE, serviceNowMs });
+      return phaseOf(state);
+    };
+    isTimed(0, day);
+    isTimed(1_000, 0);
+    isTimed(from, CLOCK_SLACK_MS);
+    isTimed(from + 1_000, day);
+    expect(isTimed(from + listGapMs, day + listGapMs)).toBe('unconfirmed');
+    expect(state.rows.get(1)).not.toHaveProperty('missedAt');
+    isTimed(2 * from, day + from);
+    expect(isTimed(2 * from + listGapMs, day + from + listGapMs)).toBe('waiting');
+  });
+
+  it('a list of a service whose clock stands still counts as none that can be read, and one that says no time is believed', () => {
+    for (const [last, outcome] of [
+      [{ ...COMPLETE, serviceNowMs: 7 }, 'unknown'],
+      [COMPLETE, undefined],
+    ] as const) {
+      const state = doubtful();
+      read(state, 0, { ...COMPLETE, serviceNowMs: 7 });
+      read(state, SENT_BY + UNCONFIRMED_MS - 1, last);
+      expect(phaseOf(state)).toBe('unconfirmed');
+      read(state, SENT_BY + UNCONFIRMED_MS + listGapMs, last);
+      expect(state.rows.get(1)).toMatchObject({
+        phase: outcome ? 'ended' : 'waiting',
+        ...(outcome && { outcome }),
+      });
+    }
+  });
+
+  it('a list from a wrong time counts as none only when a proof would have been complete', () => {
+    const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 1 } });
+    for (const at of [0, from, STUCK_MS - 1]) read(state, at, { ...COMPLETE, serviceNowMs: 7 });
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, STUCK_MS, { ...COMPLETE, serviceNowMs: 7 });
+    expect(state.ledger).toMatchObject({ absent: 0, resubmitted: 1 });
+  });
+
+  it("a batch of version 4 does not ask for the service's time", () => {
+    const state = { ...doubtful(), version: 4 };
+    for (const at of [0, from, from + listGapMs]) read(state, at, { ...COMPLETE, serviceNowMs: 7 });
+    expect(phaseOf(state)).toBe('waiting');
+  });
 
   it('the proof that there is no run takes two complete lists, a gap apart, each asked for late enough', () => {
     const state = doubtful();
