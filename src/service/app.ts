@@ -122,7 +122,9 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
     return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
   });
 
+  // A server is given with a file of headers, which the service reads and sends there: no other person may name it.
   route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
+    if (!tokens.hasOneOwner) return notFound(reply);
     try {
       const added = await service.gpus.add(JSON.parse(typeof request.body === 'string' ? request.body : ''));
       return await reply.send(added.map(({ id, name }) => ({ id, name })));

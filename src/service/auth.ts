@@ -30,6 +30,7 @@ export function openTokens(given: readonly string[]) {
   );
   const revoked = new Set<string>();
   return {
+    hasOneOwner: new Set(owners.values()).size < 2,
     /** The owner of a token; undefined if the token is unknown. */
     ownerOf: (token: string) => owners.get(token),
     isRevoked: (token: string) => revoked.has(token),

@@ -72,3 +72,13 @@ it('the ledger contains all runs and the billed GPU time', async () => {
   expect(Object.keys(ledger.sold).sort()).toEqual(['H100', 'L4']);
   for (const seconds of Object.values(ledger.sold)) expect(seconds).toBeCloseTo(0.05, 1);
 });
+
+it.each([
+  [['ann:one', 'ben:two'], 404],
+  [['ann:one', 'ann:two'], 422],
+])('a service with the keys %j answers who adds a GPU server with %i', async (keys, status) => {
+  const { ask } = await openService({}, { tokens: keys });
+  const headers = { authorization: 'Bearer one' };
+  const body = JSON.stringify({ servers: [{ url: 'http://127.0.0.1:1', headersFile: '/nowhere' }] });
+  expect((await ask('POST', '/control/gpus', { body, headers })).status).toBe(status);
+});
