@@ -58,6 +58,15 @@ describe('the batches that a worker has open', () => {
     );
   });
 
+  it('are not those of a folder that has another batch, also one of the same name', async () => {
+    await open(0);
+    for (const other of [{ batch: 'copy-1' }, { mark: 'fedcba9876543210' }])
+      await expect(batches.open({ ...refOf(0), ...other })).rejects.toMatchObject({
+        code: 'E504',
+        message: expect.stringContaining('but another one'),
+      });
+  });
+
   it('stay open while they are used, however many others are opened', async () => {
     await open(0);
     for (let n = 1; n <= 1_050; n += 1) {
