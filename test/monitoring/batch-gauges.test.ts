@@ -66,12 +66,13 @@ describe('the gauges of a running batch', () => {
     expect(byLabel(later, 'runsheet_batch_paused', 'reason')).toEqual({});
   });
 
-  it('show what was used by GPU, and the budget in dollars', async () => {
+  it('show what was used by GPU, the slots that it may use now, and the budget in dollars', async () => {
     const { state } = running({ rows: 40, concurrency: 6 });
     state.tally = tallyUse(state.tally, 'H100', { runs: 2, seconds: 30, costUsd: 1.5 });
     const budget = { spentNano: 2e9, reservedNano: 5e8 };
-    const now = { ...progress(state), budget, maxCostNano: 4e9 };
+    const now = { ...progress(state), slots: 3, budget, maxCostNano: 4e9 };
     const samples = await shown([known('b', figuresOf(now, false))]);
+    expect(valueOf(samples, 'runsheet_batch_slots')).toBe(3);
     expect(byLabel(samples, 'runsheet_batch_gpu_seconds', 'gpu')).toEqual({ H100: 30 });
     expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ H100: 2 });
     expect(byLabel(samples, 'runsheet_batch_gpu_cost_usd', 'gpu')).toEqual({ H100: 1.5 });
