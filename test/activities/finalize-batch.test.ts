@@ -14,6 +14,7 @@ import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { callOfStage } from '../../src/create-batch/pipeline/pipeline-folder.ts';
 import { partName } from '../../src/results/parts.ts';
+import { snapshotName } from '../../src/store/passes.ts';
 import { type PartRecord } from '../../src/results/row-record.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { Summary } from '../../src/results/summary.ts';
@@ -148,8 +149,10 @@ describe('the end of a batch', () => {
     const runs = RECORDS.map(({ row }) => runOf({ place: row }));
     const duplicate = runOf({ place: 2, id: idOf(700) });
     await finalize(deps([...runs, duplicate]));
-    const filesOf = (): readonly string[] =>
-      readdirSync(folder).filter((name) => /\./.test(name) && !name.startsWith('.'));
+    const filesOf = (): readonly string[] => [
+      ...readdirSync(folder).filter((name) => /\./.test(name) && !name.startsWith('.')),
+      snapshotName(1),
+    ];
     const before = filesOf().map((name) => [name, statSync(join(folder, name)).ino]);
     expect(summary().duplicates.runs).toBe(1);
     const givenUp = async (): Promise<void> => {
