@@ -149,18 +149,22 @@ describe('the end of a batch', () => {
     const runs = RECORDS.map(({ row }) => runOf({ place: row }));
     const duplicate = runOf({ place: 2, id: idOf(700) });
     await finalize(deps([...runs, duplicate]));
-    const filesOf = (): readonly string[] => [
-      ...readdirSync(folder).filter((name) => /\./.test(name) && !name.startsWith('.')),
-      snapshotName(1),
-    ];
-    const before = filesOf().map((name) => [name, statSync(join(folder, name)).ino]);
+    const files = () =>
+      [...readdirSync(folder).filter((name) => /^[^.].*\./.test(name)), snapshotName(1)].map((name) => [
+        name,
+        statSync(join(folder, name)).ino,
+      ]);
+    const before = files();
     expect(summary().duplicates.runs).toBe(1);
-    const givenUp = async (): Promise<void> => {
-      throw new ActivityNotFoundError('given up');
+    const givenUpAfter = (confirmations: number) => async (): Promise<void> => {
+      if ((confirmations -= 1) < 0) throw new ActivityNotFoundError('given up');
     };
-    for (const older of [runs, [...runs, runOf({ place: 3, id: idOf(701) })]])
-      await expect(finalize(deps(older, givenUp))).rejects.toThrow('given up');
-    expect(filesOf().map((name) => [name, statSync(join(folder, name)).ino])).toEqual(before);
+    const late = runOf({ place: 3, id: idOf(701) });
+    for (const older of [runs, [...runs, late]])
+      await expect(finalize(deps(older, givenUpAfter(0)))).rejects.toThrow('given up');
+    expect(files()).toEqual(before);
+    await expect(finalize(deps([...runs, late], givenUpAfter(1)))).rejects.toThrow('given up');
+    expect(files().slice(0, -1)).toEqual(before.slice(0, -1));
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
