@@ -289,9 +289,9 @@ it('a run that was cancelled while its request was under way stays so, whatever 
   expect(await own.run(id)).toMatchObject({ status: 'cancelled', ended_at });
 });
 
-it('a run that moved is stopped at the service that it left, also if ours was restarted meanwhile', async () => {
-  const first = await sceneOf(true);
-  const second = await sceneOf(true);
+/** Two services, one of which executes a run. */
+async function runAtOneOfTwo(hasLists: boolean) {
+  const [first, second] = [await sceneOf(hasLists), await sceneOf(hasLists)];
   const own = await OwnService.of(
     [first, second].map(({ api: { url } }) => ({ url, kind: 'comfy-api' })),
     portrait({ seconds: 3_600 }),
@@ -300,10 +300,29 @@ it('a run that moved is stopped at the service that it left, also if ours was re
   const id = await own.queue({});
   await own.until(id, isRunning);
   const [left, next] = first.gpu.executions.length === 1 ? [first, second] : [second, first];
+  return { own, id, left, next };
+}
+
+it('a run that was bought at a service without lists stays there, however long that is away', async () => {
+  const { own, id, left, next } = await runAtOneOfTwo(false);
+  left.api.isAway = true;
+  // Others would move meanwhile.
+  await until(() => left.api.unanswered > 30, 'it is asked for long');
+  left.api.isAway = false;
+  left.gpu.wake();
+  expect((await own.until(id)).status).toBe('success');
+  expect(next.gpu.executions).toEqual([]);
+});
+
+it.each([
+  ['', false],
+  [', also if ours was restarted meanwhile', true],
+])('a run that moved is stopped at the service that it left%s', async (_, isRestarted) => {
+  const { own, id, left, next } = await runAtOneOfTwo(true);
   left.api.isAway = true;
   await until(() => next.gpu.executions.length === 1, 'it is executed elsewhere');
-  await own.close();
-  await own.open();
+  if (isRestarted) await own.close();
+  if (isRestarted) await own.open();
   const { unanswered } = left.api;
   await until(() => left.api.unanswered > unanswered + 2, 'it is looked for there');
   left.api.isAway = false;
