@@ -116,6 +116,21 @@ describe('set clocks', () => {
     expect(world.state.ledger.absent).toBe(1);
   });
 
+  it("a service's clock that leaps while the batch continues as new is no time that has passed", () => {
+    const world = unconfirmed();
+    let serviceNowMs = 1;
+    world.edit = (event) =>
+      event.type === 'listRead' ? { ...event, reading: { ...event.reading, serviceNowMs } } : event;
+    world.read();
+    world.continueAsNew();
+    serviceNowMs = DAY_MS;
+    for (let leaps = 0; leaps < 200; leaps += 1) {
+      world.read();
+      world.jump(world.state.wakeAt - world.state.now);
+    }
+    expect(world.state.ledger.absent).toBe(0);
+  });
+
   it('a batch wakes often during a reading of the lists, and after a while as often as it reads them', () => {
     const { state } = unconfirmed();
     const waits = [];

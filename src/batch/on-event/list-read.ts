@@ -24,10 +24,10 @@ export function onListRead(state: State, reading: ListReading): void {
   const { requestedAt, controlAt } = state.reconcile;
   if (requestedAt === undefined) return;
   state.reconcile.requestedAt = undefined;
-  onRunsSeen(state, reading.found, 'list');
-  if (state.version >= 5) noteServiceTimes(state, { ...reading, requestedAt, controlAt });
   state.reconcile.readAt = requestedAt;
   state.reconcile.readings += 1;
+  onRunsSeen(state, reading.found, 'list');
+  if (state.version >= 5) noteServiceTimes(state, { ...reading, requestedAt, controlAt });
   for (const row of unconfirmedRows(state))
     resolveMissing(state, row, { ...reading, requestedAt, controlAt });
   state.reconcile.nextAt = Math.max(requestedAt + readingGapMs(state), state.now + 1);
@@ -44,16 +44,16 @@ export function readingGapMs({ params, reconcile }: State): number {
 /** Of readings that were requested since the attempt is unconfirmed; a jump of the service's clock is no time that has passed. */
 function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: Reading): void {
   if (serviceNowMs === undefined) return;
-  const { readAt = requestedAt, serviceAt = serviceNowMs } = state.reconcile;
+  const { at, serviceAt } = state.serviceRead ?? { at: requestedAt, serviceAt: serviceNowMs };
   const passedMs = serviceNowMs - serviceAt;
-  const leaptMs = passedMs - (requestedAt - readAt);
+  const leaptMs = passedMs - (requestedAt - at);
   const jumpMs = leaptMs > CLOCK_SLACK_MS ? leaptMs : Math.min(0, passedMs);
   for (const row of unconfirmedRows(state)) {
     const isSince = requestedAt + LEASE_MS + CLOCK_SLACK_MS >= row.sentBy;
     const before = row.serviceAt ?? serviceNowMs - jumpMs;
     if (isSince) amend(state, { ...row, serviceAt: before + jumpMs });
   }
-  state.reconcile.serviceAt = serviceNowMs;
+  state.serviceRead = { at: requestedAt, serviceAt: serviceNowMs };
 }
 
 function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {

@@ -30,6 +30,7 @@ const PLAIN = [
   'wallAt',
   'startedWallAt',
   'serviceOffset',
+  'serviceRead',
   'gate',
   'pass',
   'wantedPass',

@@ -67,6 +67,8 @@ class StateAtStart {
   readonly startedWallAt: number;
   /** The service's time minus Temporal's: the smallest and largest difference seen. */
   serviceOffset?: { readonly min: number; readonly max: number } | undefined;
+  /** When the latest reading of the lists that says the service's time was requested, and this time. */
+  serviceRead?: { readonly at: number; readonly serviceAt: number } | undefined;
   /** When the last step asked to be woken. */
   wakeAt: number;
   readonly lanes: Lane[];
@@ -155,11 +157,10 @@ class StateAtStart {
   isStopping = false;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[] = [];
-  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt` and `serviceAt`: when the last one that has ended was requested, by the batch's clock and by the service's. */
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested. */
   readonly reconcile: {
     requestedAt?: number | undefined;
     readAt?: number;
-    serviceAt?: number;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;
