@@ -89,7 +89,7 @@ const schema = z.object({
         from: z.union([z.object({ column: z.string() }), z.object({ value: z.unknown() })]),
       }),
     ),
-    // Whoever compares rows reads the pages of all batches, also of a damaged one.
+    // A command that compares rows reads the pages of all batches, also of a damaged one.
     rows: count.lt(LANE_PLACES),
     pages: count.max(LANE_PLACES / 500),
     repeats: count,

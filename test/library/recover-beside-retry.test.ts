@@ -15,7 +15,7 @@ it.each([
   await batch.store.write('recovering.json', '{"since":0,"id":"a"}');
   const at = new Date().toISOString();
   const other: PassFile = { at, kind, segments: [] };
-  // Nobody has the batch.
+  // No command has the batch.
   const isRunning = async (): Promise<boolean> => {
     await createPass(batch.store, (await newestPass(batch.store)) + 1, other);
     return false;

@@ -123,7 +123,7 @@ export class ReportIndex {
     this.#text('file', first?.path ?? '');
     // Enough to compare pictures, and the inputs of those that are the same: their cells are cut, or fill a template.
     this.#text('sha', first?.sha256.slice(0, 12) ?? '');
-    this.#number('inputs', hash('md5', JSON.stringify(record.inputs), 'buffer').readUInt16BE());
+    this.#number('inputs', hash('sha256', JSON.stringify(record.inputs), 'buffer').readUInt16BE());
     this.#text('reason', beginningOf(reason, REASON_SHOWN));
     for (const at of this.#shown) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
     for (const attempt of attempts.slice(-255)) this.#attempt(attempt);
