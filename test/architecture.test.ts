@@ -120,6 +120,11 @@ describe('the tree', () => {
     expect(SOURCES.filter((file) => /process\.env/.test(textOf(file)))).toEqual(['src/host/config.ts']);
   });
 
+  it('tests in one file whether a text is an http address', () => {
+    const tests = /\^\(?(?:\?:)?https\?:(?!\\S)/;
+    expect(SOURCES.filter((file) => tests.test(textOf(file)))).toEqual(['src/host/web-address.ts']);
+  });
+
   it('opens connections to other machines in one file, which knows the proxy', () => {
     const opens = /\bnew (?:Agent|Pool|ProxyAgent|EnvHttpProxyAgent)\(\{|\bawait fetch\(/;
     const openers = SOURCES.filter((file) => opens.test(textOf(file)));

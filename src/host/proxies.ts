@@ -85,7 +85,7 @@ function named(given: { readonly from: string; readonly text: string } | undefin
   keepSecret(/^(?:[a-z0-9+.-]+:\/\/)?[^:@/]*:([^]+)@/i.exec(text)?.[1] ?? '');
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url === null || url.hostname === '') return { from, wrong: 'is no address' };
-  if (!/^https?:$/.test(url.protocol))
+  if (!['http:', 'https:'].includes(url.protocol))
     return { from, wrong: `names a proxy that speaks ${url.protocol.slice(0, -1)} and not http` };
   const [user, password] = [url.username, url.password].map(decoded) as [string, string];
   keepSecret(password);

@@ -3,6 +3,7 @@
 import { problem } from '../errors/error.ts';
 import { keepSecret, forgetSecret } from '../errors/redact.ts';
 import { resolve } from 'node:path';
+import { isWebAddress } from './web-address.ts';
 
 export type S3Settings = {
   readonly keys: KeySource;
@@ -67,8 +68,7 @@ export function checkEndpoint({ endpoint }: Pick<S3Settings, 'endpoint'>): void 
       hint: `${hint}; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     });
   const what = `the address of the S3 server is ${JSON.stringify(endpoint)}, which`;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw problem('E602', { what: `${what} is no URL`, hint });
+  if (url === null || !isWebAddress(endpoint)) throw problem('E602', { what: `${what} is no URL`, hint });
   // URLs are read without them, and requests are signed with them.
   if (/[\s\p{Cc}]/u.test(endpoint)) throw problem('E602', { what: `${what} contains blanks`, hint });
   // Keys are appended to it.

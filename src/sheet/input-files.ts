@@ -1,6 +1,7 @@
 // What the layout asks of the files of this machine that rows name, which it reads before the row.
 
 import { type Media, isBeforeUpload } from '../run-service/contract/file-inputs.ts';
+import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
@@ -140,7 +141,7 @@ const SEVERAL = {
 } as const;
 
 /** A picture may also stand in the cell itself. */
-const isReadable = (text: string): boolean => /^(?:https?:\/\/[^\s/]|data:[\w.+-]+\/)/i.test(text);
+const isReadable = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-]+\//i.test(text);
 
 /** Where addresses begin; one may be a part of another. */
 const countOf = (text: string) => text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w)/gi)?.length ?? 0;

@@ -82,6 +82,11 @@ it.each([
   '/etc/secret.png',
   String.raw`C:\secret.png`,
   String.raw`..\b.png`,
+  // No address without two slashes: ComfyUI opens it as a path.
+  'http:/../../etc/passwd',
+  'HTTPS:../../etc/passwd',
+  String.raw`http:\..\b.png`,
+  'http:///../../etc/passwd',
 ])('are not read from elsewhere on the machine of a ComfyUI: %s', async (photo) => {
   const { own } = await openOwn(COPIER);
   const body = { deployment_id: own.deployment, inputs: { photo } };

@@ -2,6 +2,7 @@
 
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
+import { isWebAddress } from '../../host/web-address.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
@@ -214,7 +215,7 @@ function serversOf(
     throw problem('E602', { what: `${fileFlag} needs --${kind}`, hint: `add --${kind} ${example}` });
   return given.map((text) => {
     const [, gpu, url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
-    if (!URL.canParse(url) || !/^https?:/.test(url))
+    if (!isWebAddress(url))
       throw problem('E602', {
         what: `--${kind} ${text} is no address`,
         hint: `for example --${kind} ${example}, or with a name for its GPU: --${kind} "RTX 4090=${example}"`,

@@ -1,6 +1,7 @@
 // The flags of commands about servers and this machine.
 
 import { fail } from '../flags/flag-kinds.ts';
+import { isWebAddress } from '../../host/web-address.ts';
 import {
   age,
   api,
@@ -34,9 +35,7 @@ const factorNumber = parsed((input): number => {
 });
 
 const publicAddress = parsed((input): string =>
-  /^https?:$/.test(URL.parse(input)?.protocol ?? '')
-    ? input
-    : fail('is no address', 'for example --public-url https://runs.studio.example'),
+  isWebAddress(input) ? input : fail('is no address', 'for example --public-url https://runs.studio.example'),
 );
 
 /** How to start the local run service. */

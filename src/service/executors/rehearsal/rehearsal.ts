@@ -8,6 +8,7 @@
 // Its state is the plan of the run. It needs no transaction of its own: its clock's turns are transactions.
 
 import { parseExactly } from '../../../host/exact-json.ts';
+import { isWebAddress } from '../../../host/web-address.ts';
 import type { Status } from '../../../run-service/contract/statuses.ts';
 import { chance } from '../../chance.ts';
 import type { DeploymentSpec } from '../../deployments.ts';
@@ -271,8 +272,8 @@ const unreadableFiles = (
 function faultOf(value: unknown, { origin, database }: Uploads): string | undefined {
   if (typeof value !== 'string') return 'it must be the address of a file';
   if (/^data:[\w.+-]+\//i.test(value)) return undefined;
-  const url = URL.parse(value);
-  if (url === null || !/^https?:$/.test(url.protocol)) return 'it is no http address, so no run can read it';
+  if (!isWebAddress(value)) return 'it is no http address, so no run can read it';
+  const url = new URL(value);
   if (value.startsWith(`${origin()}/`)) {
     const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(url.pathname) ?? [];
     return id === undefined || database.uploadOf(id)?.bytes ? undefined : 'there is no such upload';

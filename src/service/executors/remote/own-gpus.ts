@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { parseExactly } from '../../../host/exact-json.ts';
+import { isWebAddress } from '../../../host/web-address.ts';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
@@ -19,7 +20,7 @@ const givenGpusSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({
-        url: z.url({ protocol: /^https?$/ }),
+        url: z.string().refine(isWebAddress, 'it is no http address'),
         kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
         /** What its GPU is called (default: what the server says). */
         gpu: z.string().min(1).max(60).optional(),
@@ -284,5 +285,4 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8A
   }
 }
 
-const isAddress = (value: unknown): value is string =>
-  typeof value === 'string' && /^https?:\/\//i.test(value);
+const isAddress = (value: unknown): value is string => typeof value === 'string' && isWebAddress(value);

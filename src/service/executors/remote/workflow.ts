@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { isRawNumber, parseExactly } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
+import { isWebAddress } from '../../../host/web-address.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
@@ -182,7 +183,7 @@ function refusalOf(value: unknown, input: InputType | undefined): string | undef
 
 /** Whether ComfyUI would read another file of its machine by this name. Addresses are fetched here. */
 const leadsOut = (name: string): boolean =>
-  !/^https?:/i.test(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
+  !isWebAddress(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
 
 /** `["4", 0]`: the output of another node. */
 const isLink = (value: unknown): boolean => Array.isArray(value);
