@@ -68,6 +68,8 @@ const runWire = z.object({
   outputs: z.array(outputWire).nullish(),
   cold_start_duration: number,
   run_duration: number,
+  lost_executions: number,
+  lost_duration: number,
   deployment_id: text,
 });
 
@@ -100,6 +102,9 @@ function toRun(wire: z.infer<typeof runWire>) {
     endedAtMs: timeOf(wire.ended_at),
     coldStartSeconds: wire.cold_start_duration ?? undefined,
     runSeconds: wire.run_duration ?? undefined,
+    /** How often it was executed in vain before, because its machine was lost, and for how many seconds in all. */
+    lostExecutions: wire.lost_executions ?? undefined,
+    lostSeconds: wire.lost_duration ?? undefined,
     outputs: (wire.outputs ?? []).map(toOutput),
   };
 }

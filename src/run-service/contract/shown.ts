@@ -112,6 +112,10 @@ export const runShown = z.strictObject({
   cold_start_duration: z.number().nullable(),
   cold_start_duration_total: z.number().nullable(),
   run_duration: z.number().nullable(),
+  /** How often a machine was lost while it executed the run, which was then executed again; absent: never. */
+  lost_executions: z.int().positive().optional(),
+  /** The seconds of these executions, which are in none of the durations above. */
+  lost_duration: z.number().nonnegative().optional(),
 });
 
 /** Everything that the service knows of a run; Get Run leaves the deployment out. */
@@ -124,7 +128,14 @@ export const listedRunShown = runShown
 
 /** A row of the light list of a workflow. */
 export const lightRowShown = runShown
-  .omit({ workflow_inputs: true, workflow_api: true, outputs: true, webhook: true })
+  .omit({
+    workflow_inputs: true,
+    workflow_api: true,
+    outputs: true,
+    webhook: true,
+    lost_executions: true,
+    lost_duration: true,
+  })
   .extend({ deployment_id: uuid, batch_id: z.null() });
 
 export const lightRunShown = runShown
@@ -156,6 +167,8 @@ const SINCE_V2 = {
   cold_start_duration_total: true,
   run_duration: true,
   number: true,
+  lost_executions: true,
+  lost_duration: true,
 } as const;
 
 /** A run in V1: without V2's fields, and its outputs without their wrapper. */
