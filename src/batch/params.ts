@@ -78,13 +78,14 @@ export type BatchParams = OptionalLimits & {
 //   4  the oldest that is left
 //   5  the batch wakes during a reading of the run lists, and asks for the service's time, so that no jump of Temporal's clock
 //      proves a run absent
+//   6  what repeats has an end: retries wait for a first success, unclear answers and absences count in the circuit breaker
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before
 // 0.1.0, so both are equal once.
 /** The oldest and the newest version that this code can continue. */
 export const OLDEST = 4;
-export const READS = 5;
+export const READS = 6;
 
 /** The version of the batches that this code starts. */
 export const WRITES = 5;
