@@ -8,6 +8,7 @@ import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
+import type { Holder } from '../src/store/holder.ts';
 import type { Store } from '../src/store/store.ts';
 import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/events.ts';
@@ -25,6 +26,8 @@ export type OpenBatch = {
 };
 
 export type Deps = {
+  /** This worker, and whose tasks it takes. */
+  readonly holder: Holder;
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   readRows(

@@ -3,13 +3,14 @@
 import { definedOnly } from '../src/options/defined-only.ts';
 import { jsonIn } from '../src/errors/outside-text.ts';
 import { activityInfo } from '@temporalio/activity';
-import type { BatchRef } from '../src/batch/workflow-ids.ts';
+import type { BatchRef, Execution } from '../src/batch/workflow-ids.ts';
 import { type BatchParams, OLDEST, READS } from '../src/batch/params.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import { beginLivingPage } from '../src/results/page/living-page.ts';
 import { summarizedPass } from '../src/results/summary.ts';
-import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
+import { paramsOf } from '../src/store/batch-file.ts';
+import { createStarted, isSameRun, readStarted, replaceStarted } from '../src/store/started.ts';
 import {
   createContinued,
   FIRST_PASS,
@@ -18,6 +19,7 @@ import {
   readPass,
   snapshotName,
 } from '../src/store/passes.ts';
+import type { Holder } from '../src/store/holder.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { confirmOurs, finalFailure, withStore } from './activity-failures.ts';
@@ -45,9 +47,9 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   const serviceNowMs = service.nowMs();
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file is written before anything is sent, so a folder without it never bought a run.
-  const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
+  const own = { at: new Date().toISOString(), ...time, workflow: executionOf(), holder: deps.holder };
   const closed = continues === undefined ? undefined : await closedState(store);
-  if (closed !== undefined) await continueAs(deps, open, own.workflow);
+  if (closed !== undefined) await continueAs(deps, open, own);
   else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   if (closed === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
@@ -93,32 +95,29 @@ function readable(text: string): Snapshot | undefined {
 async function continueAs(
   deps: Deps,
   { file: { batch }, store }: OpenBatch,
-  own: ReturnType<typeof executionOf>,
+  { workflow, holder }: { readonly workflow: Execution; readonly holder: Holder },
 ): Promise<void> {
   const pass = (await summarizedPass(store)) ?? FIRST_PASS;
-  const isNew = await createContinued(store, pass, own);
-  const before = isNew ? own : await readContinued(store, pass);
-  if (before?.workflowId !== own.workflowId || before.runId !== own.runId)
+  const isNew = await createContinued(store, pass, workflow);
+  const before = isNew ? workflow : await readContinued(store, pass);
+  if (before === undefined || !isSameRun(before, workflow))
     throw problem('E515', { batch, folder: store.location });
   await replaceStarted(store, async () => {
     await confirmOurs(deps);
-    return own;
+    return { workflow, holder };
   });
 }
 
-function executionOf(): { readonly workflowId: string; readonly runId: string } {
+function executionOf(): Execution {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
   return { workflowId, runId };
 }
 
 /** A second start of the same batch would buy every row a second time. */
-async function assertSameExecution(
-  { file: { batch }, store }: OpenBatch,
-  own: ReturnType<typeof executionOf>,
-): Promise<void> {
+async function assertSameExecution({ file: { batch }, store }: OpenBatch, own: Execution): Promise<void> {
   const before = await readStarted(store);
-  const isOwn = before?.workflow.workflowId === own.workflowId && before.workflow.runId === own.runId;
-  if (!isOwn) throw problem('E515', { batch, folder: store.location });
+  if (before === undefined || !isSameRun(before.workflow, own))
+    throw problem('E515', { batch, folder: store.location });
 }
 
 const PERMANENT: ReadonlySet<string> = new Set(['E411', 'E515']);

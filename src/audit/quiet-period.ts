@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
-import { type BatchFile, readStarted } from '../store/batch-file.ts';
+import { type BatchFile } from '../store/batch-file.ts';
+import { readStarted } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadBack } from '../batch/commands.ts';
 

@@ -8,6 +8,7 @@ import { isSearchWanted } from '../temporal/search-attributes.ts';
 import { openTickets } from '../schedule/tickets.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import type { SessionParams } from './connect-options.ts';
+import { holderHere, type Holder } from '../store/holder.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
@@ -22,6 +23,8 @@ export type Session = {
   readonly pipelines: PipelineClient;
   /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
+  /** What has the batches of this session. */
+  readonly holder: Holder;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
   close(onProgress?: (onWire: number) => void): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -69,6 +72,11 @@ async function sessionWith(
       ...(stack && { tickets: openTickets(config.home) }),
     }),
     stack,
+    holder: holderHere(
+      stack === undefined
+        ? { kind: 'cluster', address: at.address, namespace: at.namespace }
+        : { kind: 'embedded', home: config.home },
+    ),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -239,43 +239,6 @@ export const eventsName = (number: number): string => `${EVENTS}/${String(number
 
 export const EVENTS = 'events';
 
-/** Written by the workflow's first activity: from then on, only Temporal knows what was sent. */
-export const STARTED_FILE = 'started.json';
-
-const startedSchema = z.object({
-  at: z.iso.datetime(),
-  /** The time by the service's clock at that moment. */
-  serviceNowMs: z.number().exactOptional(),
-  workflow: z.object({ workflowId: z.string(), runId: z.string() }),
-});
-
-/** The workflow run that a batch started with, and when. */
-export type Started = z.infer<typeof startedSchema>;
-
-/** undefined if the batch was not started. Throws E504 for an invalid started.json. */
-export async function readStarted(store: Store): Promise<Started | undefined> {
-  return startedIn(store, await store.read(STARTED_FILE));
-}
-
-function startedIn(store: Store, text: string | undefined): Started | undefined {
-  if (text === undefined) return undefined;
-  const parsed = startedSchema.safeParse(jsonIn(text));
-  if (parsed.success) return parsed.data;
-  throw problem('E504', { what: `${store.location}/${STARTED_FILE} is not one of this version` });
-}
-
-/** Creates started.json; false if the batch was started before. */
-export const createStarted = (store: Store, started: Started): Promise<boolean> =>
-  store.create(STARTED_FILE, `${JSON.stringify(started)}\n`);
-
-/** A rebuilt batch continues in another workflow run. `newest` is asked for it after the present file was read. */
-export const replaceStarted = (store: Store, newest: () => Promise<Started['workflow']>): Promise<void> =>
-  store.update(STARTED_FILE, async (text) => {
-    const before = startedIn(store, text);
-    const started = { at: new Date().toISOString(), ...before, workflow: await newest() };
-    return `${JSON.stringify(started)}\n`;
-  });
-
 /** How many evidence files earlier passes have written. */
 export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);
 

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import type { Snapshot } from '../batch/state/snapshot.ts';
 import type { PassSegment } from '../batch/state/lanes.ts';
 import { problem } from '../errors/error.ts';
-import { lastNumber, type Started } from './batch-file.ts';
+import { lastNumber } from './batch-file.ts';
+import type { Started } from './started.ts';
 import type { Store } from './store.ts';
 
 const count = z.number().int().nonnegative();

@@ -1,22 +1,31 @@
-// Counts the worker processes that work on a batch. Each creates one file in the batch folder, so the count costs no history
-// and survives the loss of Temporal's state.
+// Counts and names the worker processes that work on a batch. Each creates one file in the batch folder, so the count costs no
+// history and survives the loss of Temporal's state.
 
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { jsonIn } from '../errors/outside-text.ts';
+import { holderSchema, type Holder } from './holder.ts';
 import { countContinued } from './passes.ts';
 import type { Store } from './store.ts';
 
 const WORKERS = 'workers';
 
-/** `embedded`: one worker at a time, which the embedded servers start again when it dies. */
-export type WorkerKind = 'embedded' | 'cluster';
+const noteSchema = z.object({
+  at: z.iso.datetime(),
+  /** The worker; absent in notes of earlier versions. */
+  holder: holderSchema.exactOptional(),
+});
+
+export type WorkerNote = z.infer<typeof noteSchema>;
 
 /** Notes once for each batch that this process works on it. Never throws. */
-export function openWorkerNotes(kind: WorkerKind): (store: Store) => Promise<void> {
-  const name = `${WORKERS}/${kind}-${randomUUID()}.json`;
+export function openWorkerNotes(holder: Holder): (store: Store) => Promise<void> {
+  // Of the embedded kind, one worker works at a time: the embedded servers start it again when it dies.
+  const name = `${WORKERS}/${holder.kind}-${randomUUID()}.json`;
   const noted = new WeakMap<Store, Promise<void>>();
   const note = async (store: Store): Promise<void> => {
     try {
-      await store.create(name, `${JSON.stringify({ at: new Date().toISOString() })}\n`);
+      await store.create(name, `${JSON.stringify({ at: new Date().toISOString(), holder })}\n`);
     } catch {
       // The activity itself reports a folder that takes no writes; the next activity tries again.
       noted.delete(store);
@@ -46,4 +55,15 @@ export async function countWorkers(store: Store): Promise<WorkerCount | undefine
   if (!isOneAtATime) return { workers };
   // A command that sends rows of an ended batch again brings its own worker.
   return { workers, restarts: Math.max(0, workers - 1 - (await countContinued(store))) };
+}
+
+/** The workers of a batch, the newest first; notes that cannot be read are left out. */
+export async function readWorkerNotes(store: Store): Promise<readonly WorkerNote[]> {
+  const names = await store.list(WORKERS);
+  const notes = await Promise.all(
+    names.map(
+      async (name) => noteSchema.safeParse(jsonIn((await store.read(`${WORKERS}/${name}`)) ?? '')).data,
+    ),
+  );
+  return notes.filter((note) => note !== undefined).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }

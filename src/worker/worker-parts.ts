@@ -22,6 +22,7 @@ import { openTransport } from '../run-service/transport.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
 import { allowedPrograms } from '../notices/prepare-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
+import { holderHere } from '../store/holder.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
@@ -34,6 +35,7 @@ import {
   registerSearchAttributes,
   searchAttributesFor,
 } from '../temporal/search-attributes.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { canReachReceiver } from '../run-service/local-address.ts';
 import { openReceiver, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
@@ -49,6 +51,8 @@ export type PartsParams = {
   /** Which kind of server it is: an embedded one has its own payload key. */
   readonly server: Server;
   readonly parts: WorkerParts;
+  /** The address of a cluster; absent if the application has connected to it. */
+  readonly address?: string;
   /** The receiver's port unless the settings give one; if it is in use, a free port is taken. */
   readonly receiverPort?: number;
   readonly log: Logger;
@@ -89,6 +93,11 @@ export async function openParts(params: PartsParams, { client, connection, dataC
       answered: () => (onWire.count -= 1),
     },
     ownUrl: receiver?.url,
+    holder: holderHere(
+      params.server === 'embedded'
+        ? { kind: 'embedded', home: config.home }
+        : { kind: 'cluster', namespace, ...definedOnly({ address: params.address }) },
+    ),
   });
   const sendHeld = (): Promise<void> => shared.completions.close();
   const close = async (): Promise<void> => {
@@ -142,15 +151,21 @@ type Shared = ReturnType<typeof openShared>;
 function activityDeps(
   { config, log, server }: PartsParams,
   shared: Shared,
-  { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
+  {
+    completion,
+    posts,
+    ownUrl,
+    holder,
+  }: Pick<Deps, 'completion' | 'posts' | 'holder'> & { readonly ownUrl: string | undefined },
 ): Deps {
   const { batches, signals, waitingGroups, reported, ownRuns, find, servers, searchAttributes, meters } =
     shared;
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
-  const noteWorker = openWorkerNotes(server);
+  const noteWorker = openWorkerNotes(holder);
   const download = openDownloads(CONNECTIONS);
   return {
+    holder,
     open: async (ref) => {
       const open = await batches.open(ref);
       await noteWorker(open.store);

@@ -13,7 +13,7 @@ import { version } from '../host/package-version.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/monitor.ts';
 import { openTickets } from '../schedule/tickets.ts';
-import { readStarted } from '../store/batch-file.ts';
+import { readStarted } from '../store/started.ts';
 import { openStore } from '../store/open-store.ts';
 import { guardActivities, guardFirings } from '../temporal/activity-guards.ts';
 import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
@@ -52,7 +52,10 @@ export async function startWorker(params: WorkerParams) {
   const connected = await connectWorker(temporal, params.patienceMs, dataConverter);
   const { connection, client } = connected;
   if (isMember) await checkWebhookSecret(client, queue, config, log);
-  const opened = await openParts({ ...params, meters: monitor?.meters }, { ...connected, dataConverter });
+  const opened = await openParts(
+    { ...params, address: temporal.address, meters: monitor?.meters },
+    { ...connected, dataConverter },
+  );
   const { deps, receiver, stopping, onWire } = opened;
   let workers: readonly Worker[] = [];
   const states = (): readonly string[] => workers.map((worker) => worker.getState());

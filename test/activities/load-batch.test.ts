@@ -5,7 +5,7 @@ import { begin } from '../../src/batch/state/state.ts';
 import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
 import { OLDEST, WRITES } from '../../src/batch/params.ts';
 import { problem } from '../../src/errors/error.ts';
-import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import { STARTED_FILE } from '../../src/store/started.ts';
 import { passName } from '../../src/store/passes.ts';
 import type { Next } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';

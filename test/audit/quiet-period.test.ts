@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { assertQuiet, endQuiet, quietMsOf, readBackToStart } from '../../src/audit/quiet-period.ts';
-import { createStarted } from '../../src/store/batch-file.ts';
+import { createStarted } from '../../src/store/started.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FILE, NOW, STARTED } from './lists.ts';

@@ -11,7 +11,7 @@ import { writeEvents } from '../../src/results/all-events.ts';
 import { partName } from '../../src/results/parts.ts';
 import { writeResults } from '../../src/results/results.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
-import { createStarted } from '../../src/store/batch-file.ts';
+import { createStarted } from '../../src/store/started.ts';
 import { paramsOf } from '../batch/params.ts';
 
 const T = Date.UTC(2026, 10, 22, 10);

@@ -8,7 +8,7 @@ import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import { asOption, type Wording } from '../../src/create-batch/questions.ts';
 import { settle } from '../../src/create-batch/settle.ts';
 import type { Config } from '../../src/host/config.ts';
-import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import { STARTED_FILE } from '../../src/store/started.ts';
 import type { Place } from './creating.ts';
 
 export type FurtherGiven = {

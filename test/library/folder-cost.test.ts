@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { batchJson } from '../../src/cli/json/batch.ts';
 import { statusFromFolder } from '../../src/library/handle/batch-status.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import { STARTED_FILE } from '../../src/store/started.ts';
 import { addResults } from '../create-batch/earlier.ts';
 import { Place } from '../create-batch/creating.ts';
 

@@ -7,14 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileFault } from '../../src/errors/file-fault.ts';
 import { readSummary } from '../../src/results/summary.ts';
-import {
-  createBatchFile,
-  createStarted,
-  layoutOf,
-  readBatchFile,
-  readStarted,
-  replaceStarted,
-} from '../../src/store/batch-file.ts';
+import { createBatchFile, layoutOf, readBatchFile } from '../../src/store/batch-file.ts';
 import { listBatchFolders, openBatchFolder } from '../../src/store/batch-folders.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -140,37 +133,6 @@ describe('the batches of a place', () => {
 
   it('are none where there is no folder', async () => {
     expect(await listBatchFolders(join(freshFolder(), 'nowhere'))).toEqual([]);
-  });
-});
-
-describe('started.json', () => {
-  const started = {
-    at: '2026-11-21T10:00:00.000Z',
-    serviceNowMs: 1_795_000_000_000,
-    workflow: { workflowId: 'w', runId: 'first' },
-  };
-
-  it('is created once, and says that a batch was never started where it is absent', async () => {
-    const store = folderStore(freshFolder());
-    expect(await readStarted(store)).toBeUndefined();
-    expect(await createStarted(store, started)).toBe(true);
-    const second = { ...started, workflow: { workflowId: 'w', runId: 'second' } };
-    expect(await createStarted(store, second)).toBe(false);
-    expect(await readStarted(store)).toEqual(started);
-  });
-
-  it('names the workflow run of a rebuilt batch, and keeps when the batch was started', async () => {
-    const store = folderStore(freshFolder());
-    await createStarted(store, started);
-    const workflow = { workflowId: 'w', runId: 'second' };
-    await replaceStarted(store, async () => workflow);
-    expect(await readStarted(store)).toEqual({ ...started, workflow });
-  });
-
-  it('of another kind is refused', async () => {
-    const folder = freshFolder();
-    writeFileSync(join(folder, 'started.json'), '{"at":"yesterday"}');
-    await expect(readStarted(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
   });
 });
 

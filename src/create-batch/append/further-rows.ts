@@ -6,7 +6,8 @@ import type { Config } from '../../host/config.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
-import { STARTED_FILE, type BatchFile } from '../../store/batch-file.ts';
+import { type BatchFile } from '../../store/batch-file.ts';
+import { STARTED_FILE } from '../../store/started.ts';
 import {
   copySheet,
   makeIncoming,

@@ -7,7 +7,7 @@ import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows, nameOf, reasonWithRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
+import { STARTED_FILE } from '../../store/started.ts';
 import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';

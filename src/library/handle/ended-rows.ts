@@ -13,7 +13,8 @@ import { parsePart, partIn, partName, partNames, type Part } from '../../results
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
 import { cacheRows, type PlacedRows, folderIn, readBatchSheet } from '../../sheet/placed-rows.ts';
-import { layoutOf, readStarted } from '../../store/batch-file.ts';
+import { layoutOf } from '../../store/batch-file.ts';
+import { readStarted } from '../../store/started.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { attemptsIn, partsWithAttempts, readEvents, type AttemptEvent } from '../../results/all-events.ts';
 import type { BatchEvent } from '../../batch/events.ts';

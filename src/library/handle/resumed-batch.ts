@@ -16,7 +16,7 @@ import type { Config } from '../../host/config.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
-import { replaceStarted } from '../../store/batch-file.ts';
+import { replaceStarted } from '../../store/started.ts';
 import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
 
 export type Resuming = {
@@ -96,7 +96,10 @@ async function rebuildBatch(config: Config, session: Session, found: FoundBatch)
   }
   await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file));
   // From now on workers accept tasks of this execution only.
-  await replaceStarted(store, () => session.batches.firstRun(ref));
+  await replaceStarted(store, async () => ({
+    workflow: await session.batches.firstRun(ref),
+    holder: session.holder,
+  }));
   await endQuiet(store);
   const { snapshot: _, ...rows } = rebuilt;
   return rows;

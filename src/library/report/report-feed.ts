@@ -7,7 +7,7 @@ import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { partRanges } from '../../results/parts.ts';
 import { liveScript, partScript, type Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
-import { readStarted } from '../../store/batch-file.ts';
+import { readStarted } from '../../store/started.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
 import {
   type BatchStatus,

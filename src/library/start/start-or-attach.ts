@@ -6,7 +6,7 @@ import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
+import { STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
 import { newestPass, readContinued } from '../../store/passes.ts';
 import type { Known } from '../../temporal/batch-client.ts';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { assertQuiet, endQuiet } from '../../../src/audit/quiet-period.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
-import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
+import { readStarted, replaceStarted } from '../../../src/store/started.ts';
 import { writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
@@ -16,7 +16,7 @@ const always = async (): Promise<void> => undefined;
 const summary = (pass: number) =>
   ({ pass, outcomes: {}, requests: {}, duplicates: {} }) as unknown as Summary;
 const watched = (sheet: string) => ({ sheet, deployment: 'fox', rows: {}, places: [] });
-const run = (runId: string) => async () => ({ workflowId: 'hens', runId });
+const run = (runId: string) => async () => ({ workflow: { workflowId: 'hens', runId } });
 const FILE = { service: { timing: { postDeadlineMs: 1, settleWithoutControlMs: 1 } } };
 const asking = (store: Store, now: number): Promise<unknown> =>
   assertQuiet({ store, file: FILE as never, batch: 'hens' }, now).catch(() => undefined);
@@ -140,7 +140,7 @@ describe('an older writer that wakes up', () => {
       asked += 1;
       if (asked > 1) throw new Error('Temporal waits for another attempt');
       await replaceStarted(store, run('newer'));
-      return { workflowId: 'hens', runId: 'older' };
+      return { workflow: { workflowId: 'hens', runId: 'older' } };
     };
     await expect(replaceStarted(store, superseded)).rejects.toThrow('another attempt');
     expect((await readStarted(store))?.workflow.runId).toBe('newer');

@@ -1,0 +1,40 @@
+// The holder of a batch: the Temporal that runs it, and the process that wrote this. Any command that meets the folder can name
+// it, although its own servers know nothing of the batch.
+
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { version } from '../host/package-version.ts';
+
+export const holderSchema = z.object({
+  /** `embedded`: the servers of a state folder. */
+  kind: z.enum(['embedded', 'cluster']),
+  /** The state folder of embedded servers, as an absolute path. */
+  home: z.string().exactOptional(),
+  /** The address of a cluster, if the worker knows it, and its namespace. */
+  address: z.string().exactOptional(),
+  namespace: z.string().exactOptional(),
+  /** The machine and the process that wrote this, and its version of runsheet. */
+  host: z.string(),
+  pid: z.number(),
+  version: z.string(),
+});
+
+export type Holder = z.infer<typeof holderSchema>;
+
+type Servers = Pick<Holder, 'kind' | 'home' | 'address' | 'namespace'>;
+
+/** This process, as a user of these servers. */
+export const holderHere = (servers: Servers): Holder => ({
+  ...servers,
+  host: hostname(),
+  pid: process.pid,
+  version,
+});
+
+/** For messages: the servers, then the machine. Folders of earlier versions name no holder. */
+export function holderText(holder: Holder | undefined): string {
+  if (holder === undefined) return 'another Temporal';
+  const { kind, home, address, namespace, host } = holder;
+  const cluster = `Temporal${address === undefined ? '' : ` at ${address}`}, namespace ${namespace ?? 'default'}`;
+  return `${kind === 'embedded' ? `the state folder ${home ?? '(unknown)'}` : cluster} on ${host}`;
+}

@@ -1,0 +1,131 @@
+// started.json: the workflow run that has a batch, and who has that (R20, R34). It is the fence between executions: only the one that
+// it names may send, write or cancel, and it reads the file again before each lease.
+//
+//   (none) ──loadBatch──▶ held by A ──▶ A, being rebuilt by B ──the run of B is entered──▶ held by B
+//                            ▲                  │  ▲  │
+//                            └── A takes it back┘  └──┘ another command rebuilds it instead
+//
+// Nothing is sent while a batch is being rebuilt: neither by A, which sees it within its lease, nor by B, which is not entered yet.
+
+import { z } from 'zod';
+import type { Execution } from '../batch/workflow-ids.ts';
+import { problem } from '../errors/error.ts';
+import { jsonIn } from '../errors/outside-text.ts';
+import { holderSchema, type Holder } from './holder.ts';
+import type { Store } from './store.ts';
+
+/** Written by the workflow's first activity: from then on, only Temporal knows what was sent. */
+export const STARTED_FILE = 'started.json';
+
+const schema = z.object({
+  at: z.iso.datetime(),
+  /** The time by the service's clock at that moment. */
+  serviceNowMs: z.number().exactOptional(),
+  /** The first workflow run of the execution that has the batch; empty names if it never started and is being rebuilt. */
+  workflow: z.object({ workflowId: z.string(), runId: z.string() }),
+  /** Who runs it; absent in files of earlier versions. */
+  holder: holderSchema.exactOptional(),
+  /** A command that rebuilds the batch for another execution. */
+  rebuilding: z
+    .object({
+      /** Names the latest command that does this. */
+      id: z.string(),
+      /** Since when nobody sends, by the clock of the holder's machine. */
+      since: z.number(),
+      holder: holderSchema,
+    })
+    .exactOptional(),
+  /** The rebuild that was taken back last: a late write in S3 must not meet content that the file had before. */
+  takenBack: z.string().exactOptional(),
+});
+
+export type Started = z.infer<typeof schema>;
+
+/** undefined if the batch was not started. Throws E504 for an invalid started.json. */
+export async function readStarted(store: Pick<Store, 'read' | 'location'>): Promise<Started | undefined> {
+  return startedIn(store, await store.read(STARTED_FILE));
+}
+
+function startedIn({ location }: Pick<Store, 'location'>, text: string | undefined): Started | undefined {
+  if (text === undefined) return undefined;
+  const parsed = schema.safeParse(jsonIn(text));
+  if (parsed.success) return parsed.data;
+  throw problem('E504', { what: `${location}/${STARTED_FILE} is not one of this version` });
+}
+
+/** Creates started.json; false if the batch was started before. */
+export const createStarted = (store: Store, started: Started): Promise<boolean> =>
+  store.create(STARTED_FILE, textOf(started));
+
+type Run = Pick<Started, 'workflow' | 'holder'>;
+
+/** An ended batch continues in another workflow run. `newest` is asked for it after the present file was read. */
+export const replaceStarted = (store: Store, newest: () => Promise<Run>): Promise<void> =>
+  changeStarted(store, async (before) => heldBy(before, await newest()));
+
+const heldBy = (before: Started | undefined, run: Run): Started => {
+  const { holder: _, rebuilding: __, ...kept } = before ?? { at: new Date().toISOString() };
+  return { ...kept, ...run };
+};
+
+/**
+ * Announces a rebuild, so that nobody sends. A rebuild that was announced before on this machine goes on, unless `afresh`: somebody
+ * has sent since. Another machine has another clock, and a time in the future is one that was set back.
+ */
+export async function announceRebuild(
+  store: Store,
+  {
+    id,
+    now,
+    holder,
+    afresh,
+  }: { readonly id: string; readonly now: number; readonly holder: Holder; readonly afresh: boolean },
+): Promise<number> {
+  let since = now;
+  await changeStarted(store, (before) => {
+    const earlier = before?.rebuilding;
+    const isKnown = !afresh && earlier?.holder.host === holder.host && earlier.since <= now;
+    since = isKnown ? earlier.since : now;
+    const started = before ?? { at: new Date(now).toISOString(), workflow: NEVER_STARTED };
+    return { ...started, rebuilding: { id, since, holder } };
+  });
+  return since;
+}
+
+const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
+
+/** Gives the batch to the workflow run that continues it; false if another command rebuilds it now, or it was taken back. */
+export async function enterRebuilt(store: Store, id: string, run: Run): Promise<boolean> {
+  let isEntered = false;
+  await changeStarted(store, (before) => {
+    const isOurs = before?.rebuilding?.id === id;
+    isEntered = isOurs || (before !== undefined && isSameRun(before.workflow, run.workflow));
+    return isOurs ? heldBy(before, run) : undefined;
+  });
+  return isEntered;
+}
+
+/** Ends a rebuild for the execution that still has the batch; false if it has it no longer. */
+export async function takeBack(store: Store, workflow: Execution): Promise<boolean> {
+  let isOwn = false;
+  await changeStarted(store, (before) => {
+    isOwn = before !== undefined && isSameRun(before.workflow, workflow);
+    if (!isOwn || before?.rebuilding === undefined) return undefined;
+    const { rebuilding, ...kept } = before;
+    return { ...kept, takenBack: rebuilding.id };
+  });
+  return isOwn;
+}
+
+export const isSameRun = (one: Execution, other: Execution): boolean =>
+  one.workflowId === other.workflowId && one.runId === other.runId;
+
+type Change = (before: Started | undefined) => Started | undefined | Promise<Started | undefined>;
+
+const changeStarted = (store: Store, change: Change): Promise<void> =>
+  store.update(STARTED_FILE, async (text) => {
+    const next = await change(startedIn(store, text));
+    return next && textOf(next);
+  });
+
+const textOf = (started: Started): string => `${JSON.stringify(started)}\n`;
