@@ -33,6 +33,8 @@ export type RunState = {
   /** How often a server has stopped while it executed it. */
   readonly deaths: number;
   readonly placedMs?: number;
+  /** When it was first sent in this try. */
+  readonly askedMs?: number;
   /** How often it was to be executed, for servers whose every try has a key of its own. */
   readonly tries?: number;
   /** What the server calls it. */
@@ -103,10 +105,6 @@ export const newState = (server: string, lines: readonly LogLine[] = []): RunSta
   lines,
 });
 
-/** A paid service is not asked twice on suspicion. */
-export const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
-  !workflow.isPaid || !(state.isSent || mustLook);
-
 /** Whether anything shows that it began to execute. */
 export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
   state.startedMs !== undefined || work !== NO_WORK || reported.made.length > 0 || reported.hasSucceeded;
@@ -146,7 +144,7 @@ export function known(before: RunState): RunState {
 
 /** It is to be executed anew. */
 export function anotherTry(before: RunState): RunState {
-  const { startedMs: _, ref: __, ...state } = before;
+  const { startedMs: _, ref: __, askedMs: ___, ...state } = before;
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 

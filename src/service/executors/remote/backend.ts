@@ -1,5 +1,6 @@
-// What a kind of GPU server must be able to do. Everything else (places, restarts, tries, files) is the same for all of them, so a
-// further vendor is one file. All calls throw Unreachable if the server did not answer.
+// The port to one kind of GPU server. Everything else (places, restarts, tries, files) is the same for all kinds, so a further
+// vendor is one file. All calls throw Unreachable if the server did not answer. Numbers may be of any kind and size:
+// withWholeNumbers in numbers.ts makes them whole.
 
 import type { Readable } from 'node:stream';
 
@@ -30,9 +31,14 @@ export type Submitted =
   | { readonly kind: 'accepted'; readonly ref?: string }
   /** It will never run. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Surely not accepted; later it may be. */
-  | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string; readonly isUnpaid?: true }
-  /** It may have been accepted before, and what came of it is not there. */
+  /** Surely not accepted; later it may be. `full`: it executes as many as it can. `unpaid`: its account has no credits. */
+  | {
+      readonly kind: 'busy';
+      readonly afterMs: number;
+      readonly reason: string;
+      readonly why?: 'full' | 'unpaid';
+    }
+  /** Its key is used up, and what came of it is not there. */
   | { readonly kind: 'spent'; readonly reason: string }
   /** It may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
@@ -118,11 +124,40 @@ export type Listening = {
   close(): void;
 };
 
+/**
+ * What is certain about a run whose request or whose server was lost. repetition.ts decides by it alone what is sent or executed
+ * again.
+ *
+ *   asked            the server shows every run that it has: what it does not show is sent again
+ *   same-key         a request with the key of before buys nothing for `ms`: it is sent again, later never
+ *   told-or-unknown  only news of the run tell: it is never sent again, and unknown if none came within `boundMs`
+ *   again            nothing tells, and a run costs nothing but time: it is sent again
+ *
+ * `gone`: whether a run that the server had and lost (it stopped, or does not answer for long) is executed again, which is said,
+ * or has an unknown end.
+ */
+export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
+  | { readonly lost: 'asked' }
+  | { readonly lost: 'same-key'; readonly ms: number }
+  | { readonly lost: 'told-or-unknown'; readonly boundMs: number }
+  | { readonly lost: 'again' }
+);
+
+/**
+ * How many runs a server gets at the same time: `count` of them; from `first` on one more whenever all seats are taken, until it
+ * is `full`; or one that executes, and some ahead, which wait there so that it never idles.
+ */
+export type Seats =
+  | { readonly kind: 'given'; readonly count: number }
+  | { readonly kind: 'grown'; readonly first: number }
+  | { readonly kind: 'ahead' };
+
 export type Backend = {
+  /** Read anew whenever it is needed, because a server may be known better by then. */
+  readonly guarantee: Guarantee;
+  readonly seats: Seats;
   /** It sends no events, so it has to be polled. */
   readonly isPolled?: true;
-  /** It sells runs and cannot list them: what may have been bought there is never sent again, here or elsewhere. */
-  readonly cannotListRuns?: boolean;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** undefined for a class that it does not have; absent if it does not tell its classes. */

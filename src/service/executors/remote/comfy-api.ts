@@ -42,28 +42,25 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
   };
   return {
     isPolled: true,
-    get cannotListRuns() {
-      return canList !== true;
+    get guarantee() {
+      return { lost: 'same-key', ms: KEY_LIVES_MS, gone: canList === true ? 'again' : 'unknown' } as const;
     },
+    seats: { kind: 'ahead' },
     async describe() {
       await list(1);
       await http.read('/api/v2/health', z.unknown());
       return { version: 'v2', gpu: 'Comfy API' };
     },
     async submit(run, graph) {
-      const isOwn = canList === true;
-      const submitted = (await unsent(http, run, { isOwn, list })) ?? (await submit(http, run, graph));
+      const submitted =
+        (await unsent(http, run, { isOwn: canList === true, list })) ?? (await submit(http, run, graph));
       if (submitted.kind === 'accepted' && submitted.ref !== undefined) refs.set(run.id, submitted.ref);
       return submitted;
     },
     async poll(runs) {
       const listed = await list(LISTED_MOST);
       const asked = new Set(runs.map(({ id }) => id));
-      const others = (listed ?? []).flatMap((job): (readonly [string, Seen])[] => {
-        const [id, seen] = [runOf(job), seenOf(job)];
-        const isOther = id !== undefined && !asked.has(id) && ['waiting', 'running'].includes(seen.at);
-        return isOther ? [[id, seen]] : [];
-      });
+      const others = othersIn(listed ?? [], asked);
       const ours = runs.map(async (run): Promise<readonly [string, Seen]> => {
         const known = run.ref ?? refs.get(run.id);
         const job = listed?.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
@@ -145,6 +142,14 @@ const errorSchema = z.object({
 
 const runOf = ({ metadata }: Job): string | undefined =>
   typeof metadata === 'string' ? /^rs-(.+)-\d+$/.exec(metadata)?.[1] : undefined;
+
+/** Runs that go on there, besides those that are asked for. */
+const othersIn = (listed: readonly Job[], asked: ReadonlySet<string>) =>
+  listed.flatMap((job): (readonly [string, Seen])[] => {
+    const [id, seen] = [runOf(job), seenOf(job)];
+    const isOther = id !== undefined && !asked.has(id) && ['waiting', 'running'].includes(seen.at);
+    return isOther ? [[id, seen]] : [];
+  });
 
 const isOf = (job: Job, run: Sent): boolean =>
   run.tries === undefined ? runOf(job) === run.id : job.metadata === labelOf(run);
@@ -281,7 +286,7 @@ function submittedOf(answer: Answer, code: string | undefined): Submitted {
     const job = jobSchema.safeParse(jsonIn(text));
     return job.success ? { kind: 'accepted', ref: job.data.id } : { kind: 'unclear', reason };
   }
-  if (status === 402) return { kind: 'busy', afterMs: UNPAID_MS, reason, isUnpaid: true };
+  if (status === 402) return { kind: 'busy', afterMs: UNPAID_MS, reason, why: 'unpaid' };
   if (BUSY.has(status)) return busy(answer);
   // A 422 without a code comes from something in between, and so may everything else.
   return code !== undefined && [400, 404, 413, 422].includes(status)

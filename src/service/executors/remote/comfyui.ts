@@ -43,6 +43,8 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
   /** The websocket's name for us: progress goes only to the client that sent a run. */
   let clientId: string = randomUUID();
   return {
+    guarantee: { lost: 'asked', gone: 'again' },
+    seats: { kind: 'ahead' },
     async describe() {
       const { system, devices } = await read('/system_stats', statsSchema);
       const named = (text: string): string => shortened(terminalLine(text), NAME_MOST);

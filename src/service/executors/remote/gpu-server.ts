@@ -15,19 +15,14 @@ import {
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import {
-  Unreachable,
-  type Backend,
-  type End,
-  type SocketEvent,
-  type Listening,
-  type Made,
-  type Seen,
-} from './backend.ts';
+import { Unreachable, type Backend, type End, type Made, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
-import { classifyMissing } from './missing-run.ts';
+import { withWholeNumbers } from './numbers.ts';
+import { afterLoss, guaranteeFor, mayMove } from './repetition.ts';
+import { SeatCount } from './seats.ts';
+import { ServerSocket, type Told } from './server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
-import { Outbox, type Sender } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { storedOutputs } from './kept-files.ts';
 import { Rounds } from './rounds.ts';
 import { UsualTimes } from './usual-times.ts';
@@ -51,7 +46,8 @@ export class GpuServer implements InspectedServer {
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isInspected = false;
   readonly usual = new UsualTimes();
-  readonly socket: Pick<Listening, 'isAlive'> & Sender['socket'];
+  readonly seats: SeatCount;
+  readonly socket = new ServerSocket();
   readonly outbox: Outbox;
   readonly #deps: ServerDeps;
   readonly #timing: Timing;
@@ -59,19 +55,20 @@ export class GpuServer implements InspectedServer {
   #failures = 0;
   #inspection = 0;
   #isKnown = false;
-  #socket = { connection: 0, isOpen: false };
-  #listening: Listening | undefined;
 
   constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
-    [this.name, this.backend, this.gpu] = [given.name, given.backend, given.gpu];
+    [this.name, this.backend, this.gpu] = [given.name, withWholeNumbers(given.backend), given.gpu];
+    this.seats = new SeatCount(() => this.backend.seats, this.usual);
     [this.#deps, this.#timing] = [deps, timing];
-    const connection = (): number | undefined => (this.#socket.isOpen ? this.#socket.connection : undefined);
-    this.socket = { connection, isAlive: async () => (await this.#listening?.isAlive()) === true };
     this.outbox = new Outbox(this, deps, timing);
   }
 
   start(): void {
-    this.#listening = this.backend.listen((event) => this.#onSocketEvent(event));
+    this.socket.listen(this.backend, {
+      told: (event) => this.#told(event),
+      opened: () => this.wake(),
+      lost: () => this.inspectAgain(),
+    });
     this.#rounds.start(
       () => this.#round(),
       () => this.#restMs(),
@@ -80,7 +77,7 @@ export class GpuServer implements InspectedServer {
 
   async close(): Promise<void> {
     this.#rounds.close();
-    this.#listening?.close();
+    this.socket.close();
     await this.backend.close();
     await Promise.all([this.#rounds.ended(), this.outbox.ended()]);
   }
@@ -92,7 +89,7 @@ export class GpuServer implements InspectedServer {
 
   /** How many runs it may have. */
   get places(): number {
-    return this.outbox.isHeld ? 1 : this.usual.places;
+    return this.outbox.isHeld ? 1 : this.seats.count;
   }
 
   isClosed = (): boolean => this.#rounds.isClosed();
@@ -117,8 +114,11 @@ export class GpuServer implements InspectedServer {
   }
 
   take(one: AssignedRun): void {
-    const { run } = one;
+    const { run, state } = one;
     this.runs.set(run.id, one);
+    // Its request is noted before it is sent.
+    if (this.backend.guarantee.lost === 'told-or-unknown' && state.askedMs === undefined)
+      one.mustLook = false;
     if (this.serves?.deploymentId !== run.deploymentId)
       this.serves = { deploymentId: run.deploymentId, sinceMs: this.#deps.now() };
     if (one.phase === 'storing') this.#startStoring(one);
@@ -138,7 +138,7 @@ export class GpuServer implements InspectedServer {
     if (this.backend.isPolled === true) return pollOnlyMs;
     if (this.away !== undefined || [...this.runs.values()].some(({ phase }) => phase === 'placed'))
       return pollMs;
-    return this.#socket.isOpen || this.load === 0 ? pollWithSocketMs : pollMs;
+    return this.socket.isOpen || this.load === 0 ? pollWithSocketMs : pollMs;
   }
 
   async #round(): Promise<void> {
@@ -179,8 +179,8 @@ export class GpuServer implements InspectedServer {
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
     for (const [id, one] of this.runs) {
-      const isBought = this.backend.cannotListRuns === true && (one.state.isSent || one.mustLook);
-      if (isBought || (isSeen && one.phase !== 'placed') || !this.#deps.move(one, why)) continue;
+      const stays = (isSeen && one.phase !== 'placed') || !mayMove(one, guaranteeFor(this.backend, one));
+      if (stays || !this.#deps.move(one, why)) continue;
       this.runs.delete(id);
       // When the server is back, it is deleted or interrupted there, unless it has ended.
       this.leaving.add(id);
@@ -197,6 +197,7 @@ export class GpuServer implements InspectedServer {
     one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
     [one.mustLook, one.connection] = [false, connection];
     this.keep(one, { ...known(one.state), isSent: true, ...(ref !== undefined && { ref }) });
+    this.seats.took(this.load);
     this.wake();
   }
 
@@ -217,7 +218,7 @@ export class GpuServer implements InspectedServer {
 
   async #poll(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
-    const { isOpen, connection } = this.#socket;
+    const connection = this.socket.connection();
     const seen = await this.backend.poll([
       ...sent.map((one) => sentOf(one.run.id, one)),
       ...[...this.leaving].map((id) => sentOf(id, undefined)),
@@ -225,7 +226,8 @@ export class GpuServer implements InspectedServer {
     for (const one of sent) {
       const at = seen.get(one.run.id);
       if (at === undefined || this.runs.get(one.run.id) !== one || one.phase !== 'sent') continue;
-      if (isOpen && (at.at === 'waiting' || at.at === 'running')) one.connection = connection;
+      if (connection !== undefined && (at.at === 'waiting' || at.at === 'running'))
+        one.connection = connection;
       await this.#saw(one, at);
     }
     for (const [id, at] of seen) await this.#clear(id, at);
@@ -310,20 +312,17 @@ export class GpuServer implements InspectedServer {
 
   async #isLost(one: AssignedRun): Promise<void> {
     // A restart would have ended the socket.
-    const neverStopped = this.#socket.isOpen && one.connection === this.#socket.connection;
+    const neverStopped = this.socket.isOpen && one.connection === this.socket.connection();
     // If it is not alive, it is over now, and the next poll decides.
-    if (neverStopped && (await this.#listening?.isAlive()) !== true) return;
+    if (neverStopped && !(await this.socket.isAlive())) return;
     if (this.runs.get(one.run.id) !== one) return;
-    const missing = classifyMissing(one, {
-      name: this.name,
-      cannotListRuns: this.backend.cannotListRuns === true,
-      neverStopped,
-    });
-    if (missing.kind === 'removed')
+    const guarantee = guaranteeFor(this.backend, one);
+    const loss = afterLoss(one, { name: this.name, guarantee, neverStopped });
+    if (loss.kind === 'removed')
       this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
-    if (missing.kind === 'end-unknown') this.endUnknown(one, missing.reason);
-    if (missing.kind === 'failed') this.refused(one, missing.reason);
-    if (missing.kind === 'again') this.#sendAgain(one, missing.reason, missing.deaths);
+    if (loss.kind === 'end-unknown') this.endUnknown(one, loss.reason);
+    if (loss.kind === 'failed') this.refused(one, loss.reason);
+    if (loss.kind === 'again') this.#sendAgain(one, loss.reason, loss.deaths);
   }
 
   /** The server answers otherwise, and goes on with other runs. */
@@ -331,7 +330,7 @@ export class GpuServer implements InspectedServer {
     const reason = `does not tell how this run is: ${why}`;
     one.work = { ...one.work, liveStatus: `${this.name} ${reason}` };
     if (this.unknownForMs(one) < this.#timing.moveAfterMs) return;
-    if (this.backend.cannotListRuns === true || one.workflow.isPaid) return this.endUnknown(one, reason);
+    if (guaranteeFor(this.backend, one).gone === 'unknown') return this.endUnknown(one, reason);
     this.refused(one, `${this.name} ${reason}`);
   }
 
@@ -383,14 +382,8 @@ export class GpuServer implements InspectedServer {
     });
   }
 
-  #onSocketEvent(event: SocketEvent): void {
-    if (event.kind === 'connected') this.#socket = { connection: this.#socket.connection + 1, isOpen: true };
-    if (event.kind === 'disconnected') {
-      this.#socket = { ...this.#socket, isOpen: false };
-      this.inspectAgain();
-    }
-    if (event.kind === 'connected' || event.kind === 'disconnected' || event.kind === 'changed')
-      return this.wake();
+  #told(event: Told): void {
+    if (event.kind === 'changed') return this.wake();
     const one = this.runs.get(event.id);
     if (one === undefined) return;
     const isNews = noteSocketEvent(one, event, this.#deps.now());

@@ -4,15 +4,19 @@
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import { sentOf, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import { Unreachable, type Backend, type PutFile } from './backend.ts';
+import { Unreachable, type Backend, type PutFile, type Sent } from './backend.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from './filled-workflow.ts';
+import { afterLostAnswer, guaranteeFor } from './repetition.ts';
+import type { SeatCount } from './seats.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
 
 export type Sender = {
   readonly name: string;
   readonly backend: Backend;
   readonly runs: Map<string, AssignedRun>;
+  readonly seats: SeatCount;
+  readonly load: number;
   readonly isClosed: () => boolean;
   readonly socket: {
     /** The connection; undefined if there is none. */
@@ -25,8 +29,6 @@ export type Sender = {
   unknownForMs(one: AssignedRun): number;
 };
 
-/** So often a request may fail without a sign of the run: then it is the request that the server cannot bear. */
-const UNCLEAR_MOST = 10;
 const FORGOT = 'does not show this run, which it may have been given already';
 /** The files of so many runs are put on a server at the same time. */
 const PUTTING_MOST = 2;
@@ -40,7 +42,7 @@ export class Outbox {
   readonly #deps: ServerDeps;
   readonly #timing: Timing;
   #sending: Promise<void> | undefined;
-  #isDue = false;
+  #isWanted = false;
   #postedAt = 0;
   #unpaidUntil = 0;
   readonly #putting = new Map<AssignedRun, Promise<void>>();
@@ -66,7 +68,7 @@ export class Outbox {
 
   /** Sends what is there, and what comes meanwhile. */
   start(): void {
-    this.#isDue = true;
+    this.#isWanted = true;
     this.#sending ??= this.#sendAll();
   }
 
@@ -74,8 +76,8 @@ export class Outbox {
 
   async #sendAll(): Promise<void> {
     try {
-      while (this.#isDue) {
-        this.#isDue = false;
+      while (this.#isWanted) {
+        this.#isWanted = false;
         await this.#send();
       }
       this.trouble = undefined;
@@ -90,7 +92,7 @@ export class Outbox {
     const { runs } = this.#sender;
     for (const one of runs.values()) {
       if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
-      if (one.mustLook && (await this.#isThere(one))) continue;
+      if (one.mustLook && !(await this.#maySend(one))) continue;
       const files = this.#filesOf(one);
       if (files !== undefined && runs.get(one.run.id) === one && one.phase === 'placed')
         await this.#sendOne(one, files);
@@ -137,15 +139,31 @@ export class Outbox {
     if (!one.mustLook && this.#deps.handBack(one, why)) runs.delete(one.run.id);
   }
 
-  /** Or may still arrive. */
-  async #isThere(one: AssignedRun): Promise<boolean> {
+  /** It may be there already, or arrive late. */
+  async #maySend(one: AssignedRun): Promise<boolean> {
     const seen = (await this.#sender.backend.poll([sentOf(one.run.id, one)])).get(one.run.id);
     if (seen === undefined || seen.at !== 'absent') {
       this.#sender.accepted(one, undefined, seen?.ref);
-      return true;
+      return false;
     }
     one.absentSince ??= performance.now();
-    return performance.now() - one.absentSince < this.#timing.lateMs;
+    return this.#isDue(one, undefined);
+  }
+
+  /** Whether a run of which the server did not say that it took it is sent again now; or it ends. */
+  #isDue(one: AssignedRun, reason: string | undefined): boolean {
+    const { absentSince, unclear, state } = one;
+    const now = this.#deps.now();
+    const next = afterLostAnswer(guaranteeFor(this.#sender.backend, one), {
+      unclear,
+      reason,
+      absentForMs: absentSince === undefined ? undefined : performance.now() - absentSince,
+      askedForMs: now - (state.askedMs ?? state.placedMs ?? now),
+      lateMs: this.#timing.lateMs,
+    });
+    if (next.kind === 'end-unknown') this.#sender.endUnknown(one, next.reason);
+    if (next.kind === 'failed') this.#sender.refused(one, `${this.#sender.name} ${next.reason}`);
+    return next.kind === 'send';
   }
 
   async #sendOne(one: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
@@ -153,11 +171,12 @@ export class Outbox {
     const graph = this.#deps.graphOf(one, files);
     const before = socket.connection();
     const sent = sentOf(one.run.id, one);
+    this.#noteAsked(one, one.state.askedMs ?? this.#deps.now());
     // Not at its answer: the server may say before that it has begun.
     [this.posting, one.mustLook, one.work] = [one.run.id, true, NO_WORK];
     this.#postedAt = performance.now();
     const submitted = await backend.submit(sent, graph).catch((error: unknown) => {
-      one.mustLook = sent.isRepeated;
+      this.#notAsked(one, sent);
       throw error;
     });
     [this.posting, one.absentSince] = [undefined, undefined];
@@ -170,9 +189,10 @@ export class Outbox {
       case 'refused':
         return this.#sender.refused(one, `failed validation: ${submitted.reason}`);
       case 'busy':
-        one.mustLook = sent.isRepeated;
+        this.#notAsked(one, sent);
         one.notBefore = performance.now() + submitted.afterMs;
-        if (submitted.isUnpaid === true) this.#unpaidUntil = one.notBefore;
+        if (submitted.why === 'unpaid') this.#unpaidUntil = one.notBefore;
+        if (submitted.why === 'full') this.#sender.seats.full(this.#sender.load - 1);
         one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
         return undefined;
       case 'spent':
@@ -182,12 +202,24 @@ export class Outbox {
         return undefined;
       case 'unclear':
         one.unclear += 1;
-        // It was looked for each time, and was never there, if that can be seen.
-        if (one.unclear >= UNCLEAR_MOST)
-          return backend.cannotListRuns === true
-            ? this.#sender.endUnknown(one, `does not say whether it took this run: ${submitted.reason}`)
-            : this.#sender.refused(one, `${name} never took it: ${submitted.reason}`);
-        throw new Unreachable(submitted.reason);
+        this.#isDue(one, submitted.reason);
+        if (this.#sender.runs.get(one.run.id) === one) throw new Unreachable(submitted.reason);
+        return undefined;
     }
+  }
+
+  /** Surely nothing arrived of this request. */
+  #notAsked(one: AssignedRun, { isRepeated }: Sent): void {
+    one.mustLook = isRepeated;
+    if (!isRepeated) this.#noteAsked(one, undefined);
+  }
+
+  /** Stored before it is sent where nothing but this note says whether it may be sent. */
+  #noteAsked(one: AssignedRun, askedMs: number | undefined): void {
+    const { askedMs: before, ...state } = one.state;
+    if (before === askedMs) return;
+    one.state = { ...state, ...(askedMs !== undefined && { askedMs }) };
+    if (this.#sender.backend.guarantee.lost === 'told-or-unknown')
+      this.#deps.commit(() => this.#deps.keep(one));
   }
 }

@@ -220,7 +220,10 @@ export class OwnGpus {
         return executor.servers[0]?.gpu ?? 'GPU';
       },
       get concurrencyLimit() {
-        return Math.max(1, executor.servers.length);
+        return Math.max(
+          1,
+          executor.servers.reduce((sum, { seats }) => sum + seats.atOnce, 0),
+        );
       },
       runTimeoutSeconds,
       machineVersion: null,

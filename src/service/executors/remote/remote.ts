@@ -18,7 +18,6 @@ import {
 } from '../executor.ts';
 import {
   AssignedRun,
-  mayMove,
   movedState,
   newState,
   NOWHERE,
@@ -28,6 +27,7 @@ import {
   type RunState,
 } from './assigned-run.ts';
 import type { Backend, PutFile } from './backend.ts';
+import { mayMove } from './repetition.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
@@ -147,7 +147,7 @@ export class Remote implements Executor {
     const server = this.#servers.get(name);
     if (server !== undefined) return server.take(one);
     const why = `${name} is no server any more`;
-    if (mayMove(one)) return this.#takeBack(one, why);
+    if (mayMove(one, { gone: one.workflow.isPaid ? 'unknown' : 'again' })) return this.#takeBack(one, why);
     one.state = withLine(one.state, 'error', `${why}, and this run calls a paid service`, this.#world.now());
     this.#deps.commit(() => this.#deps.endUnknown(one));
   }
@@ -365,7 +365,7 @@ export class Remote implements Executor {
       inspect: (server) => inspect(server, [...this.#workflows.values()]),
       free: () => this.#serve(),
       handBack: (one, why) => this.#leaves(one, why, one.state.notPutAt ?? [], true),
-      move: (one, why) => mayMove(one) && this.#leaves(one, why, [one.state.server], false),
+      move: (one, why) => this.#leaves(one, why, [one.state.server], false),
       isOver,
     };
   }

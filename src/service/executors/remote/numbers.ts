@@ -1,0 +1,52 @@
+// Numbers from outside. A server may say anything of how long a run took, and the database takes whole numbers only: what is
+// none must not stop the service.
+
+import type { Backend, End, Seen, SocketEvent, Submitted } from './backend.ts';
+
+/** A whole number from 0 to 2^53 - 1; undefined for what is no number. */
+export function whole(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || Number.isNaN(number)) return undefined;
+  return Math.round(Math.min(Math.max(number, 0), Number.MAX_SAFE_INTEGER));
+}
+
+/** From 0 to 1; 0 for what is no number. */
+const share = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.min(value, 1) : 0);
+
+/** No server is left alone for longer. */
+const AFTER_MOST_MS = 3_600_000;
+
+/** The same server, whose numbers can be stored and counted with. */
+export const withWholeNumbers = (backend: Backend): Backend => ({
+  ...backend,
+  get guarantee() {
+    return backend.guarantee;
+  },
+  get seats() {
+    return wholeSeats(backend.seats);
+  },
+  submit: async (run, graph) => wholeAnswer(await backend.submit(run, graph)),
+  async poll(runs) {
+    const seen = await backend.poll(runs);
+    return new Map([...seen].map(([id, one]) => [id, wholeSeen(one)]));
+  },
+  listen: (on) => backend.listen((event) => on(wholeEvent(event))),
+});
+
+const wholeSeats = (seats: Backend['seats']): Backend['seats'] => {
+  if (seats.kind === 'given') return { ...seats, count: Math.max(1, whole(seats.count) ?? 1) };
+  if (seats.kind === 'grown') return { ...seats, first: Math.max(1, whole(seats.first) ?? 1) };
+  return seats;
+};
+
+const wholeAnswer = (submitted: Submitted): Submitted =>
+  submitted.kind === 'busy'
+    ? { ...submitted, afterMs: Math.min(whole(submitted.afterMs) ?? 0, AFTER_MOST_MS) }
+    : submitted;
+
+const wholeSeen = (seen: Seen): Seen => (seen.at === 'ended' ? { ...seen, end: wholeEnd(seen.end) } : seen);
+
+const wholeEnd = (end: End): End => ({ ...end, ranMs: whole(end.ranMs) });
+
+const wholeEvent = (event: SocketEvent): SocketEvent =>
+  event.kind === 'work' ? { ...event, progress: share(event.progress) } : event;

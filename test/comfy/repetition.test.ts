@@ -1,0 +1,50 @@
+// What is sent again when answers are lost: the guarantee of a server alone decides it.
+
+import { describe, expect, it } from 'vitest';
+import type { Guarantee } from '../../src/service/executors/remote/backend.ts';
+import { until } from '../stage/stage.ts';
+import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
+
+const HOUR = 3_600_000;
+
+type Case = { readonly guarantee: Guarantee; readonly posts: number; readonly status: 'failed' | 'timeout' };
+
+const CASES: readonly Case[] = [
+  { guarantee: { lost: 'asked', gone: 'again' }, posts: 10, status: 'failed' },
+  { guarantee: { lost: 'asked', gone: 'unknown' }, posts: 10, status: 'timeout' },
+  { guarantee: { lost: 'same-key', ms: HOUR, gone: 'again' }, posts: 10, status: 'failed' },
+  { guarantee: { lost: 'same-key', ms: HOUR, gone: 'unknown' }, posts: 10, status: 'timeout' },
+  { guarantee: { lost: 'same-key', ms: 0, gone: 'unknown' }, posts: 1, status: 'timeout' },
+  { guarantee: { lost: 'told-or-unknown', boundMs: 100, gone: 'unknown' }, posts: 1, status: 'timeout' },
+  { guarantee: { lost: 'again', gone: 'again' }, posts: 10, status: 'failed' },
+];
+const LOSSES: readonly Loss[] = ['closed', '502', 'timeout'];
+
+const nameOf = ({ lost, gone, ...more }: Guarantee): string =>
+  [lost, ...Object.values(more), `gone ${gone}`].join(', ');
+
+describe('a run whose answers are all lost', () => {
+  const cases = CASES.flatMap((one) => LOSSES.map((loss) => ({ ...one, loss, name: nameOf(one.guarantee) })));
+
+  it.each(cases)('is sent $posts times and ends as $status ($name: $loss)', async (given) => {
+    const { guarantee, loss, posts, status } = given;
+    const server = await openDoubtful(guarantee, loss);
+    const { queue, rows } = openRemote(server.open);
+    const id = queue();
+    await until(() => rows.get(id)?.status === status, 'it ends');
+    expect([server.posts(), rows.get(id)?.status]).toEqual([posts, status]);
+  });
+
+  it.each(LOSSES)(
+    'is not sent again by a service that restarts, if only news of it tell (%s)',
+    async (loss) => {
+      const server = await openDoubtful({ lost: 'told-or-unknown', boundMs: 400, gone: 'unknown' }, loss);
+      const { queue, rows, restart } = openRemote(server.open);
+      const id = queue();
+      await until(() => server.posts() === 1, 'it is sent');
+      for (let restarts = 0; restarts < 3; restarts += 1) await restart();
+      await until(() => rows.get(id)?.status === 'timeout', 'its end is unknown');
+      expect(server.posts()).toBe(1);
+    },
+  );
+});
