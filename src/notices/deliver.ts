@@ -3,7 +3,9 @@
 import { Context } from '@temporalio/activity';
 import { readTarget } from '../options/notify-target.ts';
 import { createHmac } from 'node:crypto';
-import { spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { errorMessage } from '../errors/error.ts';
+import { spawnOnLifeline } from '../host/lifeline.ts';
 import type { NotifySettings } from '../host/notify-settings.ts';
 import type { NoticeBody, ScheduleNoticeBody } from './notice-body.ts';
 import { ApplicationFailure } from '@temporalio/common';
@@ -38,22 +40,26 @@ export async function startProgram(
 ): Promise<void> {
   if (!settings.mayStart(path))
     throw undeliverable(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
-  const child = spawn(path, [], {
+  const cannotStart = (error: unknown): Error =>
+    undeliverable(`${path} cannot be started: ${errorMessage(error)}`);
+  await access(path, constants.X_OK).catch((error: unknown) => {
+    throw cannotStart(error);
+  });
+  // In a group of its own, because its children end with it.
+  const child = spawnOnLifeline(path, [], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: settings.environment,
-    // Its children end with it.
-    detached: true,
   });
   const kill = (): void => killGroup(child.pid);
   const within = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
   const ended = new Promise<string | undefined>((resolve, reject) => {
-    child.once('error', (error) => reject(undeliverable(`${path} cannot be started: ${error.message}`)));
+    child.once('error', (error) => reject(cannotStart(error)));
     child.once('exit', (code, by) => resolve(code === 0 ? undefined : `${path} ended with ${code ?? by}`));
   });
   within.addEventListener('abort', kill);
   // A program that does not read its input still got it.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(`${JSON.stringify(body)}\n`);
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(`${JSON.stringify(body)}\n`);
   try {
     const wrong = await ended;
     if (within.aborted) throw undelivered(`${path} took longer than ${WITHIN_MS / 1_000} s`);

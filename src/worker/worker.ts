@@ -78,7 +78,7 @@ export async function startWorker(params: WorkerParams) {
      * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
      * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
      */
-    stop: async (): Promise<boolean> => {
+    stop: async (withinMs = drainMs): Promise<boolean> => {
       stopping.abort();
       receiver?.drain();
       // The service does not repeat webhooks that were answered.
@@ -94,7 +94,7 @@ export async function startWorker(params: WorkerParams) {
         await connection.close();
         return true;
       };
-      return Promise.race([ended(), wait(drainMs, false as const, { ref: false })]);
+      return Promise.race([ended(), wait(withinMs, false as const, { ref: false })]);
     },
     /** Resolves after `stop`; rejects when a worker failed. */
     done: Promise.all(running).then(() => undefined),

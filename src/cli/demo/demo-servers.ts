@@ -1,7 +1,7 @@
 // Starts what `demo --kill` needs in a folder of its own: two local run services of the same kind, Temporal, and two programs as
 // processes that can be killed. Removes everything at the end.
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { deploymentSpecSchema, startLocalService, type LocalService } from '../.
 import { connectClient } from '../../temporal/connect.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { environmentFor } from '../../host/child-environment.ts';
+import { spawnOnLifeline } from '../../host/lifeline.ts';
 import { choosePorts } from '../../temporal/embedded/ports.ts';
 import { programFile } from '../../temporal/embedded/processes.ts';
 import { startServer } from '../../temporal/embedded/temporal-server.ts';
@@ -84,7 +85,7 @@ export async function withDemoServers<T>(
     environment: Record<string, string | undefined>,
     says: (line: string) => void,
   ): ChildProcess => {
-    const child = spawn(process.execPath, [programFile(), ...args], {
+    const child = spawnOnLifeline(process.execPath, [programFile(), ...args], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -94,7 +95,8 @@ export async function withDemoServers<T>(
         ...environment,
       },
     });
-    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', says);
+    for (const input of [child.stdout, child.stderr])
+      if (input !== null) createInterface({ input }).on('line', says);
     children.add(child);
     child.once('exit', () => children.delete(child));
     return child;

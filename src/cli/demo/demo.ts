@@ -82,9 +82,11 @@ async function runOnce({ process }: Context, printer: Printer, flags: Flags): Pr
   const { environment } = configOf({});
   const child = spawn(process.execPath, [programFile(), ...args], {
     cwd: folder,
-    stdio: 'inherit',
+    // The launcher's channel: a command whose launcher is killed ends as at SIGTERM.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: {
       ...environment,
+      RUNSHEET_LAUNCHED: process.argv[1],
       TEMPORAL_ADDRESS: '',
       RUNSHEET_HOME: join(folder, 'state'),
       RUNSHEET_OUT: join(folder, 'batches'),

@@ -5,6 +5,7 @@ import type { serviceFlags } from './server-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import {
@@ -23,7 +24,7 @@ import { configOf, gpusOf, namesGpus, workflowText } from '../flags/batch-option
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 
 type Flags = FlagsOf<typeof serviceFlags>;
 
@@ -70,6 +71,8 @@ export default async function service(this: Context, flags: Flags): Promise<void
     const port = Number(new URL(running.url).port);
     tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });
     await Promise.race([untilStackIsGone(), broken.promise]);
+    // Nobody would end it after a kill of the stack.
+    return void (await Promise.race([running.close(), wait(ORPHAN_DRAIN_MS, undefined, { ref: false })]));
   } else {
     using interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;

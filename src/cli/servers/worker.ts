@@ -13,7 +13,7 @@ import { canReachReceiver } from '../../run-service/local-address.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 import { plural } from '../format.ts';
 
 const REPORT_MS = 250;
@@ -56,9 +56,9 @@ const LOCALHOST: TemporalAddress = {
 /** Whether everything that it had begun has ended. */
 async function serveStack(running: RunningWorker): Promise<boolean> {
   tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
-  await untilStackIsGone();
+  const how = await untilStackIsGone();
   const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);
-  const hasEnded = await running.stop();
+  const hasEnded = await running.stop(how === 'lost' ? ORPHAN_DRAIN_MS : undefined);
   clearInterval(reports);
   return hasEnded;
 }

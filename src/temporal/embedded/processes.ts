@@ -133,14 +133,17 @@ export async function begun(): Promise<Begin> {
 
 const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
 
-/** Resolves when the stack asks this child to end, closes the channel, or is killed. */
-export function untilStackIsGone(): Promise<void> {
+/** Resolves when the stack asks this child to end, or closes the channel: `lost` without having asked, because it was killed. */
+export function untilStackIsGone(): Promise<'asked' | 'lost'> {
   hasStarted();
   // The stack ends its children in order; a signal to the whole process group would end the worker too early.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   return new Promise((done) => {
-    if (!process.connected) done();
-    process.once('disconnect', () => done());
-    process.on('message', (word) => word === STOP && done());
+    if (!process.connected) done('lost');
+    process.once('disconnect', () => done('lost'));
+    process.on('message', (word) => word === STOP && done('asked'));
   });
 }
+
+/** How long a child whose stack was killed finishes its work; Temporal lives a little longer. */
+export const ORPHAN_DRAIN_MS = 5_000;

@@ -174,13 +174,14 @@ const END_MS = 5_000;
 const ASK_AGAIN_MS = 20;
 
 /**
- * Cleans up after a killed stack. Its worker and its run service notice the broken channel and exit; Temporal does not, and it
- * keeps the database locked.
+ * Cleans up after a killed stack. Its parts end by themselves within seconds, but until then Temporal keeps the database locked, and
+ * its lifeline may be lost.
  */
 async function clearOrphans(home: string): Promise<void> {
   const pid = Number(textIfThere(pidFile(home)));
   if (pid > 0 && isServerOf(pid, home)) {
-    process.kill(pid, 'SIGKILL');
+    // With the watcher of its lifeline.
+    process.kill(-pid, 'SIGKILL');
     for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
       await wait(ASK_AGAIN_MS);
   }

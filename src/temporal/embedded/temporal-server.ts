@@ -1,13 +1,15 @@
-// Starts Temporal's dev server as a child process: in its own process group, so that Ctrl-C does not reach it; with a database
-// file, so that a kill loses nothing; with a unique namespace, so that another server on our port is detected.
+// Starts Temporal's dev server as a child process: in its own process group, so that Ctrl-C does not reach it; on a lifeline, so
+// that it ends after a kill of its stack; with a database file, so that a kill loses nothing; with a unique namespace, so that
+// another server on our port is detected.
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { clientRoute } from '../grpc-proxy.ts';
 import { environmentFor } from '../../host/child-environment.ts';
+import { spawnOnLifeline } from '../../host/lifeline.ts';
 
 export type ServerParams = {
   readonly program: string;
@@ -26,6 +28,8 @@ const databaseOf = (home: string): string => (/[#?%]/.test(home) ? 'temporal.db'
 export const pidFile = (home: string): string => join(home, 'temporal.pid');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
+/** After the kill of its stack, the worker still tells it the answers of pending requests: longer than `ORPHAN_DRAIN_MS` of a worker. */
+const ORPHAN_GRACE_S = 8;
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;
 /** Temporal keeps ended batches for this long. */
@@ -35,11 +39,11 @@ const RETENTION_MS = 90 * 86_400_000;
 export async function startServer(params: ServerParams) {
   const log = openSync(serverLog(params.home), 'a');
   const from = fstatSync(log).size;
-  const child = spawn(params.program, flags(params), {
+  const child = spawnOnLifeline(params.program, flags(params), {
     cwd: params.home,
-    detached: true,
     stdio: ['ignore', log, log],
     env: serverEnvironment(params),
+    graceSeconds: ORPHAN_GRACE_S,
   });
   const address = `127.0.0.1:${params.port}`;
   try {
