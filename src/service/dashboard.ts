@@ -11,14 +11,16 @@ import { isLoopback } from './webhooks/webhooks.ts';
 import { fileAt, sendFile } from './routes/files.ts';
 import { notFound, route } from './routes/refusals.ts';
 
-const MOST = { next: 4, ended: 24 } as const;
+const NEXT_MAX = 4;
+const ENDED_MAX = 24;
 const WORKING_MAX = 24;
 const WORDS_MAX = 160;
 
 function dashboardOf(service: Service) {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
-  const dashboardRuns = service.database.dashboardRuns(Math.min(busy, WORKING_MAX), MOST);
+  const most = { busy: Math.min(busy, WORKING_MAX), ended: ENDED_MAX };
+  const dashboardRuns = service.database.dashboardRuns(most, service.ahead(NEXT_MAX));
   const nowMs = service.clock.now();
   const shown = (row: RunRow) => shownRun(service, row, nowMs);
   return {

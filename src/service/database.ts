@@ -223,25 +223,19 @@ const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
 
 /** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
 const dashboardQuery =
-  (sql: Statements) => (busy: number, most: { readonly next: number; readonly ended: number }) => {
-    const runs = Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0);
-    const working = rows<RunRow>(sql.all`
-      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL AND status <> 'timeout' ORDER BY number LIMIT ${busy}`);
-    const next = rows<RunRow>(sql.all`
-      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NULL ORDER BY number LIMIT ${most.next}`);
-    // Of the runs queued after the last active one, only those cancelled in the queue have ended.
-    const from = next.length === 0 ? runs : (working.at(-1)?.number ?? runs);
-    return {
-      /** Oldest first. */
-      atWork: working,
-      /** The first runs of the queue. */
-      next,
-      /** Newest first. */
-      ended: rows<RunRow>(sql.all`
-        SELECT * FROM run WHERE (endedMs IS NOT NULL OR status = 'timeout') AND number <= ${from} ORDER BY number DESC LIMIT ${most.ended}`),
-      runs,
-    };
-  };
+  (sql: Statements) =>
+  (most: { readonly busy: number; readonly ended: number }, next: readonly number[]) => ({
+    /** Oldest first. */
+    atWork: rows<RunRow>(sql.all`
+      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL AND status <> 'timeout' ORDER BY number LIMIT ${most.busy}`),
+    next: next.flatMap(
+      (number) => (sql.get`SELECT * FROM run WHERE number = ${number}` as RunRow | undefined) ?? [],
+    ),
+    /** The last one first. */
+    ended: rows<RunRow>(sql.all`
+      SELECT * FROM run INDEXED BY runOver WHERE endedMs IS NOT NULL OR status = 'timeout' ORDER BY updatedMs DESC, number DESC LIMIT ${most.ended}`),
+    runs: Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0),
+  });
 
 // The SQLite file: its tables and transactions.
 
@@ -270,6 +264,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
   CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
+  CREATE INDEX IF NOT EXISTS runOver ON run (updatedMs, number) WHERE endedMs IS NOT NULL OR status = 'timeout';
   CREATE TABLE IF NOT EXISTS delivery (
     run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
     body TEXT NOT NULL

@@ -22,6 +22,16 @@ export class FifoQueue<Key, Item> {
     return this.#head?.[1];
   }
 
+  /** The first entries, at most this many. */
+  ahead(most: number): readonly Item[] {
+    const items: Item[] = [];
+    for (const item of this.#items.values()) {
+      if (items.length === most) break;
+      items.push(item);
+    }
+    return items;
+  }
+
   join(key: Key, item: Item): void {
     this.#items.set(key, item);
   }

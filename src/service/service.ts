@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
 import { KeptFiles } from './executors/remote/kept-files.ts';
 import { OwnGpus } from './executors/remote/own-gpus.ts';
+import { dealt } from './owner-turns.ts';
 
 type Log = (event: string, facts: Record<string, unknown>) => void;
 
@@ -98,6 +99,7 @@ export function createService(options: Options) {
     runs,
     executorOf,
     gpus: executors.gpus,
+    ahead: executors.ahead,
     show: shower({ ...base, executorOf, linksOf, speed }),
     seen: (request: keyof typeof requests): void => void requests[request]++,
     /** `at`: its own address. */
@@ -291,6 +293,12 @@ function openExecutors(options: Options, world: World) {
     gpus,
     of: (deploymentId: string): Executor =>
       deployments.get(deploymentId)?.isReal === true ? gpus.executor : rehearsal,
+    /** The numbers of the runs that come next, in this order. */
+    ahead: (most: number) =>
+      dealt(
+        all.map((one) => one.ahead(most)),
+        most,
+      ),
     census: () => sumOf(all.flatMap((one) => [...one.census().values()])),
     async close() {
       await Promise.all(all.map((one) => one.close()));

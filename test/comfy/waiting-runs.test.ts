@@ -26,6 +26,37 @@ it('are in no machine while they wait in the queue of a ComfyUI, and had no cold
 });
 
 it.each([
+  ['of the same workflow', 1],
+  ['of several workflows', 3],
+])('are not overtaken by all that another owner has, %s', async (_what, workflows) => {
+  const { gpu, own } = await openOwn(sleeping, {}, { tokens: ['ann:key', 'ben:key-of-ben'] });
+  const deployments = [own.deployment];
+  for (let nth = 1; nth < workflows; nth += 1)
+    deployments.push(await own.add([], portrait({ seconds: 3_600 + nth })));
+  const queued = async (prompt: string, deployment = '', key = 'key'): Promise<string> => {
+    const answer = await fetch(`${own.service.url}/api/run/deployment/queue`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ deployment_id: deployment, inputs: { prompt } }),
+    });
+    return ((await answer.json()) as { readonly run_id: string }).run_id;
+  };
+  for (let row = 0; row < 12; row += 1) await queued(`ann ${row}`, deployments[row % workflows]);
+  await until(async () => (await queueAt(gpu)).length >= 2, 'the first runs are at the server');
+  const waiting = own.service.stats().runs.waiting;
+  // In the workflow with the most runs at work.
+  await queued('ben', deployments[0], 'key-of-ben');
+  expect(own.service.stats().runs.waiting).toBe(waiting + 1);
+  const before = 12 - waiting;
+  for (let nth = 1; nth <= before; nth += 1) {
+    await until(() => gpu.executions.length === nth, `run ${nth} is executed`);
+    gpu.wake();
+  }
+  await until(() => gpu.executions.length === before + 1, 'the next run is executed');
+  expect(gpu.executions.at(-1)?.graph['3']?.inputs['text']).toBe('ben');
+});
+
+it.each([
   [[], [], 2],
   [[2_000], [50], 2],
   // On the way, the server would end two of them.

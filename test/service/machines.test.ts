@@ -30,7 +30,8 @@ function openYard(limit: number, idleMs = 1000) {
     name: () => `c${++containers}`,
     begin: ({ number }, container, cold) => begun.push({ number, container, cold, atMs: clock.now() }),
   });
-  const wait = (number: number, gpu = 'A10G'): void => machines.wait({ number, deploymentId: 'd', gpu });
+  const wait = (number: number, gpu = 'A10G', owner = 'ann'): void =>
+    machines.wait({ number, deploymentId: 'd', gpu, owner });
   const last = (): Begun => present(begun.at(-1));
   return { clock, machines, begun, wait, last };
 }
@@ -92,7 +93,7 @@ describe('machines', () => {
     wait(1);
     wait(2);
     wait(3);
-    const ticket = (number: number): Ticket => ({ number, deploymentId: 'd', gpu: 'A10G' });
+    const ticket = (number: number): Ticket => ({ number, deploymentId: 'd', gpu: 'A10G', owner: 'ann' });
     expect(machines.leave(ticket(2))).toBe(true);
     expect(machines.leave(ticket(2)), 'it left already').toBe(false);
     expect(machines.leave(ticket(1)), 'it never waited').toBe(false);
@@ -116,15 +117,28 @@ describe('machines', () => {
     const startedMs = cpuMs();
     for (let number = 1; number <= runs; number++) wait(number);
     for (let number = 2; number <= runs; number += 2)
-      machines.leave({ number, deploymentId: 'd', gpu: 'A10G' });
+      machines.leave({ number, deploymentId: 'd', gpu: 'A10G', owner: 'ann' });
     for (let served = 0; served < runs / 2; served++) machines.release(last().container);
     expect(begun.length).toBe(runs / 2);
     expect(cpuMs() - startedMs).toBeLessThan(3000);
   });
 
-  it('never exceed the limit, lose a run, serve one twice or let one overtake', () => {
+  it('serve owners round robin, and show what comes next', () => {
+    const { machines, begun, wait, last } = openYard(1);
+    for (let number = 1; number <= 600; number++) wait(number, 'A10G', 'ann');
+    wait(601, 'L4', 'ben');
+    wait(602, 'A10G', 'ben');
+    wait(603, 'A10G', 'cleo');
+    expect(machines.ahead(6).map(({ number }) => number)).toEqual([601, 603, 2, 602, 3, 4]);
+    expect(machines.census().get('d')).toEqual({ waiting: 602, busy: 1, idle: 0 });
+    for (let ended = 0; ended < 6; ended++) machines.release(last().container);
+    expect(begun.map((one) => one.number)).toEqual([1, 601, 603, 2, 602, 3, 4]);
+  });
+
+  it('never exceed the limit, lose a run, serve one twice or let one overtake another of its owner', () => {
     const gpu = fc.constantFrom('T4', 'A10G', 'H100');
-    const arrival = fc.record({ gapMs: fc.nat(400), gpu, workMs: fc.integer({ min: 1, max: 900 }) });
+    const owner = fc.constantFrom('ann', 'ben');
+    const arrival = fc.record({ gapMs: fc.nat(400), gpu, owner, workMs: fc.integer({ min: 1, max: 900 }) });
     const plan = fc.record({
       limit: fc.integer({ min: 1, max: 4 }),
       arrivals: fc.array(arrival, { maxLength: 40 }),
@@ -134,7 +148,12 @@ describe('machines', () => {
   });
 });
 
-type Arrival = { readonly gapMs: number; readonly gpu: string; readonly workMs: number };
+type Arrival = {
+  readonly gapMs: number;
+  readonly gpu: string;
+  readonly owner: string;
+  readonly workMs: number;
+};
 
 function simulate(limit: number, arrivals: readonly Arrival[]): void {
   const clock = createHandClock();
@@ -160,14 +179,18 @@ function simulate(limit: number, arrivals: readonly Arrival[]): void {
     },
   });
   let atMs = 0;
-  arrivals.forEach(({ gapMs, gpu, workMs }, index) => {
+  arrivals.forEach(({ gapMs, gpu, owner, workMs }, index) => {
     atMs += gapMs;
     clock.to(atMs);
-    machines.wait({ number: index, deploymentId: 'd', gpu, workMs });
+    machines.wait({ number: index, deploymentId: 'd', gpu, owner, workMs });
     const { waiting, busy: working } = censusOf(machines);
     expect(waiting === 0 || working === limit, 'a run waits only while every container is busy').toBe(true);
   });
   clock.to(atMs + 1_000_000);
-  expect(order).toEqual(arrivals.map((_, index) => index));
+  expect(order.toSorted((a, b) => a - b)).toEqual(arrivals.map((_, index) => index));
+  for (const name of ['ann', 'ben']) {
+    const own = order.filter((number) => arrivals[number]?.owner === name);
+    expect(own).toEqual(own.toSorted((a, b) => a - b));
+  }
   expect(censusOf(machines)).toEqual({ waiting: 0, busy: 0, idle: 0 });
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { openService, type Asking } from './asking.ts';
+import { dashboardOf } from './live-page.ts';
 
 const tokens = ['ann:token-of-ann', 'ben:token-of-ben'];
 const as = (name: string) => ({ headers: { authorization: `Bearer token-of-${name}` } });
@@ -34,6 +35,25 @@ it('only the owner of the token that queued a run reads, cancels or lists it', a
     meta: { total: number };
   };
   expect([list.data.map(({ id }) => id), list.meta.total]).toEqual([[other], 1]);
+});
+
+it('one run of an owner does not wait for all runs of another, and the page shows who comes next', async () => {
+  const opened = await openService({ runSeconds: 3000, concurrencyLimit: 1 }, { tokens });
+  const anns: string[] = [];
+  for (let row = 0; row < 8; row += 1) anns.push(await queuedBy('ann', opened));
+  const ben = await queuedBy('ben', opened);
+  const before = await dashboardOf(opened);
+  expect(before.pools).toMatchObject([{ busy: 1, waiting: 8 }]);
+  expect(before.next.map(({ id }) => id)).toEqual([ben, anns[1], anns[2], anns[3]]);
+  await opened.ask('POST', `/api/run/${anns[0]}/cancel`, as('ann'));
+  const { atWork, pools } = await dashboardOf(opened);
+  expect([atWork.map(({ id }) => id), pools]).toMatchObject([[ben], [{ busy: 1, waiting: 7 }]]);
+  await opened.ask('POST', `/api/run/${ben}/cancel`, as('ben'));
+  const after = await dashboardOf(opened);
+  expect([after.atWork, after.ended].map((runs) => runs.map(({ id }) => id))).toEqual([
+    [anns[1]],
+    [ben, anns[0]],
+  ]);
 });
 
 it('a revoked token is refused from then on, and no other', async () => {

@@ -16,7 +16,7 @@ import type { LiveRow, RunRow } from '../database.ts';
 /** A run in memory that has not ended. */
 export type LiveRun = Pick<
   RunRow,
-  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'intermediate' | 'faults' | 'lostMs'
+  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'intermediate' | 'faults' | 'lostMs' | 'owner'
 >;
 
 /** What a run does: its node, and its share from 0 to 1. `sinceMs` is the time of the last change. */
@@ -92,5 +92,7 @@ export type Executor = {
   /** undefined if the run has no such file. */
   file(row: RunRow, filename: string): OutputFile | undefined;
   census(): ReadonlyMap<string, Census>;
+  /** The numbers of the runs that come next, in this order. */
+  ahead(most: number): readonly number[];
   close(): Promise<void>;
 };

@@ -9,28 +9,34 @@
 //                                                                             of another GPU when the pool is full
 //      A BUSY container may also be lost at any moment: killed or preempted.
 //
-// The first run in the queue takes, in this order:
+// The first run in the queue, which serves owners round robin, takes, in this order:
 //   1. the container of its GPU that has been idle longest              warm
 //   2. a new container, while the pool has fewer than its limit         cold
 //   3. the slot of the longest idle container of another GPU            cold
 //   4. nothing: all containers are busy, and it waits.
-// Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is busy. The queue is
-// therefore strictly FIFO, whatever GPUs its runs need.
+// Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is busy. The runs of an owner
+// are therefore served strictly in their order, whatever GPUs they need.
 
 import type { Clock } from '../../service-time.ts';
 import type { Census } from '../executor.ts';
-import { FifoQueue } from '../../fifo-queue.ts';
+import { FairQueue } from '../../fair-queue.ts';
+import { dealt } from '../../owner-turns.ts';
 
 /** The fields of a run that scheduling needs. `number` is unique. */
-export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };
+export type Ticket = {
+  readonly number: number;
+  readonly deploymentId: string;
+  readonly gpu: string;
+  readonly owner: string;
+};
 export type Container = { readonly id: string; readonly deploymentId: string; readonly gpu: string };
 /** How many containers a deployment may have, and how long an idle one stays warm. */
 export type MachineLimits = { readonly limit: number; readonly idleMs: number };
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
-type Pool<T> = {
+type Pool<T extends Ticket> = {
   readonly limits: MachineLimits;
-  readonly line: FifoQueue<number, T>;
+  readonly line: FairQueue<number, T>;
   /** The longest idle first. */
   readonly idle: Idle[];
   busy: number;
@@ -49,7 +55,7 @@ export function createMachines<T extends Ticket>(deps: {
     const old = pools.get(deploymentId);
     if (old !== undefined) return old;
     const limits = deps.limitsOf(deploymentId);
-    const pool = { limits, line: new FifoQueue<number, T>(), idle: [], busy: 0 };
+    const pool = { limits, line: new FairQueue<number, T>(), idle: [], busy: 0 };
     pools.set(deploymentId, pool);
     return pool;
   }
@@ -75,7 +81,13 @@ export function createMachines<T extends Ticket>(deps: {
       serve(pool);
     },
     /** Removes the run from the queue; false if it was not queued. */
-    leave: (ticket: T): boolean => poolOf(ticket).line.leave(ticket.number),
+    leave: (ticket: T): boolean => poolOf(ticket).line.leave(ticket.number, ticket),
+    /** The runs that get the next containers, at most this many; the first one of each deployment, then the second ones. */
+    ahead: (most: number): readonly T[] =>
+      dealt(
+        [...pools.values()].map(({ line }) => line.ahead(most)),
+        most,
+      ),
     /** Registers a container that was busy before the service restarted. */
     hold: (container: Container): void => void poolOf(container).busy++,
     /** The run has ended; its container is idle, and the next run may take it immediately. */
@@ -104,7 +116,10 @@ export function createMachines<T extends Ticket>(deps: {
 export type Machines<T extends Ticket> = ReturnType<typeof createMachines<T>>;
 
 /** What the first run gets: an idle container, a new one (after an eviction if necessary), or nothing. */
-function placeFor<T>({ idle, busy, limits }: Pool<T>, gpu: string): Container | 'new' | 'none' {
+function placeFor<T extends Ticket>(
+  { idle, busy, limits }: Pool<T>,
+  gpu: string,
+): Container | 'new' | 'none' {
   const warm = idle.findIndex(({ container }) => container.gpu === gpu);
   const [taken] = warm < 0 ? [] : idle.splice(warm, 1);
   if (taken !== undefined) return taken.container;
@@ -113,6 +128,6 @@ function placeFor<T>({ idle, busy, limits }: Pool<T>, gpu: string): Container | 
 }
 
 /** Nothing happens to a container in the moment when it becomes cold: that is seen when the pool is looked at. */
-function dropCold<T>({ idle, limits }: Pool<T>, nowMs: number): void {
+function dropCold<T extends Ticket>({ idle, limits }: Pool<T>, nowMs: number): void {
   while (idle[0] !== undefined && idle[0].sinceMs + limits.idleMs <= nowMs) idle.shift();
 }

@@ -112,6 +112,7 @@ export function createRehearsal(world: World): Executor {
     },
     ...readersOf(world),
     census: machines.census,
+    ahead: (most) => machines.ahead(most).map(({ number }) => number),
     close: async () => undefined,
   };
 }

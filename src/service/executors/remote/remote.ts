@@ -43,7 +43,7 @@ import {
   workAt,
 } from './able-servers.ts';
 import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
-import { WaitingRuns } from './waiting-runs.ts';
+import { RunQueues, type RunQueue } from './run-queues.ts';
 import type { InputType, Workflow } from './workflow.ts';
 
 export type RemoteWorld = {
@@ -73,7 +73,7 @@ export class Remote implements Executor {
   readonly #world: RemoteWorld;
   readonly #servers = new Map<string, GpuServer>();
   readonly #workflows = new Map<string, Workflow>();
-  readonly #queues = new Map<string, WaitingRuns>();
+  readonly #queues = new RunQueues((run) => this.#choicesOf(run));
   /** What was said of runs before they were moved. */
   readonly #moved = new Map<number, RunState>();
   readonly #deps: ServerDeps;
@@ -121,7 +121,7 @@ export class Remote implements Executor {
   }
 
   accept(run: LiveRun): void {
-    this.#queueOf(run.deploymentId).join(run);
+    this.#queues.join(run);
     this.#serve();
   }
 
@@ -135,8 +135,7 @@ export class Remote implements Executor {
       const one = state && new AssignedRun(run, workflow, state, false);
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
-      if (state === undefined || one === undefined || state.server === NOWHERE)
-        this.#queueOf(run.deploymentId).join(run);
+      if (state === undefined || one === undefined || state.server === NOWHERE) this.#queues.join(run);
       else this.#continue(one);
     }
     this.#serve();
@@ -153,7 +152,7 @@ export class Remote implements Executor {
   }
 
   cancel(run: LiveRun): void {
-    if (this.#queueOf(run.deploymentId).leave(run.number)) return void this.#moved.delete(run.number);
+    if (this.#queues.leave(run)) return void this.#moved.delete(run.number);
     this.servers.find(({ runs }) => runs.has(run.id))?.cancel(run.id);
   }
 
@@ -180,32 +179,25 @@ export class Remote implements Executor {
     const running = runningAt(this.servers);
     const of = (id: string): Census => {
       const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
-      return { waiting: this.#queueOf(id).size, busy: running.get(id) ?? 0, idle };
+      return { waiting: this.#queues.sizeOf(id), busy: running.get(id) ?? 0, idle };
     };
     return new Map([...this.#workflows.keys()].map((id) => [id, of(id)]));
   }
+
+  ahead = (most: number): readonly number[] => this.#queues.ahead(most).map(({ number }) => number);
 
   async close(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.close()));
   }
 
-  #queueOf(deploymentId: string): WaitingRuns {
-    const queue = this.#queues.get(deploymentId) ?? new WaitingRuns((run) => this.#choicesOf(run));
-    this.#queues.set(deploymentId, queue);
-    return queue;
-  }
-
-  /** Fewest running first, so that no deployment starves another. */
   #serve(): void {
     // A run that is placed calls this again.
     if (this.#isServing) return;
     this.#isServing = true;
     try {
       for (let isPlaced = true; isPlaced;) {
-        const running = runningAt(this.servers);
-        const waiting = [...this.#queues].filter(([, queue]) => queue.size > 0);
-        const fair = waiting.toSorted(([a], [b]) => (running.get(a) ?? 0) - (running.get(b) ?? 0));
-        isPlaced = fair.some(([deploymentId, queue]) => this.#place(deploymentId, queue));
+        const queues = this.#queues.inOrder(runningAt(this.servers));
+        isPlaced = queues.some((queue) => this.#place(queue));
       }
       this.#endHopeless();
       this.#evenOut().catch((error: unknown) =>
@@ -216,12 +208,13 @@ export class Remote implements Executor {
     }
   }
 
-  #place(deploymentId: string, queue: WaitingRuns): boolean {
+  #place({ owner, deploymentId, runs }: RunQueue): boolean {
     const workflow = this.#workflows.get(deploymentId);
     const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.places);
     if (workflow === undefined || !hasRoom) return false;
-    const next = queue.next((choices, run) => this.#serverFor(run, choices));
+    const next = runs.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
+    this.#queues.served(owner);
     const { run, server } = next;
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
@@ -264,10 +257,10 @@ export class Remote implements Executor {
   /** Runs that no server can execute any more end, instead of waiting for what may never come. */
   #endHopeless(): void {
     if (!this.servers.every(isThere)) return;
-    for (const [deploymentId, queue] of this.#queues) {
+    for (const { deploymentId, runs } of this.#queues.waiting) {
       const workflow = this.#workflows.get(deploymentId);
-      if (workflow === undefined || queue.size === 0) continue;
-      for (const { run, reason } of queue.removed((choices) => misfitsAt(this.servers, workflow, choices)))
+      if (workflow === undefined) continue;
+      for (const { run, reason } of runs.removed((choices) => misfitsAt(this.servers, workflow, choices)))
         this.#endUnplaced(run, `failed validation: ${reason}`);
     }
   }
@@ -307,7 +300,7 @@ export class Remote implements Executor {
   /** It has the models of another workflow, whose runs wait, and has not served it for long. */
   #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
     if (serves === undefined || serves.deploymentId === deploymentId) return false;
-    return this.#queueOf(serves.deploymentId).size > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
+    return this.#queues.sizeOf(serves.deploymentId) > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
   }
 
   /** Returns whether another server than these may take the run, for which it waits then. */
@@ -334,7 +327,7 @@ export class Remote implements Executor {
       events.lost(run, 0, true);
       events.keep(run, JSON.stringify(state));
     });
-    this.#queueOf(run.deploymentId).join(run);
+    this.#queues.join(run);
   }
 
   #depsFor({ now, commit, commitSoon, events, files, say, isOver, putFiles }: RemoteWorld): ServerDeps {

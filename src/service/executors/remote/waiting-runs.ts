@@ -1,4 +1,4 @@
-// The runs of a deployment that wait for a server, first come, first served among those that any server could take. Runs with the
+// The runs of an owner and a deployment that wait for a server, first come, first served among those that any server could take. Runs with the
 // same choices are one kind: what keeps one of them from a server keeps all. A run is read when it is among the first.
 //
 //      unread ──▶ kinds, each a queue ──▶ placed
@@ -28,6 +28,13 @@ export class WaitingRuns {
 
   get size(): number {
     return this.#unread.size + this.#kindOf.size;
+  }
+
+  /** Those that came first, at most this many. */
+  ahead(most: number): readonly LiveRun[] {
+    const queues = [this.#unread, ...[...this.#kinds.values()].map(({ runs }) => runs)];
+    const firsts = queues.flatMap((queue) => queue.ahead(most));
+    return firsts.toSorted((a, b) => a.number - b.number).slice(0, most);
   }
 
   join(run: LiveRun): void {
