@@ -129,11 +129,20 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
     await link(beside, path);
     return true;
   } catch (error) {
+    // NFS repeats a link whose answer was lost, and the second one finds the first.
+    if (await isSameFile(beside, path)) return true;
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(beside, { force: true });
   }
+}
+
+async function isSameFile(...paths: readonly [string, string]): Promise<boolean> {
+  const [own, other] = await Promise.all(
+    paths.map((path) => stat(path, { bigint: true }).catch(() => undefined)),
+  );
+  return own !== undefined && own.ino === other?.ino && own.dev === other.dev;
 }
 
 /** Renames unless the file was replaced since this call; false if it was. */

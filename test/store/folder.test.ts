@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { storeContract } from './contract.ts';
+import { lostLink } from '../stage/faulty-disk.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the contract of a Store, in a folder', () => {
@@ -42,6 +43,14 @@ describe('a batch folder', () => {
     }
     for (const name of ['outputs/own.png', 'outputs/inside.png'])
       expect([await store.exists(name), String(await buffer(store.open(name)))]).toEqual([true, 'own']);
+  });
+
+  it('has created a file whose link took effect although its answer was lost', async () => {
+    lostLink('once.json');
+    expect(await store.create('once.json', 'first')).toBe(true);
+    expect(await store.create('once.json', 'second')).toBe(false);
+    expect(await store.read('once.json')).toBe('first');
+    expect(readdirSync(folder)).toEqual(['once.json']);
   });
 
   it.each(['synced', 'cached'] as const)(
