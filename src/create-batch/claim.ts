@@ -1,7 +1,12 @@
-// That a command is about to make a batch, or to add rows to one, so that of two commands at the same moment at least one sees the
-// other. A claim is written before the batches are listed a last time, and removed when batch.json or the pass exists: a command
-// that lists later finds the claim, the batch or its pass, also in another folder, by its place. Nothing can attach to a claim, so
-// giving it up loses nothing.
+// A claim announces that a command is about to create or extend a batch, so that of two concurrent commands at least one sees the
+// other. Nothing can attach to a claim, so giving it up loses nothing.
+//
+//   claimed ──the batches are listed a last time──▶ looked ──batch.json or the pass is created──▶ created ──▶ claim removed
+//      ▲                                              │                                             │ later than FRESH_MS:
+//      └────── compared again, after a wait ◀── overtaken ◀──── creation taken back ◀───── listed once more
+//
+// A command that lists later finds the claim, the batch or its pass, also in another folder, by its place. Other commands give a claim
+// up once they have seen it for ABANDONED_MS, so a creation that came late may have missed what they created, and looks once more.
 
 import { randomBytes } from 'node:crypto';
 import pMap from 'p-map';
@@ -17,17 +22,20 @@ import { findOverlap, mayShare, type NewRows } from './reuse/overlap.ts';
 
 export const CLAIMS = '.claims';
 
-/** A command that was stopped for longer looks again. */
+/** Half of the time after which other commands give a claim up. */
 const FRESH_MS = 15_000;
 /** A claim that another command has seen for so long was left by one that was killed. */
 const ABANDONED_MS = 30_000;
 /** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */
 const AGAIN_MOST_MS = 2_000;
 
-/** Another batch with some of the rows has come, or is about to come. */
-export class Overtaken extends Error {}
-
-export const waitForOther = (): Promise<void> => waitInCall(Math.random() * AGAIN_MOST_MS);
+/**
+ * The wait of a command that was overtaken. It was overtaken by a batch or a pass, with which it is compared next, or by a claim, which
+ * ends within {@link ABANDONED_MS}; so each other command overtakes it a bounded number of times. `lookMs`: how long its last look took,
+ * because two slow looks would meet again after a short wait.
+ */
+export const waitForOther = (lookMs = 0): Promise<void> =>
+  waitInCall(Math.random() * Math.min(FRESH_MS, Math.max(AGAIN_MOST_MS, lookMs)));
 
 /** The batches that rows are compared with, by mark, each with its newest pass. */
 export type Compared = ReadonlyMap<string, number>;
@@ -50,12 +58,20 @@ type Claimed = {
   readonly places: string | undefined;
 };
 
-type Seen = {
+export type Seen = {
   readonly compared: Compared;
   /** When claims were first seen. */
   readonly seen: Map<string, number>;
   /** Whether the user has decided about batches in other folders. */
   readonly isElsewhereMeant: boolean;
+};
+
+/** Of batch.json or of a pass. */
+export type Creation = {
+  /** False if the name is taken. */
+  readonly create: () => Promise<boolean>;
+  /** False if somebody has built on it already. */
+  readonly takeBack: () => Promise<boolean>;
 };
 
 export class Claim implements AsyncDisposable {
@@ -77,10 +93,28 @@ export class Claim implements AsyncDisposable {
     return claim;
   }
 
-  /** Whether no other command may have given the claim up for abandoned; one clock stands still in sleep. */
-  get isFresh(): boolean {
+  /** Creates what was claimed, unless another command has taken some of the rows. `seen`: undefined if all rows are bought in any case. */
+  async create(
+    seen: Seen | undefined,
+    { create, takeBack }: Creation,
+  ): Promise<'created' | 'taken' | 'overtaken'> {
+    const isOvertaken = async (): Promise<boolean> => seen !== undefined && this.isOvertaken(seen);
+    if (await isOvertaken()) return 'overtaken';
+    if (!(await create())) return 'taken';
+    if (this.#isFresh || !(await isOvertaken())) return 'created';
+    return (await takeBack()) ? 'overtaken' : 'created';
+  }
+
+  /** Milliseconds since it was made. */
+  get ageMs(): number {
     const [now, wallNow] = this.#sinceMs;
-    return performance.now() - now < FRESH_MS && Math.abs(Date.now() - wallNow) < FRESH_MS;
+    // One clock stands still in sleep.
+    return Math.max(performance.now() - now, Math.abs(Date.now() - wallNow));
+  }
+
+  /** Whether no other command may have given it up for abandoned. */
+  get #isFresh(): boolean {
+    return this.ageMs < FRESH_MS;
   }
 
   /** Whether a batch, a pass or a claim that the rows were not compared with has some of them. */
@@ -99,10 +133,10 @@ export class Claim implements AsyncDisposable {
       // Of the same rows under the same name, only one can create batch.json.
       (other) => other.file.content !== file.content || other.folder !== own,
     );
-    if (others.length === 0) return !this.isFresh;
+    if (others.length === 0) return false;
     try {
       using overlap = await findOverlap(others, rows);
-      return !overlap.isEmpty || !this.isFresh;
+      return !overlap.isEmpty;
     } catch (error) {
       // A claim was given up while its rows were read; what is wrong with a batch shows when it is compared again.
       if (isRunsheetError(error, 'E504')) return true;
@@ -132,8 +166,9 @@ export class Claim implements AsyncDisposable {
     return found;
   }
 
+  /** One that stays is given up by others, and hides no failure. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#store.remove(this.#name);
+    await this.#store.remove(this.#name).catch(() => undefined);
   }
 }
 

@@ -7,20 +7,20 @@
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
-import { existsSync } from 'node:fs';
-import { chmod, rename, rmdir } from 'node:fs/promises';
-import { problem } from '../errors/error.ts';
+import { chmod } from 'node:fs/promises';
 import { definedOnly } from '../options/defined-only.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
-import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
+import { BATCH_FILE, LAYOUT } from '../store/batch-file.ts';
+import { STARTED_FILE } from '../store/started.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
-import { within, type Store } from '../store/store.ts';
+import { within } from '../store/store.ts';
 import { canaryFirst } from './canary-rows.ts';
 import {
   agreedSheetOf,
   guessesAbout,
   layOutSheet,
+  newMark,
   type AgreedSheet,
   type DraftBatch,
   type SheetParams,
@@ -40,10 +40,12 @@ import {
   type RowsElsewhere,
 } from './questions.ts';
 import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
-import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
+import { copyReused, dropReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
-import { isFree } from './stale-folders.ts';
-import { Claim, comparedWith, Overtaken, waitForOther, type Compared } from './claim.ts';
+import { restoreQueue, settleQueue } from './queue-pages.ts';
+import { batchIn, createSurely, namesFor, takeBack } from './batch-place.ts';
+import { Claim, comparedWith, waitForOther, type Compared, type Seen } from './claim.ts';
+import { saidIfSlow, type LongComparison } from './long-comparison.ts';
 import { batchesAt, placesElsewhere, rememberPlace } from './known-places.ts';
 
 export type CreateParams = SheetParams & {
@@ -55,11 +57,16 @@ export type CreateParams = SheetParams & {
   readonly answers?: Answers;
   /** Once it aborts, no batch is made. */
   readonly signal?: AbortSignal;
+  /** Says why a comparison with other batches takes long. */
+  readonly onComparing?: ((why: LongComparison) => void) | undefined;
 };
 
 export type CreatedBatch = BatchFolder & {
   readonly laidOut: LaidOut | undefined;
 };
+
+/** `lookMs`: how long it took to find that out. */
+type Overtaken = { readonly lookMs: number };
 
 export class NewBatch implements Disposable {
   readonly #params: CreateParams;
@@ -75,6 +82,8 @@ export class NewBatch implements Disposable {
   #elsewhere: RowsElsewhere[] = [];
   #compared: Compared = new Map();
   #comparedElsewhere: Compared = new Map();
+  /** The queue of the sheet was rewritten for a batch that was not made. */
+  #isQueueLost = false;
 
   private constructor(params: CreateParams) {
     this.#params = params;
@@ -144,7 +153,7 @@ export class NewBatch implements Disposable {
     if (this.#failure !== undefined && this.#answers.guesses === 'accept') throw this.#failure;
     if (again !== this.#again) {
       this.#again = again;
-      await this.#propose();
+      if (this.#draft !== undefined) await this.#compareAgain();
     } else if (isOther && this.#draft !== undefined) await this.#finish();
   }
 
@@ -160,16 +169,14 @@ export class NewBatch implements Disposable {
       if (this.#same !== undefined) return { ...this.#same, laidOut: undefined };
       const { questions } = this;
       if (questions.length > 0 || this.#whole === undefined) throw new QuestionsOpen(questions);
-      try {
-        return await this.#put(this.#whole, seen);
-      } catch (error) {
-        if (!(error instanceof Overtaken)) throw error;
-        await waitForOther();
-        // Agreed to before the other batch was there.
-        const { earlier, ...others } = this.#answers;
-        if (earlier === 'again' && others.open !== 'again') this.#answers = others;
-        await this.#propose();
-      }
+      const made = await this.#put(this.#whole, seen);
+      if ('batch' in made) return made;
+      this.#params.onComparing?.('overtaken');
+      await waitForOther(made.lookMs);
+      // Agreed to before the other batch was there.
+      const { earlier, ...others } = this.#answers;
+      if (earlier === 'again' && others.open !== 'again') this.#answers = others;
+      await this.#compareAgain();
     }
   }
 
@@ -179,9 +186,18 @@ export class NewBatch implements Disposable {
   }
 
   async #propose(): Promise<void> {
+    if (!(await this.#layOut())) return;
+    await this.#compare();
+    await this.#finish();
+  }
+
+  /** The layout stays. A batch that was taken back may have been seen under its mark, which is never used again. */
+  async #compareAgain(): Promise<void> {
+    if (this.#isQueueLost) await this.#layOut();
+    this.#isQueueLost = false;
+    const { file, ...draft } = this.#draft as DraftBatch;
+    this.#draft = { ...draft, file: { ...file, mark: newMark() } };
     this[Symbol.dispose]();
-    const isLaidOut = await this.#layOut();
-    if (!isLaidOut) return;
     await this.#compare();
     await this.#finish();
   }
@@ -205,10 +221,13 @@ export class NewBatch implements Disposable {
     }
   }
 
+  #compare(): Promise<void> {
+    return saidIfSlow(this.#params.onComparing, () => this.#compareNow(this.#draft as DraftBatch));
+  }
+
   /** Rows that are bought whatever other batches have need no comparison. */
-  async #compare(): Promise<void> {
+  async #compareNow(draft: DraftBatch): Promise<void> {
     const { out } = this.#params;
-    const draft = this.#draft as DraftBatch;
     const batches = this.#again ? [] : await listBatchFolders(out);
     this.#compared = await comparedWith(draft.file, batches);
     this.#elsewhere = [];
@@ -232,7 +251,7 @@ export class NewBatch implements Disposable {
   }
 
   /** Nothing is paid for in a rehearsal. */
-  #placesFor({ file }: DraftBatch): string | undefined {
+  #placesFor({ file }: Pick<BatchFolder, 'file'>): string | undefined {
     return file.service.rehearsal ? undefined : this.#params.places;
   }
 
@@ -242,9 +261,9 @@ export class NewBatch implements Disposable {
 
   /** The results that are reused leave the queue, and the canary comes first in it. */
   async #finish(): Promise<void> {
-    // The queue was written again.
-    if (this.#whole !== undefined && this.#whole !== this.#draft) await this.#layOut();
     const draft = this.#draft as DraftBatch;
+    await restoreQueue(draft.layout);
+    if (this.#whole?.file.sheet.reused !== undefined) await dropReused(draft.layout);
     const overlap = this.#answers.earlier === 'reuse' ? this.#overlap : undefined;
     const reused = overlap === undefined || overlap.isEmpty ? draft : await reuseRows(draft, overlap);
     const whole = await canaryFirst(reused, this.#params.settings.canary);
@@ -259,88 +278,70 @@ export class NewBatch implements Disposable {
     return free;
   }
 
-  async #put(draft: DraftBatch, seen: Map<string, number>): Promise<CreatedBatch> {
-    const { out, home, copy, signal, name } = this.#params;
+  async #put(draft: DraftBatch, seen: Seen['seen']): Promise<CreatedBatch | Overtaken> {
+    const { out, copy, name } = this.#params;
     const isNamed = this.#again || name !== undefined;
     const wanted = isNamed ? (this.#draft as DraftBatch).batch : await nameOf(out, draft);
-    let from = copy.folder;
+    this.#isQueueLost = await settleQueue(draft.layout);
     // The copy was private until now; workers and readers of results may be other users.
-    await chmod(from, 0o777 & ~process.umask());
+    await chmod(copy.folder, 0o777 & ~process.umask());
     for await (const batch of namesFor(out, wanted, this.#again)) {
       const folder = locationOf(out, batch);
-      const store = openStore(folder);
       const file = { ...draft.file, batch, createdAt: new Date().toISOString() };
-      const other = await this.#batchIn({ batch, folder, store });
+      const place = { batch, folder, file, store: openStore(folder) };
+      const other = await batchIn(place, this.#again);
       if (other !== undefined) return { ...joined(other, file), laidOut: undefined };
-      const layout = `${LAYOUT}/${file.mark}`;
-      from = await store.bring(layout, from);
-      if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
-      const places = this.#placesFor(draft);
-      await using claim = await Claim.make({
-        out,
-        file,
-        rows: rowsIn({ file, layout: openStore(from) }),
-        places,
-      });
-      // Keep this order: who finds the place looks for the claim.
-      if (places !== undefined) rememberPlace(places, { out, home, file });
-      if (await this.#isOvertaken(claim, seen)) {
-        await this.#takeBack(store, layout, from);
-        throw new Overtaken();
-      }
-      signal?.throwIfAborted();
-      if (claim.isFresh && (await createBatchFile(store, file)))
-        return { batch, folder, file, store, laidOut: draft.laidOut };
-      const winner = await this.#batchIn({ batch, folder, store });
-      // What was moved here is moved on to the next name.
-      if (winner !== undefined || store.localPath === undefined) await store.clear(layout);
-      if (winner !== undefined) return { ...joined(winner, file), laidOut: undefined };
+      const made = await this.#create(place, draft.laidOut, seen);
+      if (made !== undefined) return made;
     }
     throw new Error(`no free name for ${draft.batch}`);
   }
 
+  /** undefined if another command has taken the name for other rows. Unless the batch is made, nothing of it stays in its place. */
+  async #create(
+    place: BatchFolder,
+    laidOut: LaidOut,
+    seen: Seen['seen'],
+  ): Promise<CreatedBatch | Overtaken | undefined> {
+    const { store, file } = place;
+    const { out, home, copy, signal } = this.#params;
+    const layout = `${LAYOUT}/${file.mark}`;
+    await using moved = new AsyncDisposableStack();
+    moved.defer(() => takeBack(store, layout, copy.folder));
+    const from = await store.bring(layout, copy.folder);
+    if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
+    const places = this.#placesFor(place);
+    const rows = rowsIn({ file, layout: openStore(from) });
+    await using claim = await Claim.make({ out, file, rows, places });
+    // Keep this order: who finds the place looks for the claim.
+    if (places !== undefined) rememberPlace(places, { out, home, file });
+    const isMade = await saidIfSlow(this.#params.onComparing, () =>
+      claim.create(this.#seen(seen), {
+        create: async () => {
+          signal?.throwIfAborted();
+          return createSurely(place, moved);
+        },
+        takeBack: async () => {
+          // Another command has found the batch, and started it.
+          if (await store.exists(STARTED_FILE)) return false;
+          await store.remove(BATCH_FILE);
+          return true;
+        },
+      }),
+    );
+    if (isMade === 'created') {
+      moved.move();
+      return { ...place, laidOut };
+    }
+    if (isMade === 'overtaken') return { lookMs: claim.ageMs };
+    const winner = await batchIn(place, this.#again);
+    return winner && { ...joined(winner, file), laidOut: undefined };
+  }
+
   /** Rows that are bought whatever other batches have need no comparison. */
-  async #isOvertaken(claim: Claim, seen: Map<string, number>): Promise<boolean> {
-    if (this.#again || this.#buysAll) return false;
+  #seen(seen: Seen['seen']): Seen | undefined {
+    if (this.#again || this.#buysAll) return undefined;
     const compared = new Map([...this.#compared, ...this.#comparedElsewhere]);
-    return claim.isOvertaken({ compared, seen, isElsewhereMeant: this.#answers.elsewhere === 'again' });
-  }
-
-  /** The copy is where it was; nothing of the batch remains. */
-  async #takeBack(store: Store, layout: string, from: string): Promise<void> {
-    const { folder } = this.#params.copy;
-    if (store.localPath === undefined) return store.clear(layout);
-    await rename(from, folder);
-    // Another command may be about to make a batch of this name.
-    for (const left of [LAYOUT, '']) await rmdir(store.localPath(left)).catch(() => undefined);
-  }
-
-  /**
-   * The batch that has this name, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder with
-   * other content than a batch or unfinished layouts.
-   */
-  async #batchIn(place: Omit<BatchFolder, 'file'>): Promise<BatchFolder | undefined> {
-    const { store, folder } = place;
-    // Keep this order: another command may make the batch meanwhile.
-    const isUnused = await isFree(store);
-    const file = await readBatchFile(store);
-    if (file !== undefined) return this.#again ? undefined : { ...place, file };
-    if (isUnused) return undefined;
-    throw problem('E602', {
-      what: `${folder} exists already and is not a batch`,
-      hint: 'choose another --name or another --out',
-    });
-  }
-}
-
-/** The names that the batch may have; the first free one is taken. */
-async function* namesFor(out: string, batch: string, again: boolean): AsyncGenerator<string, undefined> {
-  if (!again) return void (yield batch);
-  const store = openStore(out);
-  const { localPath } = store;
-  const known = new Set(localPath === undefined ? await store.folders('') : []);
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? batch : `${batch}-${number}`;
-    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
+    return { compared, seen, isElsewhereMeant: this.#answers.elsewhere === 'again' };
   }
 }

@@ -63,6 +63,8 @@ export async function guessesAbout(given: SheetParams, asked: SheetParams['optio
   return laidOut.guesses ?? [];
 }
 
+export const newMark = (): string => randomBytes(8).toString('hex');
+
 /** Throws the errors of the sheet. */
 export async function layOutSheet(
   params: SheetParams,
@@ -99,7 +101,7 @@ export async function layOutSheet(
   const batch = params.name ?? batchIdOf(copy.name, content);
   const { madeFor, stage } = params;
   const call = { ...(madeFor !== undefined && { madeFor }), ...(stage && { stage: { ...stage } }) };
-  const identity = { batch, mark: randomBytes(8).toString('hex'), content, ...call };
+  const identity = { batch, mark: newMark(), content, ...call };
   const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };

@@ -21,6 +21,7 @@ import {
 } from './copy-sheet.ts';
 import { NewBatch, type CreatedBatch, type CreateParams } from './create-batch.ts';
 import type { DraftBatch } from './laid-out-sheet.ts';
+import type { LongComparison } from './long-comparison.ts';
 import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {
@@ -65,6 +66,8 @@ export type Around = {
   ) => void;
   /** Says how far the files of this machine are. */
   readonly onUploading?: (uploading: Uploading) => void;
+  /** Says why a comparison with other batches takes long. */
+  readonly onComparing?: (why: LongComparison) => void;
   readonly signal?: AbortSignal;
 };
 
@@ -236,6 +239,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       home: (await around.isCluster()) ? undefined : config.home,
       again: this.#again,
       answers: this.#answers,
+      onComparing: around.onComparing,
       ...(around.signal && { signal: around.signal }),
     };
     if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);

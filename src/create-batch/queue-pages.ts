@@ -12,8 +12,9 @@ import {
 import { changedInputs, type InputChange } from '../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, readSegments } from '../store/passes.ts';
-import { type Store, within } from '../store/store.ts';
-import { rename, rm } from 'node:fs/promises';
+import { type Store, undefinedIfAbsent, within } from '../store/store.ts';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LaneSpec } from '../batch/params.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
@@ -97,8 +98,10 @@ async function* chunksOf(rows: Iterable<Queued> | AsyncIterable<Queued>): AsyncG
 /** The queue while it is written: the pages of the earlier one are still read. */
 const NEW_QUEUE = 'new-queue';
 const QUEUE = 'queue';
+/** The queue as the sheet was laid out, while a rewritten one is in its place. */
+const OWN_QUEUE = 'own-queue';
 
-/** Returns the lanes that have rows. `orderOf`: the rows of a lane as they are to be sent. */
+/** Returns the lanes that have rows. `orderOf`: the rows of a lane as they are to be sent. {@link restoreQueue} undoes it. */
 export async function rewriteQueue(
   { laidOut, layout }: { readonly laidOut: LaidOut; readonly layout: Store },
   orderOf: (rows: AsyncIterable<Queued>, lane: number) => AsyncIterable<Queued>,
@@ -115,11 +118,35 @@ export async function rewriteQueue(
     await writer.end();
     if (places > 0) lanes.push({ ...lane, places });
   }
-  await rm(join(layout.location, QUEUE), { recursive: true, force: true });
-  if (lanes.length > 0) await rename(join(aside.location, QUEUE), join(layout.location, QUEUE));
-  await rm(aside.location, { recursive: true, force: true });
+  const [queue, own] = [QUEUE, OWN_QUEUE].map((name) => join(layout.location, name)) as [string, string];
+  if (existsSync(own)) await removeAll(queue);
+  else {
+    await mkdir(own);
+    await rename(queue, join(own, QUEUE)).catch(undefinedIfAbsent);
+  }
+  if (lanes.length > 0) await rename(join(aside.location, QUEUE), queue);
+  await removeAll(aside.location);
   return lanes;
 }
+
+/** The queue is again as the sheet was laid out. */
+export async function restoreQueue({ location }: Store): Promise<void> {
+  const own = join(location, OWN_QUEUE);
+  if (!existsSync(own)) return;
+  await removeAll(join(location, QUEUE));
+  await rename(join(own, QUEUE), join(location, QUEUE)).catch(undefinedIfAbsent);
+  await removeAll(own);
+}
+
+/** A batch has one queue. True if it was rewritten, which cannot be undone any more. */
+export async function settleQueue({ location }: Store): Promise<boolean> {
+  const own = join(location, OWN_QUEUE);
+  const isRewritten = existsSync(own);
+  await removeAll(own);
+  return isRewritten;
+}
+
+const removeAll = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
 
 export async function* queuedIn(
   layout: Store,

@@ -17,6 +17,7 @@ import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
 import { performance } from 'node:perf_hooks';
 import type { Uploading } from '../create-batch/files/local-files.ts';
+import type { LongComparison } from '../create-batch/long-comparison.ts';
 import { count } from '../options/number-text.ts';
 
 export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };
@@ -108,6 +109,7 @@ export class Servers implements AsyncDisposable {
       isCluster: () => this.isCluster,
       servers: () => this.open(base === LOCAL),
       onUploading: uploadNotices((text) => this.options.onNotice?.(text)),
+      onComparing: (why) => this.options.onNotice?.(COMPARING[why]),
     };
   }
 
@@ -170,6 +172,11 @@ const localOnCluster = () =>
     what: '--local starts embedded servers, but the settings name a Temporal cluster',
     hint: 'start the local run service with: runsheet service; then set RUNSHEET_API_URL as it prints',
   });
+
+const COMPARING: Readonly<Record<LongComparison, string>> = {
+  slow: 'comparing the rows with those of all batches, so that none is bought twice …',
+  overtaken: 'another command is about to buy some of these rows: they are compared again',
+};
 
 /** Between two notices. */
 const EVERY_MS = 2_000;

@@ -50,6 +50,13 @@ export const newestPass = async (store: Store): Promise<number> =>
 export const createPass = (store: Store, pass: number, file: PassFile): Promise<boolean> =>
   store.create(passName(pass), `${JSON.stringify(file)}\n`);
 
+/** Removes a pass of which its batch was not told; false if another one was added after it. */
+export async function takePassBack(store: Store, pass: number): Promise<boolean> {
+  if ((await newestPass(store)) !== pass) return false;
+  await store.remove(passName(pass));
+  return true;
+}
+
 /** Throws E504 if the file is missing or invalid. */
 export async function readPass(store: Store, pass: number): Promise<PassFile> {
   const name = passName(pass);

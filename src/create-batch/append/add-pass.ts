@@ -10,9 +10,9 @@ import { summarizedPass } from '../../results/summary.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
 import { bothChanges, changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import { createPass, newestPass } from '../../store/passes.ts';
+import { createPass, newestPass, takePassBack } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
-import { waitForOther } from '../claim.ts';
+import { waitForOther, type Creation } from '../claim.ts';
 import {
   answersIn,
   otherGpu,
@@ -158,8 +158,8 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
 
   /** False if another pass was added since, or if another batch has got some of the rows. */
   async #add(): Promise<boolean> {
-    const create = await queuePass(this.#batch, this.#params, this.#wanted);
-    return this.#others.claim(this.#bought, this.#isMeant, create);
+    const pass = await queuePass(this.#batch, this.#params, this.#wanted);
+    return this.#others.claim(this.#bought, this.#isMeant, pass);
   }
 
   [Symbol.dispose](): void {
@@ -167,20 +167,27 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   }
 }
 
-/** What creates the pass, once its places are written: false if another one was added since `wanted`. */
-async function queuePass({ store, file }: Batch, { by, reason }: PassParams, wanted: Candidates) {
+/** Writes the places of the pass, which is then created unless another one was added since `wanted`. */
+async function queuePass(
+  { store, file }: Batch,
+  { by, reason }: PassParams,
+  wanted: Candidates,
+): Promise<Creation> {
   const pages = await QueuePages.open(store, file, wanted.pass);
   for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
   const { segments } = pages;
-  return () =>
-    createPass(store, wanted.pass, {
-      at: new Date().toISOString(),
-      kind: 'retry',
-      by,
-      segments,
-      ...(reason === undefined ? {} : { reason }),
-      ...changedFlag(wanted),
-    });
+  return {
+    create: () =>
+      createPass(store, wanted.pass, {
+        at: new Date().toISOString(),
+        kind: 'retry',
+        by,
+        segments,
+        ...(reason === undefined ? {} : { reason }),
+        ...changedFlag(wanted),
+      }),
+    takeBack: () => takePassBack(store, wanted.pass),
+  };
 }
 
 const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>

@@ -27,9 +27,10 @@ import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
-import { createPass } from '../../store/passes.ts';
+import { createPass, takePassBack } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
+import type { Creation } from '../claim.ts';
 import { errorsPlaceFor } from '../stale-folders.ts';
 import { QueuePages, queuedIn } from '../queue-pages.ts';
 import type { SheetCopy } from '../copy-sheet.ts';
@@ -226,13 +227,8 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
 
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
-/** False if another pass was added since the comparison, or if `create` does not let the pass be created. */
-export async function addRows(
-  sheet: FurtherSheet,
-  comparison: Comparison,
-  by: string,
-  create: (add: () => Promise<boolean>) => Promise<boolean>,
-): Promise<boolean> {
+/** Writes the rows and their places. The pass is then created unless another one was added since the comparison. */
+export async function queueRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<Creation> {
   const { store, file } = sheet.batch;
   const { pass, appended, changed } = comparison;
   const folder = `passes/${randomBytes(8).toString('hex')}`;
@@ -249,16 +245,18 @@ export async function addRows(
       placesIn(sheet, lane, (row) => comparison.againOf(row)),
     );
   }
-  return create(() =>
-    createPass(store, pass, {
-      at: new Date().toISOString(),
-      kind: 'append',
-      by,
-      ...(changed > 0 ? { isChanged: true } : {}),
-      ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
-      segments: queue.segments,
-    }),
-  );
+  return {
+    create: () =>
+      createPass(store, pass, {
+        at: new Date().toISOString(),
+        kind: 'append',
+        by,
+        ...(changed > 0 ? { isChanged: true } : {}),
+        ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
+        segments: queue.segments,
+      }),
+    takeBack: () => takePassBack(store, pass),
+  };
 }
 
 async function writeRows(sheet: FurtherSheet, comparison: Comparison, to: Store): Promise<void> {

@@ -32,8 +32,8 @@ import {
 } from '../questions.ts';
 import type { Proposed } from '../settle.ts';
 import {
-  addRows,
   compareFurther,
+  queueRows,
   readFurther,
   type Appended,
   type AppendParams,
@@ -44,6 +44,7 @@ import type { Comparison } from './compare-rows.ts';
 import { OtherBatches } from './paid-elsewhere.ts';
 import { waitForOther } from '../claim.ts';
 import { rowsIn, type NewRows } from '../reuse/overlap.ts';
+import { saidIfSlow, type LongComparison } from '../long-comparison.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
@@ -63,6 +64,7 @@ type Around = {
   /** Whether Temporal has the batch, which may not have reached a worker yet. */
   readonly isUnderWay: () => Promise<boolean>;
   readonly onUploading?: (uploading: Uploading) => void;
+  readonly onComparing?: (why: LongComparison) => void;
 };
 
 type Further = { readonly sheet: FurtherSheet; readonly compared: Comparison };
@@ -152,10 +154,10 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
         await this.#layOut();
         continue;
       }
-      const isAdded = await addRows(sheet, compared, this.#request.by, (add) =>
-        this.#others.claim(rowsToSend(sheet, compared), !this.#isAsked, add),
-      );
+      const added = await queueRows(sheet, compared, this.#request.by);
+      const isAdded = await this.#others.claim(rowsToSend(sheet, compared), !this.#isAsked, added);
       if (isAdded) return { pass, appended, changed };
+      this.#around.onComparing?.('overtaken');
       await waitForOther();
       await this.#compare(sheet);
     }
@@ -198,12 +200,14 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     await this.#compare(sheet);
   }
 
-  async #compare(sheet: FurtherSheet): Promise<void> {
-    const before = this.#further?.compared;
-    const compared = await compareFurther(sheet);
-    before?.[Symbol.dispose]();
-    this.#further = { sheet, compared };
-    if (this.#isAsked) this.#paid = await this.#others.compare(rowsToSend(sheet, compared));
+  #compare(sheet: FurtherSheet): Promise<void> {
+    return saidIfSlow(this.#around.onComparing, async () => {
+      const before = this.#further?.compared;
+      const compared = await compareFurther(sheet);
+      before?.[Symbol.dispose]();
+      this.#further = { sheet, compared };
+      if (this.#isAsked) this.#paid = await this.#others.compare(rowsToSend(sheet, compared));
+    });
   }
 
   /** What is saved again is the wish of its user, whatever other batches have. */

@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import type { BatchFile } from '../../store/batch-file.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
-import { Claim, comparedWith, type Compared } from '../claim.ts';
+import { Claim, comparedWith, type Compared, type Creation } from '../claim.ts';
 import { batchesAt, placesElsewhere } from '../known-places.ts';
 import type { SharedRows } from '../questions.ts';
 import { findOverlap, type NewRows } from '../reuse/overlap.ts';
@@ -53,12 +53,11 @@ export class OtherBatches {
   }
 
   /** Adds a pass with the rows, unless another command has made a batch with some of them, or is about to. `isMeant`: also then. */
-  async claim(rows: NewRows, isMeant: boolean, add: () => Promise<boolean>): Promise<boolean> {
+  async claim(rows: NewRows, isMeant: boolean, pass: Creation): Promise<boolean> {
     const claimed = { out: this.#out, file: this.#file, rows, places: this.#places };
     await using claim = await Claim.make(claimed);
     const seen = { compared: this.#compared, seen: this.#seen, isElsewhereMeant: false };
-    if (!isMeant && (await claim.isOvertaken(seen))) return false;
     // Awaited here: the claim stands until the pass exists.
-    return claim.isFresh && (await add());
+    return (await claim.create(isMeant ? undefined : seen, pass)) === 'created';
   }
 }

@@ -47,6 +47,9 @@ const REUSED = 'reused';
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
+/** The results leave a layout that was not brought to its place. */
+export const dropReused = (layout: Store): Promise<void> => layout.clear(REUSED);
+
 /** Completes the layout, which is in its place in `out`: its batch exists only afterwards. Throws E504 if a file of an earlier batch is missing. */
 export const copyReused = (layout: Store, out: string): Promise<void> =>
   copyListed({ store: layout, out }, COPIES);

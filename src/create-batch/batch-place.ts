@@ -1,0 +1,73 @@
+// The place of a new batch: its free name, and what is undone there unless the batch is made.
+
+import { existsSync } from 'node:fs';
+import { rename, rmdir } from 'node:fs/promises';
+import { isRunsheetError, problem } from '../errors/error.ts';
+import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
+import { openStore } from '../store/open-store.ts';
+import { undefinedIfAbsent, type Store } from '../store/store.ts';
+import { isFree } from './stale-folders.ts';
+
+/**
+ * The batch that has this name, unless `again`. Throws E504 and E514 if it cannot be read, and E602 for a folder with other content than a
+ * batch or unfinished layouts.
+ */
+export async function batchIn(
+  place: Omit<BatchFolder, 'file'>,
+  again: boolean,
+): Promise<BatchFolder | undefined> {
+  const { store, folder } = place;
+  // Keep this order: another command may make the batch meanwhile.
+  const isUnused = await isFree(store);
+  const file = await readBatchFile(store);
+  if (file !== undefined) return again ? undefined : { ...place, file };
+  if (isUnused) return undefined;
+  throw problem('E602', {
+    what: `${folder} exists already and is not a batch`,
+    hint: 'choose another --name or another --out',
+  });
+}
+
+/** The layout is where it was laid out; nothing of the batch remains. */
+export async function takeBack(store: Store, layout: string, folder: string): Promise<void> {
+  const { localPath } = store;
+  // What stays in a bucket that is away is small, and no batch.
+  if (localPath === undefined) return store.clear(layout).catch(() => undefined);
+  await rename(localPath(layout), folder).catch(undefinedIfAbsent);
+  // Another command may be about to make a batch of this name.
+  for (const left of [LAYOUT, '']) await rmdir(localPath(left)).catch(() => undefined);
+}
+
+/** False if the name is taken. A store may refuse a creation, or fail, although it took effect. */
+export async function createSurely(
+  { store, file }: BatchFolder,
+  moved: AsyncDisposableStack,
+): Promise<boolean> {
+  const isOwn = async (): Promise<boolean> => (await readBatchFile(store))?.mark === file.mark;
+  try {
+    return (await createBatchFile(store, file)) || (await isOwn());
+  } catch (error) {
+    if (isRunsheetError(error, 'E602')) throw error;
+    if (await isOwn().catch(() => false)) return true;
+    // A request to a bucket may take effect later; then the batch needs its layout.
+    if (store.localPath === undefined) moved.move();
+    throw error;
+  }
+}
+
+/** The names that the batch may have; the first free one is taken. */
+export async function* namesFor(
+  out: string,
+  batch: string,
+  again: boolean,
+): AsyncGenerator<string, undefined> {
+  if (!again) return void (yield batch);
+  const store = openStore(out);
+  const { localPath } = store;
+  const known = new Set(localPath === undefined ? await store.folders('') : []);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? batch : `${batch}-${number}`;
+    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
+  }
+}
