@@ -2,15 +2,17 @@
 // that need servers are in test/cli.
 
 import { describe, expect, it } from 'vitest';
+import { commandsIn, wordsOf } from '../errors/printed-commands.ts';
+import { openQuickGround } from '../errors/quick-ground.ts';
+import { Recorded, recordOf } from '../printed/recorded.ts';
 import { Console } from './console.ts';
 import { refusal } from './commands-in.ts';
 import { endBatch } from './ended-batch.ts';
 
 const NEXT = /^ {2}(\w+) +runsheet (.+)$/;
 
-/** As a shell splits them. */
-const wordsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
+/** Commands that need Temporal, or a run at the service; next.long.test.ts pastes them. */
+const NEEDS_SERVERS: ReadonlySet<string> = new Set(['run', 'retry', 'resume', 'follow', 'logs']);
 
 /** The last lines, without the lines before them. */
 function nextOf(stderr: string): readonly string[] {
@@ -24,6 +26,7 @@ async function scene(): Promise<Console> {
   const sheet = console.write('sheet.csv', 'prompt\na\nb\n');
   await endBatch(await console.batch(sheet, 'done'));
   await endBatch(await console.batch(sheet, 'twin'));
+  console.write('prompts.csv', 'prompt\na fox\n');
   return console;
 }
 
@@ -50,7 +53,6 @@ describe('the end of a command names the next ones', () => {
     ['cancel twin', ...RETRIED],
     ['resume twin', ...RETRIED],
     ['clean', 'older: clean --older-than 30d'],
-    ['clean --older-than 0d', 'remove: clean --older-than 0d --yes'],
     ['clean --older-than 300d', 'batches: list'],
     ['deployments', 'inputs: deployments free'],
     [
@@ -64,19 +66,27 @@ describe('the end of a command names the next ones', () => {
       'plan: plan prompts.csv -d portraits',
       'run: run prompts.csv -d portraits',
     ],
+    ['clean --older-than 0d', 'remove: clean --older-than 0d --yes'],
   ];
 
-  it('which can be given as they are', async () => {
-    const console = await scene();
+  it('which are pasted in that state, and work', async () => {
+    const { ground: console, run, paste } = await openQuickGround(() => scene());
+    const recorded = new Recorded();
     for (const [command, ...next] of ENDINGS) {
       const { stderr } = await console.run(...command.split(' '));
       expect(nextOf(stderr), command).toEqual(next);
-      for (const one of next)
-        expect(
-          await refusal(wordsOf(one.slice(one.indexOf(':') + 2).replace(/ > .*/, ''))),
-          one,
-        ).toBeUndefined();
+      for (const printed of commandsIn(stderr)) {
+        const [[verb = '', ...words] = []] = wordsOf(printed);
+        const isPasted = !NEEDS_SERVERS.has(verb);
+        const code = isPasted ? (await paste(printed, 0, {})).code : await refusal([verb, ...words]);
+        expect(code || undefined, printed).toBeUndefined();
+        if (isPasted) recorded.add(stderr, printed);
+        // What its user fills in.
+        if (printed.endsWith(' > prompts.csv')) console.write('prompts.csv', 'prompt\na fox\n');
+      }
     }
+    await expect(recorded.text).toMatchFileSnapshot(recordOf('endings'));
+    expect((await run(['list'], {})).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
   });
 
   it('plan: the same flags run the sheet', async () => {

@@ -8,7 +8,10 @@ import { AGAIN } from './cases/again.ts';
 import { GONE } from './cases/gone.ts';
 import { RUNNING } from './cases/running.ts';
 import { LongGround } from './long-ground.ts';
+import { Recorded, recordOf } from '../printed/recorded.ts';
 import { differences } from './provocation.ts';
+
+const recorded = new Recorded();
 
 describe('what is printed with', () => {
   const ground = new LongGround();
@@ -21,6 +24,10 @@ describe('what is printed with', () => {
       (one) => [`${one.code}, because ${one.name},`, one] as const,
     ),
   )('%s leads on', async (_, one) => {
-    expect(await differences(one, ground.run())).toBe('');
+    expect(await differences(one, { ...ground.run(), recorded })).toBe('');
+  });
+
+  it('is pasted line by line as before', async () => {
+    await expect(recorded.text).toMatchFileSnapshot(recordOf('errors-cluster'));
   });
 });

@@ -4,11 +4,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { diskCases, EMBEDDED, mountDisk, unmountDisk } from './cases/embedded.ts';
 import { LARGE } from './cases/sheets.ts';
 import { LongGround } from './long-ground.ts';
+import { Recorded, recordOf } from '../printed/recorded.ts';
 import { differences } from './provocation.ts';
 import { openQuickGround } from './quick-ground.ts';
 
 const ground = new LongGround();
 const hasDisk = mountDisk(ground);
+
+const recorded = new Recorded();
 
 describe('what is printed with', () => {
   beforeAll(() => ground.open());
@@ -21,13 +24,17 @@ describe('what is printed with', () => {
   it.each(
     [...EMBEDDED, ...diskCases(hasDisk)].map((one) => [`${one.code}, because ${one.name},`, one] as const),
   )('%s leads on', async (_, one) => {
-    expect(await differences(one, ground.run())).toBe('');
+    expect(await differences(one, { ...ground.run(), recorded })).toBe('');
   });
 
   it.each(LARGE.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
     '%s leads on',
     async (_, one) => {
-      expect(await differences(one, await openQuickGround())).toBe('');
+      expect(await differences(one, { ...(await openQuickGround()), recorded })).toBe('');
     },
   );
+
+  it('is pasted line by line as before', async () => {
+    await expect(recorded.text).toMatchFileSnapshot(recordOf('errors-embedded'));
+  });
 });

@@ -2,6 +2,7 @@
 
 import type { Code } from '../../src/errors/error.ts';
 import { errorText } from '../../src/cli/format.ts';
+import type { Recorded } from '../printed/recorded.ts';
 import { commandsIn } from './printed-commands.ts';
 
 /** It keeps running, and prints this. */
@@ -42,6 +43,8 @@ export type Run<Ground> = {
   readonly run: (args: readonly string[], env: Environment, meanwhile?: Meanwhile<Ground>) => Promise<Said>;
   /** Runs the text that was printed. */
   readonly paste: (command: string, lead: Lead, env: Environment) => Promise<Said>;
+  /** Takes the lines whose commands were pasted. */
+  readonly recorded?: Recorded;
 };
 
 const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
@@ -69,7 +72,7 @@ function hintIn(said: Said): string {
 /** What differs from the table, as a text; empty if the error is the one and each of its commands leads where it should. */
 export async function differences<Ground>(
   one: Provocation<Ground>,
-  { ground, run, paste }: Run<Ground>,
+  { ground, run, paste, recorded }: Run<Ground>,
 ): Promise<string> {
   await one.arrange?.(ground);
   const { leads = [] } = one;
@@ -81,7 +84,9 @@ export async function differences<Ground>(
   if (codeIn(said) === one.code)
     for (const [at, command] of commandsIn(hintIn(said)).entries()) {
       const lead = leads[at];
-      if (lead !== undefined) wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
+      if (lead === undefined) continue;
+      wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
+      recorded?.add(hintIn(said), command);
     }
   if (one.mend !== undefined) {
     await one.mend(ground);

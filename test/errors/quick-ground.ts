@@ -6,9 +6,11 @@ import { wordsOf } from './printed-commands.ts';
 import type { Run, Said } from './provocation.ts';
 
 /** The folder of the console is the working folder, so names are as users type them. */
-export async function openQuickGround(): Promise<Run<Console>> {
+export async function openQuickGround(
+  open = () => Console.open([PORTRAITS, { ...PORTRAITS, name: 'Porträts für "alle"' }]),
+): Promise<Run<Console>> {
   const before = process.cwd();
-  const console = await Console.open([PORTRAITS, { ...PORTRAITS, name: 'Porträts für "alle"' }]);
+  const console = await open();
   process.chdir(console.folder);
   onTestFinished(() => process.chdir(before));
   const run = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> => {
@@ -25,6 +27,8 @@ export async function openQuickGround(): Promise<Run<Console>> {
     let said: Said = { code: 0, stdout: '', stderr: '' };
     // && goes on while each of them works.
     for (const words of wordsOf(command)) if (said.code === 0) said = await run(words, {});
+    const [, file] = / > (\S+)$/.exec(command) ?? [];
+    if (file !== undefined) console.write(file, said.stdout);
     return said;
   };
   return { ground: console, run, paste };

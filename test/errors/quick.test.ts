@@ -7,6 +7,7 @@ import { servicesWith } from './cases/services.ts';
 import { SHEETS } from './cases/sheets.ts';
 import { USAGE } from './cases/usage.ts';
 import { openOtherServices } from './other-services.ts';
+import { Recorded, recordOf } from '../printed/recorded.ts';
 import { differences } from './provocation.ts';
 import { openQuickGround } from './quick-ground.ts';
 
@@ -15,11 +16,17 @@ afterAll(() => others.close());
 
 const ALL = [...SHEETS, ...servicesWith(others), ...BATCHES, ...USAGE, ...PROGRAMS];
 
+const recorded = new Recorded();
+
 describe('what is printed with', () => {
   it.each(ALL.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
     '%s leads on',
     async (_, one) => {
-      expect(await differences(one, await openQuickGround())).toBe('');
+      expect(await differences(one, { ...(await openQuickGround()), recorded })).toBe('');
     },
   );
+
+  it('is pasted line by line as before', async () => {
+    await expect(recorded.text).toMatchFileSnapshot(recordOf('errors-quick'));
+  });
 });

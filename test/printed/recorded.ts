@@ -1,0 +1,37 @@
+// The lines that a test took commands from and pasted, kept beside the tests: a run compares them with the lines of before, so a
+// command that is no longer pasted is missed, and printed.test.ts finds texts that no test pastes.
+
+import { join } from 'node:path';
+import { commandsIn } from '../errors/printed-commands.ts';
+
+export const RECORDS = join(import.meta.dirname, 'pasted');
+
+/** What differs from run to run. */
+const VOLATILE: readonly (readonly [RegExp, string])[] = [
+  [/\/tmp\/[\w.-]+/g, '<folder>'],
+  [/http:\/\/[\w.]+:\d+/g, '<service>'],
+  [/\b127\.0\.0\.1:\d+/g, '<address>'],
+  [/\b[\da-f]{12}\b/g, '<hash>'],
+  [/\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?/g, '<time>'],
+  [/\bpid \d+/g, 'pid <n>'],
+  [/\d+(?:\.\d+)? (?:ms|s|min)\b/g, '<duration>'],
+];
+
+export class Recorded {
+  readonly #lines = new Set<string>();
+
+  /** Keeps the lines of a text that contain this command. */
+  add(printed: string, command: string): void {
+    for (const line of printed.split('\n'))
+      if (commandsIn(line).includes(command))
+        this.#lines.add(VOLATILE.reduce((text, [what, mark]) => text.replace(what, mark), line.trimEnd()));
+  }
+
+  /** One line each, sorted. */
+  get text(): string {
+    return `${[...this.#lines].toSorted().join('\n')}\n`;
+  }
+}
+
+/** The file that a suite's lines are compared with; `vitest -u` writes it anew. */
+export const recordOf = (suite: string): string => join(RECORDS, `${suite}.txt`);

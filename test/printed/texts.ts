@@ -1,0 +1,81 @@
+// Every place of the product that prints a command: a literal that contains one, or a call that builds one from its verb.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
+import { application } from '../../src/cli/command-list.ts';
+import { ROOT } from '../source-imports.ts';
+
+export type PrintedText = {
+  readonly file: string;
+  readonly line: number;
+  /** As it stands in the source, with `…` for what is filled in. */
+  readonly text: string;
+};
+
+type Node = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
+
+/** Functions that build a command from a verb, which is the argument at this position. */
+const BUILDERS: Readonly<Record<string, number>> = { nextCommand: 0, sameCommand: 1 };
+
+const VERBS = (
+  application.root as unknown as { getAllEntries: () => readonly { name: { original: string } }[] }
+)
+  .getAllEntries()
+  .map(({ name }) => name.original);
+
+/** A command of ours; in prose the program's name stands alone or before another word. */
+const COMMAND = new RegExp(String.raw`(?<!\b(?:a|an|the|of) )\brunsheet (?:${VERBS.join('|')}|…)(?![\w-])`);
+
+/** Places whose text is no hint: the shell's completion, and the mark of the generator in a page. */
+const NO_HINT = /^src\/(?:cli\/completion|results\/page\/page-source)/;
+
+export function printedTexts(): readonly PrintedText[] {
+  const files = globSync(['src/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts'], { cwd: ROOT });
+  return files
+    .filter((file) => !NO_HINT.test(file))
+    .toSorted()
+    .flatMap(textsOf);
+}
+
+function textsOf(file: string): readonly PrintedText[] {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  if (!/runsheet|nextCommand|sameCommand/.test(source)) return [];
+  const found: PrintedText[] = [];
+  const lineOf = (at: number): number => source.slice(0, at).split('\n').length;
+  visit(parseAst(source, { lang: 'ts' }), (node) => {
+    const text = textOf(node);
+    if (text === undefined || !COMMAND.test(text)) return false;
+    found.push({ file, line: lineOf(node.start), text });
+    return true;
+  });
+  return found;
+}
+
+/** The text of a literal, the command that a call builds, or a line of a label and a command. */
+function textOf(node: Node): string | undefined {
+  if (node.type === 'ArrayExpression') {
+    const [label, command] = node['elements'] as readonly (Node | null)[];
+    const text = label?.type === 'Literal' && command ? textOf(command) : undefined;
+    return text?.startsWith('runsheet ') ? `  ${String(label?.['value'])} ${text}` : undefined;
+  }
+  if (node.type === 'Literal' && typeof node['value'] === 'string') return node['value'];
+  if (node.type === 'TemplateLiteral') {
+    const quasis = node['quasis'] as readonly { readonly value: { readonly cooked: string } }[];
+    return quasis.map(({ value }) => value.cooked).join('…');
+  }
+  if (node.type !== 'CallExpression') return undefined;
+  const position = BUILDERS[(node['callee'] as Node)['name'] as string];
+  const verb = position === undefined ? undefined : (node['arguments'] as readonly Node[])[position];
+  if (verb === undefined) return undefined;
+  return `runsheet ${verb.type === 'Literal' ? String(verb['value']) : '…'}`;
+}
+
+/** What is inside a node that was used is not visited. */
+function visit(node: unknown, isUsed: (node: Node) => boolean): void {
+  if (Array.isArray(node)) for (const child of node) visit(child, isUsed);
+  else if (typeof node === 'object' && node !== null) {
+    if ('type' in node && isUsed(node as Node)) return;
+    for (const child of Object.values(node)) visit(child, isUsed);
+  }
+}
