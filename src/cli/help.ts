@@ -1,6 +1,6 @@
 // Pages of help, within 80 columns. A command with many flags shows those that most people need; `--help all` shows all of them.
 
-import { flagOf } from '../create-batch/given-options.ts';
+import { flagOf } from '../options/written-options.ts';
 
 const WIDTH = 80;
 const COLUMN = 28;

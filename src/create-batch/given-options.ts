@@ -5,16 +5,13 @@ import { definedOnly } from '../options/defined-only.ts';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import type { Wrong } from '../options/kinds.ts';
 import { withoutNone, type LimitChange } from '../options/limits.ts';
+import { flagOf } from '../options/written-options.ts';
 import { formOf, read } from '../options/read.ts';
 import { keptIn, optionsOf, type AnyOption, type Door, type Given, type Kind } from '../options/table.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { BatchRequest } from './batch-request.ts';
 import type { Settings } from './batch-spec.ts';
 import { answersTo, type Answers, type ReuseWish } from './questions.ts';
-
-/** `--max-cost` */
-export const flagOf = (option: string): string =>
-  `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** What to write instead. `example`: how the door writes one. */
 export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => string): string {

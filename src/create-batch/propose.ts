@@ -27,6 +27,8 @@ import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './f
 import {
   QuestionsOpen,
   unanswered,
+  withAgreed,
+  type AgreedOptions,
   type Answers,
   type ChangedDeployment,
   type EarlierBatches,
@@ -74,7 +76,7 @@ export type Around = {
 type Given = { readonly request: BatchRequest; readonly source: Source; readonly around: Around };
 
 export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
-  readonly #given: Given;
+  #given: Given;
   readonly #folder: string;
   #copy: SheetCopy | undefined;
   #from: FromSheet | undefined;
@@ -149,6 +151,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       if ('into' in patch) throw new Error('rows that go into a batch are another request');
       this.#answers = { ...this.#answers, ...patch.answers };
       this.#again ||= patch.again ?? false;
+      if (patch.options !== undefined) this.#readAs(patch.options);
       await this.#new?.answer(patch.answers, this.#again);
     }
     if (this.#new === undefined && this.#unchanged === undefined && this.questions.length === 0)
@@ -196,6 +199,14 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       this.#results = await this.#findResults();
     // A sheet of results has their columns, which only the user can map.
     if (this.questions.length === 0 || around.isPlan) await this.#layOut();
+  }
+
+  /** What was laid out was read in another way. */
+  #readAs(options: AgreedOptions): void {
+    const { request } = this.#given;
+    this.#given = { ...this.#given, request: { ...request, options: withAgreed(request.options, options) } };
+    this.#new?.[Symbol.dispose]();
+    this.#new = undefined;
   }
 
   #findUnchanged(): Promise<BatchFolder | undefined> {

@@ -1,8 +1,12 @@
 // What has to be decided before money is spent or files leave this machine: every question that a proposal may have, and its answers. A
 // door answers as it can: a terminal asks, a command has flags, a program options.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { plural } from '../options/number-text.ts';
+import { stayingOf } from '../options/table.ts';
+import { flagsOf, membersOf } from '../options/written-options.ts';
 import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import type { SheetOptions } from '../sheet/sheet-source.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 
@@ -118,7 +122,15 @@ export type Question =
       readonly batches?: readonly string[];
     };
 
-export type Patch = { readonly answers: Answers; readonly again?: true } | { readonly into: string };
+/** How an answer changes the request. */
+export type Patch =
+  | {
+      readonly answers: Answers;
+      readonly again?: true;
+      /** How a batch read its sheet; what the request says itself counts more. */
+      readonly options?: AgreedOptions;
+    }
+  | { readonly into: string };
 
 export type Answer = {
   readonly key: string;
@@ -165,13 +177,13 @@ const yes = (flags: Answer['flags'], option: string, answers: Answers): readonly
   { key: 'y', flags, option, with: { answers } },
 ];
 
-/** With --again: in a new batch. */
-const again = (text: string, answers: Answers, ...mapping: Answer['flags']): Answer => ({
+/** With --again: in a new batch. `options`: of the batch whose rows they are. */
+const again = (text: string, answers: Answers, options?: AgreedOptions): Answer => ({
   key: 'a',
   text,
-  flags: [['--again'], ...mapping],
-  option: "reuse: 'again'",
-  with: answers === AGAIN ? { answers, again: true } : { answers },
+  flags: [['--again'], ...flagsOf({ ...options })],
+  option: ["reuse: 'again'", ...membersOf({ ...options })].join(', '),
+  with: { answers, ...(answers === AGAIN && { again: true }), ...(options && { options }) },
 });
 
 const ANSWERS: {
@@ -191,7 +203,7 @@ const ANSWERS: {
       option: `getHandle('${batch}').append(…)`,
       with: { into: batch },
     },
-    again('make a new batch of them', AGAIN, ...mappingOf(file)),
+    again('make a new batch of them', AGAIN, agreedIn(file)),
   ],
   open: () => [again('run all rows, although these may be bought twice', AGAIN)],
   earlier: (question) => [
@@ -217,19 +229,35 @@ const ANSWERS: {
 export const answersOf = (question: Question): PossibleAnswers =>
   (ANSWERS[question.id] as (question: Question) => PossibleAnswers)(question);
 
-/** How the batch was mapped, as flags: its results have the columns of its sheet. */
-function mappingOf({ sheet }: BatchFile): readonly (readonly string[])[] {
-  const { map, set, drop, types, keyColumn, gpuColumn } = sheet.options;
-  const pairs = (flag: string, all: Readonly<Record<string, string>>): readonly string[] =>
-    Object.entries(all).flatMap(([name, value]) => [flag, `${name}=${value}`]);
-  return [
-    pairs('--map', map),
-    pairs('--set', set),
-    drop.flatMap((column) => ['--drop', column]),
-    pairs('--type', types),
-    keyColumn === undefined ? [] : ['--key', keyColumn],
-    gpuColumn === undefined ? [] : ['--gpu-column', gpuColumn],
-  ].filter((group) => group.length > 0);
+/** How a batch read its sheet, as far as its results, which have the columns of the sheet, are read so too. */
+export type AgreedOptions = Partial<Omit<SheetOptions, 'format'>>;
+
+function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
+  const { map, set, drop, types, keyColumn, gpuColumn, gpu } = options;
+  return {
+    map,
+    set,
+    drop,
+    types,
+    ...definedOnly({ keyColumn, gpuColumn, gpu }),
+    ...stayingOf(options, [true]),
+  };
+}
+
+/** The options of a request with those of a batch that it leaves open. */
+export function withAgreed(
+  own: Omit<SheetOptions, 'format'>,
+  { map, set, drop = [], types, gpu, ...others }: AgreedOptions,
+): Omit<SheetOptions, 'format'> {
+  return {
+    ...others,
+    ...(gpu !== undefined && own.ladder === undefined && { gpu }),
+    ...own,
+    map: { ...map, ...own.map },
+    set: { ...set, ...own.set },
+    drop: [...new Set([...drop, ...own.drop])],
+    types: { ...types, ...own.types },
+  };
 }
 
 /** Whether a user on a terminal may be asked: about some rows only a flag decides, because more is at stake than a key shows. */

@@ -1,6 +1,6 @@
 // What a job file has in the place of flags.
 
-import { flagOf } from '../create-batch/given-options.ts';
+import { flagOf } from '../options/written-options.ts';
 import type { Wording } from '../create-batch/questions.ts';
 import type { RunsheetError } from '../errors/error.ts';
 import { OPTIONS } from '../options/table.ts';

@@ -190,7 +190,16 @@ describe('the commands of a refusal', () => {
 });
 
 describe('the command for a new batch of rows that a batch has', () => {
-  const options = { map: { image: 'my pic' }, set: {}, drop: ['note'], types: {}, keyColumn: 'sku' };
+  const map = { image: 'my pic', prompt: 'text' };
+  const options = {
+    map,
+    set: {},
+    drop: ['note'],
+    types: {},
+    keyColumn: 'sku',
+    gpu: 'H100',
+    null: ['-', 'N/A'],
+  };
   const file = { sheet: { options } } as unknown as BatchFile;
   const OF_BATCH: Question = { id: 'ofBatch', sheet: 'failures.csv', batch: 'portraits-7f3a', file };
   const refusal = (...more: readonly string[]) =>
@@ -200,7 +209,7 @@ describe('the command for a new batch of rows that a batch has', () => {
     await expect(refusal()).rejects.toMatchObject({
       code: 'E534',
       hint: expect.stringContaining(
-        "  runsheet run --again --map 'image=my pic' --drop note --key sku failures.csv -d x",
+        "  runsheet run --again --gpu H100 --map 'image=my pic' --map prompt=text --drop note --key sku --null -,N/A failures.csv -d x",
       ),
     });
   });
@@ -208,7 +217,7 @@ describe('the command for a new batch of rows that a batch has', () => {
   it('but not what the command says itself', async () => {
     await expect(refusal('--map', 'image=pic', '--key=sku')).rejects.toMatchObject({
       hint: expect.stringContaining(
-        '  runsheet run --again --drop note failures.csv -d x --map image=pic --key=sku',
+        '  runsheet run --again --gpu H100 --map prompt=text --drop note --null -,N/A failures.csv -d x --map image=pic --key=sku',
       ),
     });
   });

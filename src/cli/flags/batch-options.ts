@@ -5,10 +5,10 @@ import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress } from '../../host/web-address.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
+import { flagOf } from '../../options/written-options.ts';
 import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
 import { type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
 import {
-  flagOf,
   IN_FLAGS,
   limitChangeOf,
   refuseBoth,

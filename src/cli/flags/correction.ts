@@ -1,6 +1,6 @@
 // Corrects the command that was given, so that the hint of an error ends in a line that can be pasted.
 
-import { flagOf } from '../../create-batch/given-options.ts';
+import { flagOf } from '../../options/written-options.ts';
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { isRepeated, OPTIONS, type AnyOption } from '../../options/table.ts';

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
-import { flagOf } from '../../create-batch/given-options.ts';
+import { flagOf } from '../../options/written-options.ts';
 import { errorMessage, hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';

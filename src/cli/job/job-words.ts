@@ -1,6 +1,6 @@
 // The words of a command with a job file in it: those of the file take their place beside those of the command, which win.
 
-import { flagOf } from '../../create-batch/given-options.ts';
+import { flagOf } from '../../options/written-options.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 import { isJob, readJob, type Parameter, type WrittenFlags } from './job-file.ts';
 

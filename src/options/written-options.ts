@@ -1,0 +1,33 @@
+// Writes options as a command or a program gives them, from the names and values under which a batch keeps them.
+
+import { OPTIONS, type AnyOption } from './table.ts';
+
+/** `--max-cost` */
+export const flagOf = (option: string): string =>
+  `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** One group of words for each value: `['--map', 'prompt=text']`. */
+export function flagsOf(options: object): readonly (readonly string[])[] {
+  const values: Readonly<Record<string, unknown>> = { ...options };
+  return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kind, kept = option }]) => {
+    const [flag, value] = [flagOf(option), values[kept]];
+    if (value === undefined) return [];
+    if (kind.type === 'flag') return [[value === true ? flag : `--no-${flag.slice(2)}`]];
+    if (kind.type === 'pairs')
+      return Object.entries(value as object).map(([name, one]) => [flag, `${name}=${String(one)}`]);
+    if (kind.type !== 'texts') return [[flag, String(value)]];
+    const texts = value as readonly string[];
+    return kind.joined ? [[flag, texts.join(',')]] : texts.map((text) => [flag, text]);
+  });
+}
+
+/** `map: {"prompt":"text"}`, as members of an object literal. */
+export function membersOf(options: object): readonly string[] {
+  const values: Readonly<Record<string, unknown>> = { ...options };
+  return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kept = option }]) =>
+    isEmpty(values[kept]) ? [] : [`${option}: ${JSON.stringify(values[kept])}`],
+  );
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
