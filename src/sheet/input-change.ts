@@ -4,10 +4,9 @@
 import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
-import { mediaOf } from '../run-service/contract/file-inputs.ts';
 import { mapColumns, type Feed } from './column-mapping.ts';
 import { withInputNames } from './parse-cell.ts';
-import { fileCell, filesIn, sentFiles, type InputFiles } from './input-files.ts';
+import { fileCell, fileFor, filesIn, sentFiles, type InputFiles } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-source.ts';
 
@@ -80,12 +79,13 @@ export async function changeFrom(
 }
 
 /** Of a file of this machine, it may be a mark until that is uploaded. */
-async function addressIn({ input, type }: Feed, text: string, files: InputFiles): Promise<string> {
+async function addressIn(feed: Feed, text: string, files: InputFiles): Promise<string> {
+  const { input } = feed;
   const cell = fileCell(text);
   if ('path' in cell) await files.read(cell.path, true);
-  const found = 'path' in cell ? files.valueOf(cell.path, mediaOf(type?.type ?? '')) : cell;
+  const found = fileFor({ text, cell }, feed, files);
   if (typeof found === 'string') return found;
-  if ('address' in found) return found.address;
+  if ('atServer' in found) return found.atServer;
   throw problem('E602', {
     what: `--set ${input}: ${JSON.stringify(text)} is ${found.what}`,
     hint: 'isSeveral' in found ? 'give one of them' : found.hint,

@@ -1,6 +1,6 @@
 // What the layout asks of the files of this machine that rows name, which it reads before the row.
 
-import { type Media, isBeforeUpload } from '../run-service/contract/file-inputs.ts';
+import { type Media, isBeforeUpload, mediaOf } from '../run-service/contract/file-inputs.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './column-mapping.ts';
 import type { Template } from './templates.ts';
@@ -8,8 +8,8 @@ import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type Kind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
 
-/** Why a cell gives no file (E210). */
-export type NoFile = { readonly what: string; readonly hint: string };
+/** Why a cell gives no file (E210). `isAbsent`: no file of this machine has that name. */
+export type NoFile = { readonly what: string; readonly hint: string; readonly isAbsent?: true };
 
 /** Files by their content. */
 export type FilesFound = {
@@ -28,6 +28,8 @@ export type InputFiles = {
   valueOf(path: string, media: Media | undefined): string | NoFile;
   /** The address is a part of the cell in this column, or behind it. */
   taken(column: string): void;
+  /** The file of this name at the server is sent. `where`: the column or the flag that names it. */
+  atServer(where: string, name: string): void;
 };
 
 /** Reads the files of a record; undefined if no input takes any. */
@@ -117,6 +119,28 @@ export function fileCell(given: string, link?: string): FileCell {
     return { what: `an address with ${scheme}:, which the run service does not read`, hint: HINT };
   return { path: text };
 }
+
+/**
+ * What is sent for a text that names a file. `atServer`: its own file, which a workflow names by default; one of this machine with that name
+ * counts more.
+ */
+export function fileFor(
+  { text, cell }: { readonly text: string; readonly cell: FileCell },
+  { type }: Pick<Feed, 'type'>,
+  files: InputFiles | undefined,
+): string | { readonly atServer: string } | NoFile {
+  if ('address' in cell) return cell.address;
+  const found = 'path' in cell ? (files?.valueOf(cell.path, mediaOf(type?.type ?? '')) ?? NO_FILES) : cell;
+  if (typeof found === 'string') return found;
+  const isElsewhere = !('path' in cell) || 'isAbsent' in found;
+  return isElsewhere && text === type?.default ? { atServer: text } : found;
+}
+
+const NO_FILES: NoFile = {
+  what: 'not an address',
+  hint: 'give the address of the file: files of this machine are not uploaded here',
+  isAbsent: true,
+};
 
 /** The cell of a JSON sheet; undefined if it is no text. */
 function textOfValue(value: unknown): string | undefined {

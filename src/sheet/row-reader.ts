@@ -1,8 +1,8 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
-import { mediaOf } from '../run-service/contract/file-inputs.ts';
 import {
   fileCell,
+  fileFor,
   filesIn,
   filledTemplate,
   sentFiles,
@@ -213,29 +213,24 @@ function fileOf(
 ): string | undefined {
   const { plan, record, row, wrong, files } = look;
   const column = index === undefined ? undefined : (plan.columns[index]?.name ?? '');
-  // A server may have files of its own.
-  if (text === feed.type?.default) return text;
+  const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
   const cell = fileCell(text, link);
   if ('address' in cell && cell.isTaken && column !== undefined) files?.taken(column);
-  if ('address' in cell) return cell.address;
-  const read =
-    'path' in cell ? (files?.valueOf(cell.path, mediaOf(feed.type?.type ?? '')) ?? NO_FILES) : cell;
-  if (typeof read === 'string') return read;
-  const found = ('path' in cell && severalFiles(cell.path)) || read;
+  const sent = fileFor({ text, cell }, feed, files);
+  if (typeof sent === 'string') return sent;
+  if ('atServer' in sent) {
+    files?.atServer(where, text);
+    return text;
+  }
+  const { isAbsent: _, ...found } = ('path' in cell && severalFiles(cell.path)) || sent;
   // What is wrong with every row is said once.
   if (column === undefined && row > 1) return undefined;
-  const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
   const isSplit = 'isSeveral' in found && column !== undefined;
   const correction = isSplit ? { add: [['--split', column] as const] } : undefined;
   wrong.push(problem('E210', { value: shortened(text), where, column, ...found }, { place, correction }));
   return undefined;
 }
-
-const NO_FILES = {
-  what: 'not an address',
-  hint: 'give the address of the file: files of this machine are not uploaded here',
-};
 
 /** A number input takes the number under a format, a boolean one a mark. */
 function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind, isGiven }: Feed): string {

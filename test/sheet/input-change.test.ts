@@ -9,13 +9,14 @@ const TYPES = [
   { name: 'prompt', type: 'string', required: true },
   { name: 'seed', type: 'int', required: false, min: 0 },
   { name: 'style', type: 'enum', required: false, options: ['flat', 'oil'] },
-  { name: 'photo', type: 'image', required: false },
+  { name: 'photo', type: 'image', required: false, default: 'example.png' },
 ] as never;
 
 const NO_FILES: InputFiles = {
   read: () => undefined,
-  valueOf: (path) => ({ what: `there is no ${path}`, hint: '' }),
+  valueOf: (path) => ({ what: `there is no ${path}`, hint: '', isAbsent: true }),
   taken: () => {},
+  atServer: () => {},
 };
 
 const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types, NO_FILES);
@@ -38,6 +39,11 @@ describe('the inputs of --set', () => {
   it('are addresses of files', async () => {
     const { set } = await from({ photo: ' https://a.example/fox.png' });
     expect(set).toEqual({ photo: 'https://a.example/fox.png' });
+  });
+
+  it('name a file of the server if the workflow does so by default, and no other one', async () => {
+    expect((await from({ photo: 'example.png' })).set).toEqual({ photo: 'example.png' });
+    expect(await refusal({ photo: 'other.png' })).toContain('there is no other.png');
   });
 
   it('have the types of the batch if the service does not tell them', async () => {

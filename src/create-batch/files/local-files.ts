@@ -61,6 +61,7 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #params: FileParams;
   readonly #reading = new Map<string, Promise<void>>();
   readonly #taken = new Map<string, number>();
+  readonly #atServer = new Set<string>();
   // With an empty name SQLite uses a temporary file and removes it.
   readonly #database = new DatabaseSync('');
   readonly #find;
@@ -100,11 +101,17 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#taken.set(column, (this.#taken.get(column) ?? 0) + 1);
   }
 
+  atServer(where: string, name: string): void {
+    this.#atServer.add(`${where}: no file of this machine is called ${name}, so the server's own is sent`);
+  }
+
   takeGuesses(): readonly Guess[] {
-    const guesses = [...this.#taken].map(([column, cells]) =>
-      said('values', `column "${column}": the address behind or in ${cells} of its cells is sent`),
+    const taken = [...this.#taken].map(
+      ([column, cells]) => `column "${column}": the address behind or in ${cells} of its cells is sent`,
     );
+    const guesses = [...taken, ...this.#atServer].map((text) => said('values', text));
     this.#taken.clear();
+    this.#atServer.clear();
     return guesses;
   }
 
@@ -207,7 +214,8 @@ export class LocalFiles implements InputFiles, Disposable {
       if (read !== undefined) return read;
     }
     const [full = path] = paths;
-    return notAFile(`there is no ${full}`, await this.#nearest(path, full));
+    const near = await this.#nearest(path, full);
+    return { fault: { ...notAFile(`there is no ${full}`, near).fault, isAbsent: true } };
   }
 
   /** undefined if there is no such file. */
@@ -280,8 +288,9 @@ const notAFile = (why: string, near?: string): { readonly fault: NoFile } => ({
   },
 });
 
-const NO_ADDRESS = {
+const NO_ADDRESS: Read = {
   fault: {
+    isAbsent: true,
     what: 'not an address, and neither a sheet that was downloaded nor rows of a program name files of this machine',
     hint: 'give the address of the file, or download the sheet and its files; a program allows its rows to with acceptFiles: true',
   },

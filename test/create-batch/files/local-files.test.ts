@@ -13,6 +13,7 @@ import { readPass } from '../../../src/store/passes.ts';
 import { contentAt, openScene, photosOf, picture } from './scene.ts';
 import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
+import { deploymentSpecSchema } from '../../../src/service/deployments.ts';
 import { openBatchFolder, type BatchFolder } from '../../../src/store/batch-folders.ts';
 import { carriedOut, withFurther } from '../further.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
@@ -34,6 +35,28 @@ describe('a picture beside the sheet', () => {
     );
     expect(told.at(-1)).toMatchObject({ files: 2, done: 2 });
     expect(made.file.sheet.files).toEqual({ count: 2, folder: place.folder });
+  });
+
+  it('is sent instead of a file of the server that has the same name, which the workflow names by default', async () => {
+    const finals = { name: 'finals', inputTypes: [{ name: 'photo', type: 'image', default: 'example.png' }] };
+    const { place, make, proposed } = await openScene({ deployments: [deploymentSpecSchema.parse(finals)] });
+    place.write('example.png', picture(1));
+    place.write('sheet.csv', 'photo\nexample.png\n');
+    const [photo = ''] = await photosOf(await make('sheet.csv'));
+    expect(await contentAt(photo)).toEqual(picture(1));
+    const texts = () =>
+      proposed('sheet.csv', { around: { isPlan: true } }, async ({ draft }) =>
+        draft?.laidOut.guesses?.map(({ text, sure }) => [sure, text]),
+      );
+    expect(await texts()).toBeUndefined();
+    rmSync(join(place.folder, 'example.png'));
+    const other = await make('sheet.csv');
+    expect(await photosOf(other)).toEqual(['example.png']);
+    expect(await texts()).toEqual([
+      ['said', 'column "photo": no file of this machine is called example.png, so the server\'s own is sent'],
+    ]);
+    place.write('example.png', 'no picture');
+    await expect(make('sheet.csv')).rejects.toMatchObject({ problems: [{ code: 'E210' }] });
   });
 
   it('is found whether its name and the cell compose umlauts or not', async () => {
