@@ -66,9 +66,9 @@ export const markupText = (text: string): string =>
 export const htmlJson = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 
 /** undefined for text that is no JSON. */
-export function jsonIn(text: string): unknown {
+export function jsonIn(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

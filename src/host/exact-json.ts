@@ -30,6 +30,25 @@ export function parseExactly(text: string): unknown {
   );
 }
 
+/**
+ * JSON text from which `parseExactly` makes an equal value. A number beyond 2^53 gets an exponent, because its digits would come
+ * back as a {@link RawNumber}, with which nothing can be compared.
+ */
+export const exactText = (value: unknown): string => JSON.stringify(value, lossless);
+
+const lossless = (_key: string, value: unknown): unknown => {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return value;
+  if (Object.is(value, -0)) return exactJson.rawJSON('-0');
+  return Number.isSafeInteger(value) ? value : exactJson.rawJSON(value.toExponential());
+};
+
+/** Negative if `a` is the smaller number, positive if it is the greater one. Integers count with all of their digits. */
+export function compareNumbers(a: string, b: string): number {
+  if (!INTEGER.test(a) || !INTEGER.test(b)) return Number(a) - Number(b);
+  const difference = BigInt(a) - BigInt(b);
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
 /** The integer in a text, exact at any length; undefined if the text is not one (`007`, `1.0`, `1e3`). */
 export function integerFrom(text: string): number | RawNumber | undefined {
   if (!INTEGER.test(text)) return undefined;

@@ -1,9 +1,9 @@
 // The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
 // committed before it is visible in an answer or a webhook.
 
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Status } from '../run-service/contract/statuses.ts';
-import { problem, errorMessage } from '../errors/error.ts';
+import { openFile } from './database-file.ts';
 
 /** A stored run. Times are milliseconds since 1970. */
 export type NewRun = Pick<
@@ -51,6 +51,8 @@ export type ServerRow = {
   readonly gpu: string | null;
   /** Its headers, or the key of an API. */
   readonly headersFile: string | null;
+  /** How many runs it executes at the same time, if its user said so. */
+  readonly seats: number | null;
 };
 
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
@@ -106,7 +108,7 @@ export function openDatabase(file: string) {
     alive: () =>
       rows<LiveRow>(sql.all`
         SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-          owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`),
+          owner, faults, lostMs, lostRuns, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`),
     dashboardRuns: dashboardQuery(sql),
     deliveriesOf: (run: number) =>
       rows<DeliveryRow>(sql.all`SELECT * FROM delivery WHERE run = ${run} ORDER BY rowid`),
@@ -176,9 +178,11 @@ function writersOf(sql: Statements, begin: () => void) {
       void write`
         UPDATE run SET status = ${status}, endedMs = ${endedMs}, updatedMs = ${atMs}
         WHERE number = ${number} AND endedMs IS NULL`,
-    /** The run lost its container after `ranMs`; it waits `again` if it gets another one. */
-    lost(number: number, ranMs: number, again: boolean): void {
-      void write`UPDATE run SET containerId = NULL, lostMs = lostMs + ${ranMs} WHERE number = ${number}`;
+    /** The run lost its container after `ranMs`, if it was `executed` there; it waits `again` if it gets another one. */
+    lost(number: number, ranMs: number, again: boolean, executed: boolean): void {
+      void write`
+        UPDATE run SET containerId = NULL, lostMs = lostMs + ${ranMs}, lostRuns = lostRuns + ${Number(executed)}
+        WHERE number = ${number}`;
       if (again)
         void write`UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ${number}`;
     },
@@ -208,10 +212,10 @@ const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;
 /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
 const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
   servers: () => rows<ServerRow>(sql.all`SELECT * FROM server ORDER BY rowid`),
-  keepServer: ({ url, kind, gpu, headersFile }: ServerRow): void =>
+  keepServer: ({ url, kind, gpu, headersFile, seats }: ServerRow): void =>
     void sql.run`
-      INSERT INTO server VALUES (${url}, ${kind}, ${gpu}, ${headersFile})
-      ON CONFLICT DO UPDATE SET gpu = excluded.gpu, headersFile = excluded.headersFile`,
+      INSERT INTO server (url, kind, gpu, headersFile, seats) VALUES (${url}, ${kind}, ${gpu}, ${headersFile}, ${seats})
+      ON CONFLICT DO UPDATE SET gpu = excluded.gpu, headersFile = excluded.headersFile, seats = excluded.seats`,
   workflows: () =>
     rows<{ json: string }>(sql.all`SELECT json FROM workflow ORDER BY place`).map(({ json }) => json),
   keepWorkflow: (id: string, json: string): void =>
@@ -236,77 +240,6 @@ const dashboardQuery =
       SELECT * FROM run INDEXED BY runOver WHERE endedMs IS NOT NULL OR status = 'timeout' ORDER BY updatedMs DESC, number DESC LIMIT ${most.ended}`),
     runs: Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0),
   });
-
-// The SQLite file: its tables and transactions.
-
-// `place` counts the runs of one deployment from 0 without gaps. Runs are never deleted, so any page of the list is found by
-// place, whereas OFFSET would read everything before it. A delivery names its run by number: an index of random ids would
-// write a page for each of them.
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS run (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    deploymentId TEXT NOT NULL,
-    place INTEGER NOT NULL,
-    inputs TEXT NOT NULL,
-    gpu TEXT NOT NULL,
-    webhook TEXT,
-    intermediate INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    createdMs INTEGER NOT NULL,
-    updatedMs INTEGER NOT NULL,
-    endedMs INTEGER,
-    containerId TEXT,
-    queuedMs INTEGER, startedMs INTEGER, state TEXT,
-    owner TEXT NOT NULL DEFAULT 'user_local',
-    faults TEXT NOT NULL DEFAULT '',
-    lostMs INTEGER NOT NULL DEFAULT 0
-  ) STRICT;
-  CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
-  CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
-  CREATE INDEX IF NOT EXISTS runOver ON run (updatedMs, number) WHERE endedMs IS NOT NULL OR status = 'timeout';
-  CREATE TABLE IF NOT EXISTS delivery (
-    run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
-    body TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
-  CREATE TABLE IF NOT EXISTS upload (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB,
-    uploadedMs INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS server (
-    url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
-`;
-
-const FORMAT = 8;
-
-/** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
-function openFile(file: string): DatabaseSync {
-  try {
-    const db = new DatabaseSync(file);
-    // Exclusive, because two services on one file would execute every run twice.
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    db.exec('PRAGMA wal_autocheckpoint = 8000');
-    assertFormat(db);
-    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
-    return db;
-  } catch (cause) {
-    const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
-    throw problem(
-      'E602',
-      { what, hint: 'stop the service that uses it, or name another file with --db' },
-      { cause },
-    );
-  }
-}
-
-function assertFormat(db: DatabaseSync): void {
-  const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (format !== 0 && format !== FORMAT)
-    throw new Error(`it was written by another version (format ${format}, not ${FORMAT})`);
-}
 
 /** A transaction starts with its first write, so that read-only work costs nothing. */
 function createTransaction(db: DatabaseSync) {
@@ -334,8 +267,7 @@ function createTransaction(db: DatabaseSync) {
   };
 }
 
-// A run in the database.
-
+/** A run in the database. */
 export type RunRow = {
   readonly number: number;
   readonly id: string;
@@ -361,4 +293,6 @@ export type RunRow = {
   readonly faults: string;
   /** Milliseconds in places that it lost. */
   readonly lostMs: number;
+  /** How often it was executed in such a place. */
+  readonly lostRuns: number;
 };

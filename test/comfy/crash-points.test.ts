@@ -15,6 +15,8 @@ type Point = {
   /** From the queued run to the moment at which everything works again; the run sleeps until `gpu.wake()`. */
   readonly crash: (scene: Scene, id: string) => Promise<void>;
   readonly times: number;
+  /** How often it was executed in vain. */
+  readonly lost?: number;
   readonly says: RegExp;
   readonly status?: string;
 };
@@ -68,6 +70,7 @@ const POINTS: readonly Point[] = [
       gpu.wake();
     },
     times: 2,
+    lost: 1,
     says: /stopped while it executed this run: it is executed again/,
   },
   {
@@ -83,6 +86,7 @@ const POINTS: readonly Point[] = [
       await gpu.start();
     },
     times: 2,
+    lost: 1,
     status: 'failed',
     says: /stopped twice while it executed this run/,
   },
@@ -100,7 +104,7 @@ const POINTS: readonly Point[] = [
 ];
 
 describe('a run is executed once', () => {
-  it.each(POINTS)('$name', async ({ name, crash, times, says, status = 'success' }) => {
+  it.each(POINTS)('$name', async ({ name, crash, times, lost, says, status = 'success' }) => {
     const { gpu, own } = await openOwn(portrait({ seconds: 3_600 }));
     if (name.startsWith('the answer to the POST')) gpu.answerNext('/prompt', { done: true, with: 'reset' });
     const inputs = { prompt: 'an owl', '3.seed': 7 };
@@ -109,6 +113,8 @@ describe('a run is executed once', () => {
     const run = await own.until(id);
     const colour = status === 'success' ? colourOf(await own.picture(run)) : drawnColour('an owl', 7);
     expect([run.status, timesOf([gpu], id), colour]).toEqual([status, times, drawnColour('an owl', 7)]);
+    expect(run.lost_executions).toBe(lost);
+    expect((run.lost_duration ?? -1) >= 0).toBe(lost !== undefined);
     expect(await own.log(id)).toMatch(says);
   });
 

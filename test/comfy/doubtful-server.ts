@@ -74,7 +74,15 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
     progress: () => undefined,
     ended: (run, { status, atMs }, startedMs) => change(run, { status, endedMs: atMs, ...timed(startedMs) }),
     endUnknown: (run) => change(run, { status: 'timeout' }),
-    lost: (run) => change(run, { containerId: null, state: null }),
+    lost: (run, ranMs, _waits, executed) => {
+      const { lostMs = 0, lostRuns = 0 } = rows.get(run.id) ?? {};
+      change(run, {
+        containerId: null,
+        state: null,
+        lostMs: lostMs + ranMs,
+        lostRuns: lostRuns + Number(executed),
+      });
+    },
   };
   const start = (): Remote => {
     const remote = new Remote({
@@ -117,6 +125,7 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
         owner: 'ann',
         faults: '',
         lostMs: 0,
+        lostRuns: 0,
       };
       rows.set(run.id, run);
       remote.accept(run);

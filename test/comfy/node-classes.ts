@@ -147,6 +147,22 @@ export const NODE_CLASSES: Readonly<Record<string, NodeClass>> = {
     isPaid: false,
     run: ({ value }) => ({ results: [value] }),
   },
+  /** Its bounds have 64 bits. */
+  PrimitiveInt: {
+    required: () => ({
+      value: [
+        'INT',
+        {
+          min: integerFrom('-9223372036854775807'),
+          max: integerFrom('9223372036854775807'),
+          control_after_generate: true,
+        },
+      ],
+    }),
+    returns: ['INT'],
+    isPaid: false,
+    run: ({ value }) => ({ results: [value] }),
+  },
   PreviewAny: {
     required: () => ({ source: ['*', {}] }),
     returns: [],

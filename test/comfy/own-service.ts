@@ -67,6 +67,8 @@ export type Run = {
   readonly gpu: string;
   readonly live_status: string | null;
   readonly run_duration: number | null;
+  readonly lost_executions?: number;
+  readonly lost_duration?: number;
   readonly outputs: readonly {
     readonly data: Readonly<Record<string, readonly { readonly url: string; readonly filename: string }[]>>;
   }[];

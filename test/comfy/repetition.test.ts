@@ -48,3 +48,35 @@ describe('a run whose answers are all lost', () => {
     },
   );
 });
+
+describe('a server that is lost with a run', () => {
+  it('before it is seen to execute gets it ten times at most', async () => {
+    let posts = 0;
+    const server = await openDoubtful({ lost: 'asked', gone: 'again' }, '502');
+    const { queue, rows } = openRemote(() => ({
+      ...server.open(),
+      submit: () => Promise.resolve({ kind: 'accepted', ref: String((posts += 1)) }),
+    }));
+    const id = queue();
+    await until(() => rows.get(id)?.status === 'failed', 'it ends');
+    expect(posts).toBe(10);
+    expect(rows.get(id)?.state).toContain('servers were lost with it 10 times');
+  });
+
+  it('while it is seen to execute gets it twice, and the first time counts as executed in vain', async () => {
+    let [posts, looks] = [0, 0];
+    const server = await openDoubtful({ lost: 'asked', gone: 'again' }, '502');
+    const { queue, rows } = openRemote(() => ({
+      ...server.open(),
+      submit: () => Promise.resolve({ kind: 'accepted', ref: String((posts += 1)) }),
+      poll: (runs) => {
+        const at = (looks += 1) % 8 === 0 ? 'absent' : 'running';
+        return Promise.resolve(new Map(runs.map(({ id }) => [id, { at }])));
+      },
+    }));
+    const id = queue();
+    await until(() => rows.get(id)?.status === 'failed', 'it ends');
+    expect([posts, rows.get(id)?.lostRuns]).toEqual([2, 1]);
+    expect(rows.get(id)?.lostMs).toBeGreaterThan(0);
+  });
+});

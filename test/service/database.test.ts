@@ -22,6 +22,29 @@ const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   faults: '',
 });
 
+/** A file as it was before a run could be executed again. */
+const FORMAT_8 = `
+  CREATE TABLE run (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, deploymentId TEXT NOT NULL, place INTEGER NOT NULL, inputs TEXT NOT NULL,
+    gpu TEXT NOT NULL, webhook TEXT, intermediate INTEGER NOT NULL, status TEXT NOT NULL, createdMs INTEGER NOT NULL,
+    updatedMs INTEGER NOT NULL, endedMs INTEGER, containerId TEXT, queuedMs INTEGER, startedMs INTEGER, state TEXT,
+    owner TEXT NOT NULL DEFAULT 'user_local', faults TEXT NOT NULL DEFAULT '', lostMs INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE delivery (
+    run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE upload (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB, uploadedMs INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE server (url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT) STRICT;
+  CREATE TABLE workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
+  INSERT INTO run (id, deploymentId, place, inputs, gpu, intermediate, status, createdMs, updatedMs, lostMs)
+    VALUES ('a', 'w', 0, '{"seed":1}', 'L4', 0, 'not-started', 1, 1, 7);
+  INSERT INTO server VALUES ('http://gpu', 'comfyui', 'L4', NULL);
+  INSERT INTO workflow VALUES ('w', '{"id":"w","inputs":[{"name":"seed","min":-9223372036854775807,"max":0.5,"default":18446744073709551615},{"name":"b"}]}', 1);
+  PRAGMA user_version = 8`;
+
 function open(): Database {
   const database = openDatabase(':memory:');
   onTestFinished(() => database.close());
@@ -68,6 +91,24 @@ describe('the database', () => {
     newer.exec('PRAGMA user_version = 99');
     newer.close();
     expect(() => openDatabase(file)).toThrow('another version (format 99');
+  });
+
+  it('goes on with a file of format 8, whose runs were never executed again and whose bounds become texts', () => {
+    const file = join(freshFolder(), 'older.db');
+    const older = new DatabaseSync(file);
+    older.exec(FORMAT_8);
+    older.close();
+    for (const times of ['first', 'second']) {
+      const database = openDatabase(file);
+      expect(database.find('a'), times).toMatchObject({ inputs: '{"seed":1}', lostMs: 7, lostRuns: 0 });
+      expect(database.servers()).toEqual([
+        { url: 'http://gpu', kind: 'comfyui', gpu: 'L4', headersFile: null, seats: null },
+      ]);
+      expect(database.workflows()).toEqual([
+        '{"id":"w","inputs":[{"name":"seed","min":"-9223372036854775807","max":"0.5","default":18446744073709551615},{"name":"b"}]}',
+      ]);
+      database.close();
+    }
   });
 });
 

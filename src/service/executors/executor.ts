@@ -69,8 +69,11 @@ export type ExecutorEvents = {
   ended(run: LiveRun, change: Reached, startedMs?: number): void;
   /** Its end is unknown for good; it never changes again. */
   endUnknown(run: LiveRun): void;
-  /** The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again. */
-  lost(run: LiveRun, ranMs: number, waits: boolean): void;
+  /**
+   * The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again.
+   * `executed`: it was executed there, or may have been.
+   */
+  lost(run: LiveRun, ranMs: number, waits: boolean, executed: boolean): void;
 };
 
 export type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };

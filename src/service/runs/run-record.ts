@@ -68,6 +68,7 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, work, outputs, ma
     cold_start_duration: secondsBetween(queuedMs, startedMs),
     cold_start_duration_total: secondsBetween(createdMs, startedMs),
     run_duration: secondsBetween(startedMs, endedMs),
+    ...(row.lostRuns === 0 ? {} : { lost_executions: row.lostRuns, lost_duration: row.lostMs / 1000 }),
     deployment_id: row.deploymentId,
   };
 }

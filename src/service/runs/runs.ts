@@ -85,7 +85,7 @@ export const eventsFor = ({
     database.reached(run.number, 'timeout', atMs, null);
     publish(run, { kind: 'status', status: 'timeout', atMs, work: NO_WORK });
   },
-  lost: (run, ranMs, waits) => database.lost(run.number, ranMs, waits),
+  lost: (run, ranMs, waits, executed) => database.lost(run.number, ranMs, waits, executed),
 });
 
 /** Validates a request before any transaction. */

@@ -125,7 +125,7 @@ function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, s
   const { atMs } = step;
   if (step.kind === 'lost') {
     const ranMs = plan.endsMs - plan.queuedMs;
-    events.lost(run, ranMs, step.waits);
+    events.lost(run, ranMs, step.waits, step.waits);
     machines.lose(container);
     if (step.waits) machines.wait({ ...run, lostMs: run.lostMs + ranMs });
     return;

@@ -8,6 +8,7 @@
 
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
+import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { Graph, SocketEvent, Made, PutFile, Sent } from './backend.ts';
@@ -32,6 +33,8 @@ export type RunState = {
   readonly isSent: boolean;
   /** How often a server has stopped while it executed it. */
   readonly deaths: number;
+  /** How often a server was lost with it, whether it executed it or not. */
+  readonly losses?: number;
   readonly placedMs?: number;
   /** When it was first sent in this try. */
   readonly askedMs?: number;
@@ -70,6 +73,8 @@ export class AssignedRun {
   /** What the server calls the files of its inputs, once they are there. */
   files: ReadonlyMap<string, PutFile> | undefined;
   runningSince: number | undefined;
+  /** When it was last seen to execute, by the service's clock. */
+  seenMs: number | undefined;
   /** The last connection of the socket during which it was there; undefined if that is not known. */
   connection: number | undefined;
   /** The connection during which the server accepted the only request for it; undefined if that is not sure. */
@@ -84,10 +89,18 @@ export class AssignedRun {
     [this.run, this.workflow, this.state, this.mustLook] = [run, workflow, state, !isNew];
     this.phase = state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed';
   }
+
+  /** It is to be sent anew, and nothing is known of what it does. */
+  begin(): void {
+    [this.phase, this.work, this.reported] = ['placed', NO_WORK, nothingReported()];
+    [this.runningSince, this.seenMs] = [undefined, undefined];
+  }
 }
 
+/** The state as it is kept with the run, and as it was made. */
+export const keptState = (state: RunState): string => exactText(state);
 export const stateIn = (text: string | null): RunState | undefined =>
-  text === null ? undefined : (JSON.parse(text) as RunState);
+  text === null ? undefined : (parseExactly(text) as RunState);
 
 export const outputsIn = (state: string | null, graph: Graph): readonly Output[] =>
   (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
@@ -113,8 +126,12 @@ export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
 export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
   state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
+/** For how long it was seen to execute, at least. */
+export const ranMsOf = ({ state: { startedMs }, seenMs = startedMs }: AssignedRun): number =>
+  startedMs === undefined || seenMs === undefined ? 0 : Math.max(0, seenMs - startedMs);
+
 /** Of a run that begins, perhaps again. */
-export const nothingReported = (): Reported => ({ made: [], hasSucceeded: false });
+const nothingReported = (): Reported => ({ made: [], hasSucceeded: false });
 type Reported = { made: readonly Made[]; hasSucceeded: boolean };
 
 /** `one`: undefined if only its id is known. */
@@ -130,10 +147,17 @@ export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
 export const NOWHERE = '';
 
 /** `isGone`: its server surely does not have it. */
-export function movedState(before: RunState, isGone: boolean): RunState {
-  const { deaths, tries = 1, lines, left = [], notPutAt } = before;
-  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, before.server] };
-  return { ...newState(NOWHERE, lines), deaths, ...there, ...(notPutAt && { notPutAt }) };
+export function movedState({ state, mustLook }: AssignedRun, isGone: boolean): RunState {
+  const { server, deaths, losses = 0, tries = 1, lines, left = [], notPutAt } = state;
+  const isLoss = !isGone && (state.isSent || mustLook);
+  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, server] };
+  return {
+    ...newState(NOWHERE, lines),
+    deaths,
+    losses: losses + Number(isLoss),
+    ...there,
+    ...(notPutAt && { notPutAt }),
+  };
 }
 
 /** Its server tells of it again. */
@@ -178,6 +202,7 @@ export function noteSocketEvent(
     one.reported.made = [...others, ...event.made].slice(-MADE_MOST);
   }
   if (event.kind === 'success') one.reported.hasSucceeded = true;
+  one.seenMs = nowMs;
   if (event.kind !== 'work') return false;
   const { node, progress } = event;
   const liveStatus =

@@ -100,8 +100,9 @@ export type SocketEvent =
 export type ClassInput = {
   readonly type: string;
   readonly default?: unknown;
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
+  /** With all digits: a seed may have 64 bits. */
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
   readonly options?: readonly string[] | undefined;
   /** Whether it names a file that a user uploads. */
   readonly isFile: boolean;

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
+import { isRawNumber, type RawNumber } from '../../../host/exact-json.ts';
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import {
   Unreachable,
@@ -18,7 +19,16 @@ import {
   type Submitted,
 } from './backend.ts';
 import { endOf, historySchema } from './comfyui-history.ts';
-import { jsonIn, openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+import {
+  exactJsonIn,
+  jsonIn,
+  openHttp,
+  parsed,
+  retryAfterMs,
+  shown,
+  type Answer,
+  type Http,
+} from './http.ts';
 
 type ServerAddress = {
   /** `http://gpu-1:8188`, without a trailing slash. */
@@ -52,7 +62,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     },
     async nodeClass(name) {
       const path = `/object_info/${encodeURIComponent(name)}`;
-      const found = (await read(path, z.record(z.string(), classSchema)))[name];
+      const found = parsed(path, await http.ask(path), z.record(z.string(), classSchema), exactJsonIn)[name];
       return found === undefined ? undefined : nodeClassOf(found);
     },
     submit: ({ id }, graph) =>
@@ -149,11 +159,16 @@ const classSchema = z.object({
   output_node: z.boolean().optional(),
   api_node: z.boolean().optional(),
 });
+/** A bound with all of its digits: the largest seed is 2^64 - 1. */
+const boundSchema = z.union([
+  z.number().transform(String),
+  z.custom<RawNumber>(isRawNumber).transform(({ rawJSON }) => rawJSON),
+]);
 const limitsSchema = z
   .object({
     default: z.unknown().optional(),
-    min: z.number().optional().catch(undefined),
-    max: z.number().optional().catch(undefined),
+    min: boundSchema.optional().catch(undefined),
+    max: boundSchema.optional().catch(undefined),
     options: z.array(z.string()).optional().catch(undefined),
     image_upload: z.boolean().optional().catch(undefined),
     video_upload: z.boolean().optional().catch(undefined),

@@ -6,25 +6,26 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import {
   anotherTry,
+  hasBegun,
   isAside,
   known,
   noteSocketEvent,
-  nothingReported,
+  ranMsOf,
   sentOf,
   withLine,
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import { Unreachable, type Backend, type End, type Made, type Seen } from './backend.ts';
+import { Unreachable, type Backend, type End, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
-import { afterLoss, guaranteeFor, mayMove } from './repetition.ts';
+import { afterAbsence, afterLoss, guaranteeFor } from './repetition.ts';
 import { SeatCount } from './seats.ts';
 import { ServerSocket, type Told } from './server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
 import { Outbox } from './outbox.ts';
-import { storedOutputs } from './kept-files.ts';
 import { Rounds } from './rounds.ts';
+import { RunEnds } from './run-ends.ts';
 import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;
@@ -49,6 +50,7 @@ export class GpuServer implements InspectedServer {
   readonly seats: SeatCount;
   readonly socket = new ServerSocket();
   readonly outbox: Outbox;
+  readonly ends: RunEnds;
   readonly #deps: ServerDeps;
   readonly #timing: Timing;
   readonly #rounds = new Rounds();
@@ -60,6 +62,7 @@ export class GpuServer implements InspectedServer {
     [this.name, this.backend, this.gpu] = [given.name, withWholeNumbers(given.backend), given.gpu];
     this.seats = new SeatCount(() => this.backend.seats, this.usual);
     [this.#deps, this.#timing] = [deps, timing];
+    this.ends = new RunEnds(this, deps, timing);
     this.outbox = new Outbox(this, deps, timing);
   }
 
@@ -67,7 +70,7 @@ export class GpuServer implements InspectedServer {
     this.socket.listen(this.backend, {
       told: (event) => this.#told(event),
       opened: () => this.wake(),
-      lost: () => this.inspectAgain(),
+      lost: () => this.#lostSight(),
     });
     this.#rounds.start(
       () => this.#round(),
@@ -109,6 +112,12 @@ export class GpuServer implements InspectedServer {
     this.wake();
   }
 
+  /** Until now, its runs were seen. */
+  #lostSight(): void {
+    for (const one of this.runs.values()) if (one.runningSince !== undefined) one.seenMs = this.#deps.now();
+    this.inspectAgain();
+  }
+
   wake(): void {
     this.#rounds.wake();
   }
@@ -121,7 +130,7 @@ export class GpuServer implements InspectedServer {
       one.mustLook = false;
     if (this.serves?.deploymentId !== run.deploymentId)
       this.serves = { deploymentId: run.deploymentId, sinceMs: this.#deps.now() };
-    if (one.phase === 'storing') this.#startStoring(one);
+    if (one.phase === 'storing') this.ends.store(one);
     // After the transaction in which it got its place.
     setImmediate(() => this.wake());
   }
@@ -179,8 +188,10 @@ export class GpuServer implements InspectedServer {
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
     for (const [id, one] of this.runs) {
-      const stays = (isSeen && one.phase !== 'placed') || !mayMove(one, guaranteeFor(this.backend, one));
-      if (stays || !this.#deps.move(one, why)) continue;
+      if (isSeen && one.phase !== 'placed') continue;
+      const next = afterAbsence(one, guaranteeFor(this.backend, one));
+      if (next.kind === 'failed') this.ends.failed(one, `${why}; ${next.reason}`);
+      else if (next.kind === 'stay' || !this.#deps.move(one, why)) continue;
       this.runs.delete(id);
       // When the server is back, it is deleted or interrupted there, unless it has ended.
       this.leaving.add(id);
@@ -243,10 +254,10 @@ export class GpuServer implements InspectedServer {
     // Its request is still under way.
     if (this.outbox.posting === id) return;
     this.leaving.delete(id);
-    this.#isFree();
+    this.freed();
   }
 
-  #isFree(): void {
+  freed(): void {
     if (this.load === 0) this.idleSinceMs = this.#deps.now();
     this.#deps.free();
   }
@@ -257,7 +268,7 @@ export class GpuServer implements InspectedServer {
     if (seen.at === 'ended') return this.#endedThere(one, seen.end);
     const { startedMs = this.#deps.now() } = one.state;
     const { made, hasSucceeded } = one.reported;
-    if (seen.at !== 'waiting' && hasSucceeded) return this.#made(one, made, this.#deps.now() - startedMs);
+    if (seen.at !== 'waiting' && hasSucceeded) return this.ends.made(one, made, this.#deps.now() - startedMs);
     if (seen.at === 'absent') return this.#isLost(one);
     if (seen.at === 'unread') return this.#isUnread(one, seen.reason);
   }
@@ -265,6 +276,7 @@ export class GpuServer implements InspectedServer {
   #runs(one: AssignedRun): void {
     const now = this.#deps.now();
     const { startedMs = now } = one.state;
+    one.seenMs = now;
     one.runningSince ??= performance.now() - Math.max(0, now - startedMs);
     if (one.state.startedMs === undefined) {
       this.#deps.commitSoon(() => {
@@ -276,38 +288,14 @@ export class GpuServer implements InspectedServer {
       });
     } else if (performance.now() - one.runningSince > one.workflow.runTimeoutSeconds * 1000) {
       this.leaving.add(one.run.id);
-      this.#finish(one, 'timeout', 'the time limit of the run was reached');
+      this.ends.timedOut(one);
     }
   }
 
   #endedThere(one: AssignedRun, end: End): void {
-    if (end.status === 'success') return this.#made(one, end.made, end.ranMs);
-    if (end.status === 'failed') return this.#finish(one, 'failed', end.reason, end.ranMs);
-    return this.#finish(one, 'cancelled', `another client interrupted it on ${this.name}`, end.ranMs);
-  }
-
-  #made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
-    one.phase = 'storing';
-    const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#deps.now() };
-    this.keep(one, { ...one.state, made });
-    this.#startStoring(one);
-    this.#isFree();
-  }
-
-  /** It only throws when the service cannot write any more, and has said so. */
-  #startStoring = (one: AssignedRun): void => void this.#store(one).catch(() => undefined);
-
-  /** Files are kept before the run has succeeded. */
-  async #store(one: AssignedRun): Promise<void> {
-    const { made } = one.state;
-    if (made === undefined) return;
-    const goesOn = (): boolean => !this.isClosed() && this.runs.get(one.run.id) === one;
-    const stored = await storedOutputs(one, this, this.#deps, { goesOn, everyMs: this.#timing.pollMs });
-    if (stored === undefined) return;
-    if (stored instanceof Error) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
-    const { made: _, ...state } = one.state;
-    one.state = { ...state, outputs: stored };
-    this.#deps.commitSoon(() => this.#finish(one, 'success', undefined, made.ranMs, made.atMs));
+    if (end.status === 'success') return this.ends.made(one, end.made, end.ranMs);
+    if (end.status === 'failed') return this.ends.failed(one, end.reason, end.ranMs);
+    return this.ends.cancelled(one, `another client interrupted it on ${this.name}`, end.ranMs);
   }
 
   async #isLost(one: AssignedRun): Promise<void> {
@@ -318,11 +306,10 @@ export class GpuServer implements InspectedServer {
     if (this.runs.get(one.run.id) !== one) return;
     const guarantee = guaranteeFor(this.backend, one);
     const loss = afterLoss(one, { name: this.name, guarantee, neverStopped });
-    if (loss.kind === 'removed')
-      this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
-    if (loss.kind === 'end-unknown') this.endUnknown(one, loss.reason);
-    if (loss.kind === 'failed') this.refused(one, loss.reason);
-    if (loss.kind === 'again') this.#sendAgain(one, loss.reason, loss.deaths);
+    if (loss.kind === 'removed') this.ends.cancelled(one, `another client removed it from ${this.name}`);
+    if (loss.kind === 'end-unknown') this.ends.unknown(one, loss.reason);
+    if (loss.kind === 'failed') this.ends.failed(one, loss.reason);
+    if (loss.kind === 'again') this.#sendAgain(one, loss.reason, loss.counts);
   }
 
   /** The server answers otherwise, and goes on with other runs. */
@@ -330,56 +317,17 @@ export class GpuServer implements InspectedServer {
     const reason = `does not tell how this run is: ${why}`;
     one.work = { ...one.work, liveStatus: `${this.name} ${reason}` };
     if (this.unknownForMs(one) < this.#timing.moveAfterMs) return;
-    if (guaranteeFor(this.backend, one).gone === 'unknown') return this.endUnknown(one, reason);
-    this.refused(one, `${this.name} ${reason}`);
+    if (guaranteeFor(this.backend, one).gone === 'unknown') return this.ends.unknown(one, reason);
+    this.ends.failed(one, `${this.name} ${reason}`);
   }
 
-  #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
-    [one.phase, one.work, one.reported, one.runningSince] = ['placed', NO_WORK, nothingReported(), undefined];
-    const state = { ...anotherTry(one.state), deaths };
+  #sendAgain(one: AssignedRun, reason: string, counts: Pick<RunState, 'deaths' | 'losses'>): void {
+    const [wasExecuted, ranMs] = [hasBegun(one), ranMsOf(one)];
+    one.begin();
+    const state = { ...anotherTry(one.state), ...counts };
     one.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());
-    this.#deps.commit(() => this.#deps.keep(one));
+    this.#deps.commit(() => (wasExecuted ? this.#deps.lost(one, ranMs) : this.#deps.keep(one)));
     this.wake();
-  }
-
-  /** A paid service may have executed it, and no request can tell. */
-  endUnknown(one: AssignedRun, reason: string): void {
-    // Cancelled meanwhile.
-    if (this.runs.get(one.run.id) !== one) return;
-    const text = `${this.name} ${reason}: it is not sent again`;
-    one.state = withLine(one.state, 'error', text, this.#deps.now());
-    this.runs.delete(one.run.id);
-    this.#deps.commit(() => this.#deps.endUnknown(one));
-    this.#isFree();
-  }
-
-  refused(one: AssignedRun, reason: string): void {
-    this.#finish(one, 'failed', reason);
-  }
-
-  #finish(
-    one: AssignedRun,
-    status: 'success' | 'failed' | 'cancelled' | 'timeout',
-    reason: string | undefined,
-    ranMs?: number,
-    atMs = this.#deps.now(),
-  ): void {
-    // Cancelled meanwhile.
-    if (this.runs.get(one.run.id) !== one) return;
-    const level = status === 'failed' ? 'error' : 'info';
-    if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
-    this.runs.delete(one.run.id);
-    const { startedMs = atMs, placedMs = 0 } = one.state;
-    // By the server's own clock, which knows best how long it took; but it was not there before.
-    const began = Math.min(atMs, ranMs === undefined ? startedMs : Math.max(placedMs, atMs - ranMs));
-    if (status === 'success' && ranMs !== undefined) this.usual.ran(atMs - began);
-    const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : one.work;
-    this.#deps.commit(() => {
-      this.#deps.keep(one);
-      this.#deps.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
-      // In the same transaction: the next run gets its place.
-      this.#isFree();
-    });
   }
 
   #told(event: Told): void {

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
 import { retryAfterOf } from '../../../run-service/calls.ts';
 import { Unreachable } from './backend.ts';
@@ -107,8 +108,13 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
 }
 
 /** Throws Unreachable for any other answer. */
-export function parsed<T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T {
-  const found = status === 200 ? schema.safeParse(jsonIn(text)) : undefined;
+export function parsed<T>(
+  path: string,
+  { status, text }: Answer,
+  schema: z.ZodType<T>,
+  read: (text: string) => unknown = jsonIn,
+): T {
+  const found = status === 200 ? schema.safeParse(read(text)) : undefined;
   if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
   return found.data;
 }
@@ -121,10 +127,18 @@ export const retryAfterMs = (headers: Answer['headers']): number =>
   Math.min(retryAfterOf({ headers }) || RETRY_MS.usual, RETRY_MS.most);
 
 /** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
-export function jsonIn(text: string): unknown {
-  const plain = plainJsonIn(text);
+export const jsonIn = (text: string): unknown => pythonJsonIn(text, JSON.parse);
+
+/** The same, with all digits of its integers. */
+export const exactJsonIn = (text: string): unknown => pythonJsonIn(text, parseExactly);
+
+function pythonJsonIn(text: string, parse: (text: string) => unknown): unknown {
+  const plain = plainJsonIn(text, parse);
   if (plain !== undefined || !/NaN|Infinity/.test(text)) return plain;
-  return plainJsonIn(text.replaceAll(NO_NUMBERS, (found) => (found.startsWith('"') ? found : 'null')));
+  return plainJsonIn(
+    text.replaceAll(NO_NUMBERS, (found) => (found.startsWith('"') ? found : 'null')),
+    parse,
+  );
 }
 const NO_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/gs;
 

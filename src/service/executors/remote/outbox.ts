@@ -8,6 +8,7 @@ import { Unreachable, type Backend, type PutFile, type Sent } from './backend.ts
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from './filled-workflow.ts';
 import { afterLostAnswer, guaranteeFor } from './repetition.ts';
+import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
 
@@ -16,6 +17,7 @@ export type Sender = {
   readonly backend: Backend;
   readonly runs: Map<string, AssignedRun>;
   readonly seats: SeatCount;
+  readonly ends: RunEnds;
   readonly load: number;
   readonly isClosed: () => boolean;
   readonly socket: {
@@ -23,8 +25,6 @@ export type Sender = {
     readonly connection: () => number | undefined;
   };
   accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void;
-  refused(one: AssignedRun, reason: string): void;
-  endUnknown(one: AssignedRun, reason: string): void;
   keep(one: AssignedRun, state: RunState): void;
   unknownForMs(one: AssignedRun): number;
 };
@@ -128,11 +128,11 @@ export class Outbox {
     const { runs, name } = this.#sender;
     if (runs.get(one.run.id) !== one) return;
     const reason = errorMessage(error);
-    if (!(error instanceof Unreachable)) return this.#sender.refused(one, reason);
+    if (!(error instanceof Unreachable)) return this.#sender.ends.failed(one, reason);
     const why = `its files cannot be put on ${name}: ${reason}`;
     const notPutAt = [...(one.state.notPutAt ?? []), name];
     const { length: failures } = notPutAt;
-    if (failures >= ATTEMPTS_MOST) return this.#sender.refused(one, `${why} (${failures} attempts)`);
+    if (failures >= ATTEMPTS_MOST) return this.#sender.ends.failed(one, `${why} (${failures} attempts)`);
     this.#sender.keep(one, { ...one.state, notPutAt });
     one.work = { ...NO_WORK, liveStatus: why };
     one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.pollMs);
@@ -161,8 +161,8 @@ export class Outbox {
       askedForMs: now - (state.askedMs ?? state.placedMs ?? now),
       lateMs: this.#timing.lateMs,
     });
-    if (next.kind === 'end-unknown') this.#sender.endUnknown(one, next.reason);
-    if (next.kind === 'failed') this.#sender.refused(one, `${this.#sender.name} ${next.reason}`);
+    if (next.kind === 'end-unknown') this.#sender.ends.unknown(one, next.reason);
+    if (next.kind === 'failed') this.#sender.ends.failed(one, `${this.#sender.name} ${next.reason}`);
     return next.kind === 'send';
   }
 
@@ -187,7 +187,7 @@ export class Outbox {
           one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#deps.now());
         return this.#sender.accepted(one, before, submitted.ref);
       case 'refused':
-        return this.#sender.refused(one, `failed validation: ${submitted.reason}`);
+        return this.#sender.ends.failed(one, `failed validation: ${submitted.reason}`);
       case 'busy':
         this.#notAsked(one, sent);
         one.notBefore = performance.now() + submitted.afterMs;
@@ -198,7 +198,7 @@ export class Outbox {
       case 'spent':
         one.work = { ...NO_WORK, liveStatus: `${name} ${submitted.reason}` };
         if (this.#sender.unknownForMs(one) >= this.#timing.spentMs)
-          this.#sender.endUnknown(one, submitted.reason);
+          this.#sender.ends.unknown(one, submitted.reason);
         return undefined;
       case 'unclear':
         one.unclear += 1;

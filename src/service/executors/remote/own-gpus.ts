@@ -3,7 +3,7 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { parseExactly } from '../../../host/exact-json.ts';
+import { definedOnly } from '../../../options/defined-only.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
@@ -14,7 +14,15 @@ import { addressOf, openServer } from './server-address.ts';
 import { classesAt } from './able-servers.ts';
 import { Remote, type RemoteWorld } from './remote.ts';
 import { offeredInputs } from './filled-workflow.ts';
-import { RUN_TIMEOUT_SECONDS, readGraph, workflowOf, type InputType, type Workflow } from './workflow.ts';
+import {
+  keptWorkflow,
+  restoredWorkflow,
+  RUN_TIMEOUT_SECONDS,
+  readGraph,
+  workflowOf,
+  type InputType,
+  type Workflow,
+} from './workflow.ts';
 
 const givenGpusSchema = z.strictObject({
   servers: z
@@ -25,6 +33,8 @@ const givenGpusSchema = z.strictObject({
         /** What its GPU is called (default: what the server says). */
         gpu: z.string().min(1).max(60).optional(),
         headersFile: z.string().optional(),
+        /** How many runs it executes at the same time (default: what its kind says). */
+        seats: z.int().min(1).max(1_000).optional(),
       }),
     )
     .default([]),
@@ -82,7 +92,7 @@ export class OwnGpus {
   restore(): void {
     const { database } = this.#world;
     for (const row of database.servers()) this.#restored(row);
-    for (const text of database.workflows()) this.#serve(parseExactly(text) as Workflow);
+    for (const text of database.workflows()) this.#serve(restoredWorkflow(text));
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
@@ -115,6 +125,7 @@ export class OwnGpus {
       kind: given.kind,
       gpu: given.gpu ?? before?.gpu ?? null,
       headersFile: given.headersFile ?? before?.headersFile ?? null,
+      seats: given.seats ?? before?.seats ?? null,
     };
     const isKnown = before !== undefined;
     const opened = openServer(row);
@@ -200,7 +211,7 @@ export class OwnGpus {
 
   #serve(workflow: Workflow): Deployment {
     const { deployments, database } = this.#world;
-    database.keepWorkflow(workflow.id, JSON.stringify(workflow));
+    database.keepWorkflow(workflow.id, keptWorkflow(workflow));
     this.executor.addWorkflow(workflow);
     const deployment = this.#deployment(workflow);
     deployments.delete(workflow.id);
@@ -240,11 +251,18 @@ const shownInput = ({ name, type, default: usual, min, max, options, fields }: I
   type,
   required: false,
   default: usual,
-  ...(min === undefined ? {} : { min }),
-  ...(max === undefined ? {} : { max }),
+  ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),
   fields: fields.map(({ node, field }) => `${node}.${field}`),
 });
+
+/** Of a bound beyond 2^53, clients would read other digits; what lies beyond it is refused. */
+function shownBound(bound: string | undefined): number | undefined {
+  const number = Number(bound);
+  return bound === undefined || (Number.isInteger(number) && !Number.isSafeInteger(number))
+    ? undefined
+    : number;
+}
 
 /** Only public addresses: a row must not reach into the network of the service. */
 const PUBLIC = 'http://192.0.2.1';

@@ -18,16 +18,18 @@ import {
 } from '../executor.ts';
 import {
   AssignedRun,
+  keptState,
   movedState,
   newState,
   NOWHERE,
   outputsIn,
+  ranMsOf,
   stateIn,
   withLine,
   type RunState,
 } from './assigned-run.ts';
 import type { Backend, PutFile } from './backend.ts';
-import { mayMove } from './repetition.ts';
+import { afterAbsence } from './repetition.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
@@ -146,7 +148,8 @@ export class Remote implements Executor {
     const server = this.#servers.get(name);
     if (server !== undefined) return server.take(one);
     const why = `${name} is no server any more`;
-    if (mayMove(one, { gone: one.workflow.isPaid ? 'unknown' : 'again' })) return this.#takeBack(one, why);
+    const next = afterAbsence(one, { gone: one.workflow.isPaid ? 'unknown' : 'again' });
+    if (next.kind === 'move') return this.#takeBack(one, why);
     one.state = withLine(one.state, 'error', `${why}, and this run calls a paid service`, this.#world.now());
     this.#deps.commit(() => this.#deps.endUnknown(one));
   }
@@ -222,7 +225,7 @@ export class Remote implements Executor {
     const left = (moved.left ?? []).filter((name) => name !== server.name);
     const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
-    commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
+    commit(() => events.took({ ...run, gpu: server.gpu }, server.name, keptState(state), now(), true));
     server.take(new AssignedRun({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
   }
@@ -284,7 +287,7 @@ export class Remote implements Executor {
     const state = withLine(this.#moved.get(run.number) ?? newState(NOWHERE), 'error', reason, now());
     this.#moved.delete(run.number);
     commit(() => {
-      events.keep(run, JSON.stringify(state));
+      events.keep(run, keptState(state));
       events.ended(run, { status: 'failed', atMs: now(), work: NO_WORK });
     });
   }
@@ -314,18 +317,14 @@ export class Remote implements Executor {
   }
 
   /** The run waits for another server. */
-  #takeBack({ run, state: before }: AssignedRun, why: string, isGone = false): void {
+  #takeBack(one: AssignedRun, why: string, isGone = false): void {
+    const { run, state: before } = one;
     const { now, commit, events } = this.#world;
-    const state = withLine(
-      movedState(before, isGone),
-      'info',
-      `${why}; the run goes to another server`,
-      now(),
-    );
+    const state = withLine(movedState(one, isGone), 'info', `${why}; the run goes to another server`, now());
     this.#moved.set(run.number, state);
     commit(() => {
-      events.lost(run, 0, true);
-      events.keep(run, JSON.stringify(state));
+      events.lost(run, isGone ? 0 : ranMsOf(one), true, !isGone && (before.isSent || one.mustLook));
+      events.keep(run, keptState(state));
     });
     this.#queues.join(run);
   }
@@ -336,7 +335,7 @@ export class Remote implements Executor {
       commit,
       commitSoon,
       say,
-      keep: ({ run, state }) => events.keep(run, JSON.stringify(state)),
+      keep: ({ run, state }) => events.keep(run, keptState(state)),
       reached: ({ run }, change) =>
         events.reached(run, change, change.status === 'started' ? change.atMs : undefined),
       progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
@@ -347,8 +346,12 @@ export class Remote implements Executor {
             events.reached(run, { status, atMs: startedMs, work: NO_WORK });
         events.ended(run, change, startedMs);
       },
+      lost: ({ run, state }, ranMs) => {
+        events.lost(run, ranMs, true, true);
+        events.took(run, state.server, keptState(state), now(), true);
+      },
       endUnknown: (one) => {
-        events.keep(one.run, JSON.stringify(one.state));
+        events.keep(one.run, keptState(one.state));
         events.endUnknown(one.run);
       },
       put: ({ run, workflow }, backend) => putFiles(workflow, this.#inputsOf(run.id), backend),

@@ -2,11 +2,11 @@
 //
 //      sent ──its answer is lost──▶ afterLostAnswer ──▶ wait │ send │ failed │ end-unknown
 //      sent ──its server does not have it──▶ afterLoss ──▶ removed │ again │ failed │ end-unknown
-//      any ──its server does not answer for long──▶ mayMove ──▶ another server gets it, or it stays
+//      any ──its server does not answer for long──▶ afterAbsence ──▶ stay │ move │ failed
 //
 // Everything that is repeated has a bound.
 
-import type { AssignedRun } from './assigned-run.ts';
+import type { AssignedRun, RunState } from './assigned-run.ts';
 import type { Backend, Guarantee } from './backend.ts';
 
 /** A workflow that calls a paid service elsewhere is not executed again on suspicion, wherever it runs. */
@@ -54,46 +54,63 @@ export function afterLostAnswer(
   return { kind: isDue ? 'send' : 'wait' };
 }
 
+/** So often a server may stop while it is seen to execute a run. */
 const DEATHS_MOST = 2;
+/** So often servers may be lost with it in all. One that only waits there is innocent, and does not share the death of another. */
+const LOSSES_MOST = 10;
+
+type Counts = Pick<RunState, 'deaths' | 'losses'>;
+const countsOf = ({ deaths, losses = 0 }: RunState): Required<Counts> => ({ deaths, losses });
 
 /** The server has the run neither in its queue nor among those that ended. `neverStopped`: its process is the one that had it. */
 export function afterLoss(
-  { state, isWithdrawn, workflow }: AssignedRun,
+  one: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'workflow'>,
   { guarantee, name, neverStopped }: { guarantee: Guarantee; name: string; neverStopped: boolean },
 ):
   | { readonly kind: 'removed' }
-  | { readonly kind: 'again'; readonly reason: string; readonly deaths: number }
+  | { readonly kind: 'again'; readonly reason: string; readonly counts: Counts }
   | End {
-  const { startedMs, deaths } = state;
+  const { startedMs } = one.state;
+  const { deaths, losses } = countsOf(one.state);
   // The request may have removed it although its answer was lost.
-  if (neverStopped && isWithdrawn && startedMs === undefined)
-    return { kind: 'again', reason: 'was to give it to another server: it is sent again', deaths };
+  if (neverStopped && one.isWithdrawn && startedMs === undefined)
+    return {
+      kind: 'again',
+      reason: 'was to give it to another server: it is sent again',
+      counts: { deaths, losses },
+    };
   if (neverStopped) return { kind: 'removed' };
   // Whether it had begun is not always known.
   if (guarantee.gone === 'unknown')
     return {
       kind: 'end-unknown',
-      reason: workflow.isPaid
+      reason: one.workflow.isPaid
         ? 'stopped when it had this run, which calls a paid service'
         : 'does not know any more how this run has ended',
     };
-  if (startedMs === undefined)
-    return {
-      kind: 'again',
-      reason: 'was restarted when it had this run, and may have begun with it: it is sent again',
-      deaths,
-    };
-  return deaths + 1 >= DEATHS_MOST
-    ? { kind: 'failed', reason: `${name} stopped twice while it executed this run` }
-    : {
-        kind: 'again',
-        reason: 'stopped while it executed this run: it is executed again',
-        deaths: deaths + 1,
-      };
+  const isDeath = startedMs !== undefined;
+  if (isDeath && deaths + 1 >= DEATHS_MOST)
+    return { kind: 'failed', reason: `${name} stopped twice while it executed this run` };
+  const counts = { deaths: deaths + Number(isDeath), losses: losses + 1 };
+  if (counts.losses >= LOSSES_MOST)
+    return { kind: 'failed', reason: `${name} stopped when it had this run: ${lostText}` };
+  return {
+    kind: 'again',
+    counts,
+    reason: isDeath
+      ? 'stopped while it executed this run: it is executed again'
+      : 'was restarted when it had this run, and may have begun with it: it is sent again',
+  };
 }
 
-/** Whether another server may get it, because its own does not answer for long or exists no more. */
-export const mayMove = (
+const lostText = `servers were lost with it ${LOSSES_MOST} times`;
+
+/** Its server does not answer for long: whether another one may get it. */
+export function afterAbsence(
   { state, mustLook }: Pick<AssignedRun, 'state' | 'mustLook'>,
   { gone }: Pick<Guarantee, 'gone'>,
-): boolean => gone === 'again' || !(state.isSent || mustLook);
+): { readonly kind: 'stay' } | { readonly kind: 'move' } | End {
+  if (!(state.isSent || mustLook)) return { kind: 'move' };
+  if (gone === 'unknown') return { kind: 'stay' };
+  return countsOf(state).losses + 1 >= LOSSES_MOST ? { kind: 'failed', reason: lostText } : { kind: 'move' };
+}

@@ -12,6 +12,7 @@ export type GivenServer = {
   readonly url: string;
   readonly kind?: ServerRow['kind'] | undefined;
   readonly headersFile?: string | null | undefined;
+  readonly seats?: number | null | undefined;
 };
 
 export function openServer({ url: given, kind, headersFile }: GivenServer): {

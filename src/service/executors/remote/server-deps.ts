@@ -41,6 +41,8 @@ export type ServerDeps = {
   readonly reached: (one: AssignedRun, change: Reached) => void;
   readonly progress: (one: AssignedRun) => void;
   readonly ended: (one: AssignedRun, change: Reached, startedMs?: number) => void;
+  /** It was executed for `ranMs` in vain, and waits to be executed again at the same server. */
+  readonly lost: (one: AssignedRun, ranMs: number) => void;
   readonly endUnknown: (one: AssignedRun) => void;
   /** Throws an error of the row if its files cannot be put there. */
   readonly put: (one: AssignedRun, backend: Backend) => Promise<ReadonlyMap<string, PutFile>>;

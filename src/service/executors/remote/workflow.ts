@@ -2,7 +2,7 @@
 // it does, so that an edited file is another deployment, and a batch is never continued on it silently.
 
 import { z } from 'zod';
-import { isRawNumber, parseExactly } from '../../../host/exact-json.ts';
+import { compareNumbers, exactText, isRawNumber, parseExactly } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
@@ -16,8 +16,9 @@ export type InputType = {
   readonly name: string;
   readonly type: string;
   readonly default: unknown;
-  readonly min: number | undefined;
-  readonly max: number | undefined;
+  /** With all digits. */
+  readonly min: string | undefined;
+  readonly max: string | undefined;
   readonly options: readonly string[] | undefined;
   readonly fields: readonly Field[];
 };
@@ -35,6 +36,10 @@ export type Workflow = {
 };
 
 export const RUN_TIMEOUT_SECONDS = 3_600;
+
+/** A workflow as it is kept, and as it was made. */
+export const keptWorkflow = (workflow: Workflow): string => exactText(workflow);
+export const restoredWorkflow = (text: string): Workflow => parseExactly(text) as Workflow;
 
 const nodeSchema = z.looseObject({
   class_type: z.string().min(1),
@@ -143,14 +148,15 @@ function faultIn(value: unknown, bounds: Bounds | undefined): string | undefined
     const more = options.length > OPTIONS_SHOWN ? `, … (${options.length})` : '';
     return `is ${JSON.stringify(value)}, and there is ${some.length === 0 ? 'nothing to choose' : `${some.join(', ')}${more}`}`;
   }
-  const number =
-    typeof value === 'number' || isRawNumber(value)
-      ? Number(isRawNumber(value) ? value.rawJSON : value)
-      : undefined;
-  if (number !== undefined && ((min !== undefined && number < min) || (max !== undefined && number > max)))
-    return `is ${JSON.stringify(value)}, not from ${min} to ${max}`;
-  return undefined;
+  const number = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : undefined;
+  if (number === undefined) return undefined;
+  const isLow = min !== undefined && compareNumbers(number, min) < 0;
+  const isHigh = max !== undefined && compareNumbers(number, max) > 0;
+  return isLow || isHigh ? `is ${number}, not ${rangeText(min, max)}` : undefined;
 }
+
+const rangeText = (min: string | undefined, max: string | undefined): string =>
+  min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `from ${min} to ${max}`;
 
 /** Why a run with these inputs would be refused by the server: each is named before anything is sent. */
 export function inputRefusals(
@@ -297,8 +303,7 @@ function inputOf(
     type: type?.isFile === true ? 'image' : (TYPES[type?.type ?? ''] ?? typeNameOf(value)),
     default: value,
     min: type?.min,
-    // The largest seed is 2^64 - 1, which a number cannot hold.
-    max: type?.max !== undefined && Number.isSafeInteger(type.max) ? type.max : undefined,
+    max: type?.max,
     options: type?.isFile === true ? undefined : type?.options,
     fields: places.map(({ node: at, field }, index) => ({
       node: at,

@@ -1,0 +1,107 @@
+// The SQLite file of the service: its tables, and how a file of an earlier format becomes one of this.
+
+import { DatabaseSync } from 'node:sqlite';
+import { errorMessage, problem } from '../errors/error.ts';
+import { exactText, isRawNumber, parseExactly } from '../host/exact-json.ts';
+
+// `place` counts the runs of one deployment from 0 without gaps. Runs are never deleted, so any page of the list is found by
+// place, whereas OFFSET would read everything before it. A delivery names its run by number: an index of random ids would
+// write a page for each of them.
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS run (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    deploymentId TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    inputs TEXT NOT NULL,
+    gpu TEXT NOT NULL,
+    webhook TEXT,
+    intermediate INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    createdMs INTEGER NOT NULL,
+    updatedMs INTEGER NOT NULL,
+    endedMs INTEGER,
+    containerId TEXT,
+    queuedMs INTEGER, startedMs INTEGER, state TEXT,
+    owner TEXT NOT NULL DEFAULT 'user_local',
+    faults TEXT NOT NULL DEFAULT '',
+    lostMs INTEGER NOT NULL DEFAULT 0,
+    lostRuns INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
+  CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
+  CREATE INDEX IF NOT EXISTS runOver ON run (updatedMs, number) WHERE endedMs IS NOT NULL OR status = 'timeout';
+  CREATE TABLE IF NOT EXISTS delivery (
+    run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
+  CREATE TABLE IF NOT EXISTS upload (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB,
+    uploadedMs INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS server (
+    url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT, seats INTEGER
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
+`;
+
+const FORMAT = 9;
+
+/** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
+export function openFile(file: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file);
+    // Exclusive, because two services on one file would execute every run twice.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    db.exec('PRAGMA wal_autocheckpoint = 8000');
+    db.exec('BEGIN');
+    renew(db);
+    db.exec(`${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
+    return db;
+  } catch (cause) {
+    const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
+    throw problem(
+      'E602',
+      { what, hint: 'stop the service that uses it, or name another file with --db' },
+      { cause },
+    );
+  }
+}
+
+/** By the format that a file has, what makes it one of the next format. */
+const STEPS: Readonly<Record<number, (db: DatabaseSync) => void>> = {
+  8(db) {
+    db.exec(`
+      ALTER TABLE run ADD COLUMN lostRuns INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE server ADD COLUMN seats INTEGER`);
+    const keep = db.prepare('UPDATE workflow SET json = ? WHERE id = ?');
+    for (const { id, json } of db.prepare('SELECT id, json FROM workflow').all())
+      keep.run(withTextBounds(String(json)), String(id));
+  },
+};
+
+function renew(db: DatabaseSync): void {
+  const given = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (given === 0) return;
+  for (let format = given; format !== FORMAT; format += 1) {
+    const step = STEPS[format];
+    if (step === undefined)
+      throw new Error(`it was written by another version (format ${given}, not ${FORMAT})`);
+    step(db);
+  }
+}
+
+/** Since format 9, the bounds of an input are texts. */
+function withTextBounds(json: string): string {
+  const { inputs, ...workflow } = parseExactly(json) as { readonly inputs: readonly object[] };
+  const text = ([name, value]: readonly [string, unknown]) =>
+    [
+      name,
+      name === 'min' || name === 'max' ? (isRawNumber(value) ? value.rawJSON : String(value)) : value,
+    ] as const;
+  return exactText({
+    ...workflow,
+    inputs: inputs.map((input) => Object.fromEntries(Object.entries(input).map(text))),
+  });
+}
