@@ -3,20 +3,33 @@
 
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path';
+import { identityOf, isSameService, type ServiceName } from '../host/service-address.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 
 export type Asked = {
   /** sha256 of the rows: key, GPU and inputs of each; see {@link LaidOut.content}. */
   readonly rows: string;
   readonly deploymentId: string;
-  /** The service's base address, or `local`. */
+  /** The service's base address in any spelling, or `local`. */
   readonly base: string;
 };
 
 /** sha256 of the identity. */
-export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
+export const contentOf = ({ base, ...asked }: Asked): string => hashOf({ ...asked, base: identityOf(base) });
+
+const hashOf = ({ rows, deploymentId, base }: Asked): string =>
   createHash('sha256')
     .update(JSON.stringify([rows, deploymentId, base]))
     .digest('hex');
+
+/** Whether a batch has these rows. An older release hashed the address as it was set, and a service may have several. */
+export function hasContent(
+  { content, deployment, service }: Pick<BatchFile, 'content' | 'deployment' | 'service'>,
+  asked: { readonly rows: string; readonly deploymentId: string; readonly service: ServiceName },
+): boolean {
+  if (deployment.id !== asked.deploymentId || !isSameService(service, asked.service)) return false;
+  return [contentOf, hashOf].some((hash) => hash({ ...asked, base: service.base }) === content);
+}
 
 const ID_DIGITS = 12;
 

@@ -59,9 +59,10 @@ async function serviceFacts(service: RunService, meant: Spoken, deploymentId: st
     service.getProfile(deploymentId),
     service.getPrices(deploymentId),
   ]);
-  const { rehearsal = false, consistent = false, ...timing } = profile ?? {};
+  const { id, rehearsal = false, consistent = false, ...timing } = profile ?? {};
   return {
     ...meant,
+    ...(id !== undefined && { id }),
     rehearsal: rehearsal && mayRehearse(meant.base),
     isConsistent: consistent && mayRehearse(meant.base),
     timing: profile && (timing as ServiceSpec['timing']),

@@ -33,6 +33,8 @@ import { count } from '../options/number-text.ts';
 export type ServiceSpec = {
   /** The API's base address, or `local`. */
   readonly base: string;
+  /** What the service calls itself, if it does. */
+  readonly id?: string;
   readonly api: Api;
   readonly rehearsal: boolean;
   /** Whether an accepted run is in every later list, so that a short wait proves that there is none. */

@@ -41,7 +41,7 @@ import {
 } from './questions.ts';
 import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
 import { copyReused, dropReused, reuseRows } from './reuse/reuse-rows.ts';
-import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
+import { findSame, joined, knownName, nameOf, sameAs } from './reuse/reuse.ts';
 import { restoreQueue, settleQueue } from './queue-pages.ts';
 import { batchIn, createSurely, namesFor, takeBack } from './batch-place.ts';
 import { Claim, comparedWith, waitForOther, type Compared, type Seen } from './claim.ts';
@@ -231,7 +231,7 @@ export class NewBatch implements Disposable {
     const batches = this.#again ? [] : await listBatchFolders(out);
     this.#compared = await comparedWith(draft.file, batches);
     this.#elsewhere = [];
-    this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
+    this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, sameAs(draft));
     if (this.#same !== undefined || this.#again || this.#buysAll) return;
     this.#overlap = await findOverlap(batches, rowsIn(draft));
     const places = this.#placesFor(draft);
@@ -290,7 +290,7 @@ export class NewBatch implements Disposable {
       const file = { ...draft.file, batch, createdAt: new Date().toISOString() };
       const place = { batch, folder, file, store: openStore(folder) };
       const other = await batchIn(place, this.#again);
-      if (other !== undefined) return { ...joined(other, file), laidOut: undefined };
+      if (other !== undefined) return { ...joined(other, sameAs(draft)), laidOut: undefined };
       const made = await this.#create(place, draft.laidOut, seen);
       if (made !== undefined) return made;
     }
@@ -335,7 +335,7 @@ export class NewBatch implements Disposable {
     }
     if (isMade === 'overtaken') return { lookMs: claim.ageMs };
     const winner = await batchIn(place, this.#again);
-    return winner && { ...joined(winner, file), laidOut: undefined };
+    return winner && { ...joined(winner, sameAs({ file, laidOut })), laidOut: undefined };
   }
 
   /** Rows that are bought whatever other batches have need no comparison. */

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { jsonIn } from '../errors/outside-text.ts';
+import { identityOf, spellingsOf } from '../host/service-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 
@@ -35,15 +36,23 @@ const schema = z.object({ out: z.string(), home: z.string().exactOptional(), bat
 /** The command that wrote an older one has made its batch, or never will. */
 const LEFT_MS = 86_400_000;
 
-const folderOf = (places: string, { deployment, service }: Placed['file']): string =>
-  join(places, createHash('sha256').update(`${service.base}\n${deployment.id}`).digest('hex').slice(0, 16));
+/** One for each name of the service: its addresses, and what it calls itself. */
+const foldersOf = (
+  places: string,
+  { deployment, service: { id } }: Placed['file'],
+  addresses: readonly string[],
+): readonly string[] =>
+  [...addresses, ...(id === undefined ? [] : [`id ${id}`])].map((service) =>
+    join(places, createHash('sha256').update(`${service}\n${deployment.id}`).digest('hex').slice(0, 16)),
+  );
 
 /** Before the batch exists: a command that is killed leaves a place without a batch. */
 export function rememberPlace(places: string, { out, home, file }: Placed): void {
-  const folder = folderOf(places, file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const text = JSON.stringify({ out, home, batch: file.batch });
-  writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
+  for (const folder of foldersOf(places, file, [identityOf(file.service.base)])) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
+  }
 }
 
 /** The places of the same deployment outside of `out`, without the marks that are known. */
@@ -52,17 +61,17 @@ export async function placesElsewhere(
   { out, file }: Placed,
   known: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): Promise<readonly Place[]> {
-  const folder = folderOf(places, file);
-  const found: Place[] = [];
-  for (const name of await readdir(folder).catch(() => [])) {
-    const mark = name.replace(/\.json$/, '');
-    if (mark === name || known.has(mark)) continue;
-    const path = join(folder, name);
-    // Another command may have removed it.
-    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
-    if (place !== undefined && place.out !== out) found.push({ ...place, mark, path });
-  }
-  return found;
+  const found = new Map<string, Place>();
+  for (const folder of foldersOf(places, file, spellingsOf(file.service.base)))
+    for (const name of await readdir(folder).catch(() => [])) {
+      const mark = name.replace(/\.json$/, '');
+      if (mark === name || known.has(mark) || found.has(mark)) continue;
+      const path = join(folder, name);
+      // Another command may have removed it.
+      const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
+      if (place !== undefined && place.out !== out) found.set(mark, { ...place, mark, path });
+    }
+  return [...found.values()];
 }
 
 /** One that cannot be read, or is gone, has nothing that could be used. */

@@ -15,6 +15,7 @@ import { chosenService, namedServices, type NamedService } from './named-service
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
+import { isSameService, plainAddress } from './service-address.ts';
 import { takeS3Settings, resolveOut, s3PlaceOf } from './s3-keys.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +26,7 @@ const url = z
   .url({ protocol: /^https?$/, error: 'is not an http or https URL' })
   .refine((text) => isPlainUrl(text, ({ username, password }) => username + password === ''), HAS_PASSWORD)
   .refine((text) => isPlainUrl(text, ({ search, hash }) => search + hash === ''), 'contains ? or #')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform(plainAddress);
 const isPlainUrl = (text: string, isPlain: (url: URL) => boolean): boolean =>
   URL.canParse(text) && isPlain(new URL(text));
 
@@ -163,17 +164,21 @@ const keysOf = (
   { api_url, api_key_file, chosen, isNamed }: Values & Chosen,
 ) => ({
   /** The name of the service at `base`, if it has one. */
-  serviceAt: (base: string) => [...services].find(([, one]) => one.api_url === base)?.[0],
+  serviceAt: (base: string) => [...services].find(([, one]) => isAt(base, one.api_url))?.[0],
   /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
   apiKey: (base: string | undefined = chosen): ApiKey | undefined => {
-    const named = [...services.values()].find((one) => one.api_url === base);
+    const named = [...services.values()].find((one) => isAt(base, one.api_url));
     const ofName = (): ApiKey | undefined => keyFromSettings(undefined, named?.api_key_file);
     const own = (): ApiKey | undefined =>
-      base === api_url ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
+      isAt(base, api_url) ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
     // Of two keys for one address, a name that is given chooses.
-    return base === chosen && isNamed ? ofName() : (own() ?? ofName());
+    return isNamed && isAt(base, chosen) ? ofName() : (own() ?? ofName());
   },
 });
+
+/** An older release may have written the address in another way. */
+const isAt = (base: string | undefined, set: string | undefined): boolean =>
+  base !== undefined && set !== undefined && isSameService({ base }, { base: set });
 
 export type Config = ReturnType<typeof loadConfig>;
 

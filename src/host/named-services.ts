@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { hintAmong, problem } from '../errors/error.ts';
 import { APIS } from './api-version.ts';
+import { isSameService } from './service-address.ts';
 
 export type NamedService = {
   readonly api_url: string;
@@ -48,7 +49,8 @@ export function namedServices(
 function refuseTwoKeys(services: ReadonlyMap<string, NamedService>): void {
   for (const [name, { api_url, api_key_file }] of services) {
     const other = [...services].find(
-      ([, one]) => one.api_url === api_url && one.api_key_file !== api_key_file,
+      ([, one]) =>
+        isSameService({ base: one.api_url }, { base: api_url }) && one.api_key_file !== api_key_file,
     );
     if (other !== undefined)
       throw problem('E602', {

@@ -1,6 +1,7 @@
 // Reads samples for a forecast from the earlier batches of a deployment, newest first. It reads a bounded number of parts of
 // each, because a batch may have a million rows.
 
+import { isSameService } from '../host/service-address.ts';
 import { parseExactly } from '../host/exact-json.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
@@ -50,7 +51,7 @@ export async function readPastRuns(out: string, wanted: Wanted): Promise<PastRun
 
 async function foldersOf(out: string, { deployment, base }: Wanted): Promise<readonly BatchFolder[]> {
   const all = await listBatchFolders(out);
-  return all.filter(({ file }) => file.deployment.id === deployment && file.service.base === base);
+  return all.filter(({ file }) => file.deployment.id === deployment && isSameService(file.service, { base }));
 }
 
 const isEnough = (samples: readonly Sample[], { gpus }: Wanted): boolean =>

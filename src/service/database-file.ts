@@ -44,6 +44,8 @@ const SCHEMA = `
     url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT, seats INTEGER
   ) STRICT;
   CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS service (id TEXT NOT NULL) STRICT;
+  INSERT INTO service SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM service);
 `;
 
 const FORMAT = 9;

@@ -73,6 +73,8 @@ export function openDatabase(file: string) {
   const transaction = createTransaction(db);
   const write = writersOf(sql, transaction.begin);
   return {
+    /** Names the service at any of its addresses. */
+    id: String(sql.get`SELECT id FROM service`?.['id']),
     together: transaction.together,
     ...write,
     nextNumber: () => last + 1,

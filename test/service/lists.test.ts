@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deploymentSchema, profileSchema } from '../../src/run-service/contract/deployment.ts';
 import { runListSchema } from '../../src/run-service/contract/run.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 import { openService, present, type Asking } from './asking.ts';
 
 const HOOK = 'http://runsheet.invalid/hook/1/batch/1/1/00112233445566778899aabbccddeeff';
@@ -81,6 +83,19 @@ it('the profile shows that this is a rehearsal, and the recommended intervals', 
     settleWithoutControlMs: 3000,
     pollIntervalMs: 250,
   });
+});
+
+it('the profile names the service, also after a restart, and no two are called the same', async () => {
+  const database = join(freshFolder(), 'runs.db');
+  const named = async (file: string): Promise<string | undefined> => {
+    const { ask, service } = await openService({}, { database: file });
+    const { id } = profileSchema.parse((await ask('GET', '/api/platform/profile')).json);
+    await service.close();
+    return id;
+  };
+  const [first, again, other] = [await named(database), await named(database), await named(':memory:')];
+  expect([first?.length, again]).toEqual([32, first]);
+  expect(other).not.toBe(first);
 });
 
 describe('the light list of a workflow', () => {

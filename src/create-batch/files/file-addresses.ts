@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
+import { identityOf } from '../../host/service-address.ts';
 import { addressExpiryMs } from '../../run-service/address-expiry.ts';
 import type { RunService } from '../../run-service/client.ts';
 import { openServices, type Spoken } from '../../run-service/open-services.ts';
@@ -141,7 +142,7 @@ export const UPLOADS_IN_FLIGHT = 8;
 export function openUploads(config: Config, spoken: Spoken) {
   const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(spoken);
   const folder = openStore(config.out).localPath?.('') ?? config.home;
-  return { service, memory: new UploadMemory(folder, service.base) };
+  return { service, memory: new UploadMemory(folder, identityOf(service.base)) };
 }
 
 export class UploadMemory implements Disposable {

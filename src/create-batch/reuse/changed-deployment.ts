@@ -5,6 +5,7 @@ import { openServices } from '../../run-service/open-services.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Config } from '../../host/config.ts';
+import { isSameService } from '../../host/service-address.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import type { CreateParams } from '../create-batch.ts';
 import type { ChangedDeployment } from '../questions.ts';
@@ -20,7 +21,7 @@ export async function changedBefore(
   if (name === undefined) return undefined;
   const before = (await listBatchFolders(out)).find(
     ({ file }) =>
-      file.service.base === service.base &&
+      isSameService(file.service, service) &&
       file.deployment.name === name &&
       file.deployment.id !== id &&
       file.sheet.sha256 === copy.sha256,

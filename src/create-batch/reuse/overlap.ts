@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pMapIterable } from 'p-map';
 import type { PassSegment } from '../../batch/state/lanes.ts';
 import { parseExactly } from '../../host/exact-json.ts';
+import { isSameService } from '../../host/service-address.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { placeOf, type FileRecord, type PartRecord } from '../../results/row-record.ts';
@@ -86,7 +87,7 @@ async function placesSince({ store, file }: BatchFolder, since = ''): Promise<Ot
 export function mayShare(file: BatchFile, other: BatchFile): boolean {
   const isOther =
     file.deployment.versionId !== other.deployment.versionId && isVersionKnown(file) && isVersionKnown(other);
-  return !isOther && file.deployment.id === other.deployment.id && file.service.base === other.service.base;
+  return !isOther && file.deployment.id === other.deployment.id && isSameService(file.service, other.service);
 }
 
 const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;

@@ -3,6 +3,7 @@
 
 import { canonical } from '../../host/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
+import { isSameService } from '../../host/service-address.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { SheetOptions } from '../../sheet/sheet-source.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -13,6 +14,7 @@ import {
   type BatchFolder,
 } from '../../store/batch-folders.ts';
 import { PIPELINE_FILE, type BatchFile } from '../../store/batch-file.ts';
+import { hasContent } from '../batch-id.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from '../batch-spec.ts';
 
 export type Earlier = {
@@ -28,18 +30,30 @@ export type Earlier = {
  */
 export async function findSame(
   { out, name, madeFor, batches }: Earlier,
-  content: string,
+  asked: Omit<Same, 'madeFor'>,
 ): Promise<BatchFolder | undefined> {
-  if (name === undefined) return batches.findLast(({ file }) => file.content === content);
+  if (name === undefined) return batches.findLast(({ file }) => hasContent(file, asked));
   const named = await openBatchFolder(out, name);
   if (named === undefined && (await openStore(locationOf(out, name)).exists(PIPELINE_FILE)))
     throw problem('E602', { what: `"${name}" is the name of a pipeline`, hint: 'choose another --name' });
-  return named && joined(named, { content, ...(madeFor === undefined ? {} : { madeFor }) });
+  return named && joined(named, { ...asked, madeFor });
 }
 
+/** What makes two batches the same. */
+type Same = Parameters<typeof hasContent>[1] & { readonly madeFor: string | undefined };
+
+type Drafted = { readonly file: BatchFile; readonly laidOut: { readonly content: string } };
+
+export const sameAs = ({ file, laidOut }: Drafted): Same => ({
+  rows: laidOut.content,
+  deploymentId: file.deployment.id,
+  service: file.service,
+  madeFor: file.madeFor,
+});
+
 /** Throws E602 if the name belongs to other content, or to another call. */
-export function joined(named: BatchFolder, asked: Pick<BatchFile, 'content' | 'madeFor'>): BatchFolder {
-  if (named.file.content !== asked.content) throw taken(named);
+export function joined(named: BatchFolder, asked: Same): BatchFolder {
+  if (!hasContent(named.file, asked)) throw taken(named);
   if (asked.madeFor !== undefined && asked.madeFor !== named.file.madeFor) throw ofOther(named);
   return named;
 }
@@ -97,7 +111,7 @@ export async function findUnchanged(
       // The same text may name other pictures by now.
       (sheet.files?.count ?? 0) === 0 &&
       (name ?? batch) === batch &&
-      service.base === base &&
+      isSameService(service, { base }) &&
       (request === undefined
         ? sheet.sha256 === copy.sha256 && inOneOrder(sheet.asked ?? sheet.options) === wanted
         : from?.request === request)

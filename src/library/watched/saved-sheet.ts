@@ -1,6 +1,7 @@
 // The sheet of a batch that is saved while the batch follows it. Each save becomes at most one pass: rows that were added or changed are
 // sent, all others keep what they have.
 
+import { isSameService } from '../../host/service-address.ts';
 import { Readable } from 'node:stream';
 import type { Appended } from '../../create-batch/append/append-rows.ts';
 import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
@@ -166,7 +167,7 @@ export async function findWatched({
   name,
 }: WatchedParams): Promise<FoundBatch | undefined> {
   for (const found of await listBatchFolders(out)) {
-    if (found.file.service.base !== base || (name ?? found.batch) !== found.batch) continue;
+    if (!isSameService(found.file.service, { base }) || (name ?? found.batch) !== found.batch) continue;
     const watched = await readWatched(found.store);
     if (watched?.sheet === path && watched.deployment === deployment) return found;
   }

@@ -71,6 +71,8 @@ const wait = z.number().nonnegative().max(86_400_000);
 /** A service's recommended intervals, in milliseconds; only the local run service publishes them. */
 export const profileSchema = z
   .looseObject({
+    /** What the service calls itself, at each of its addresses. */
+    id: z.string().min(1).max(200).nullish(),
     rehearsal: z.boolean().default(false),
     /** An accepted run is in every later list, so that a short wait proves that there is none. */
     consistent: z.boolean().default(false),
@@ -81,6 +83,7 @@ export const profileSchema = z
     poll_interval_ms: wait.min(1),
   })
   .transform((wire) => ({
+    id: wire.id ?? undefined,
     rehearsal: wire.rehearsal,
     consistent: wire.consistent,
     postDeadlineMs: wire.post_deadline_ms,

@@ -226,6 +226,8 @@ export const deploymentShown = z.strictObject({
 const wait = z.number().nonnegative();
 
 export const profileShown = z.strictObject({
+  /** Names the service, which may have several addresses. */
+  id: z.string(),
   /** Whether no GPU is paid for here. */
   rehearsal: z.boolean(),
   /** Whether an accepted run is in every later list. */

@@ -25,7 +25,11 @@ import type { Service } from '../service.ts';
 import { read, Refused, route } from './refusals.ts';
 
 /** The recommended intervals for clients; they are short, because lists are always up to date here. */
-export const profileOf = (deployment: Deployment | undefined): Shown<typeof profileShown> => ({
+export const profileOf = (
+  { database }: Service,
+  deployment: Deployment | undefined,
+): Shown<typeof profileShown> => ({
+  id: database.id,
   rehearsal: deployment?.isReal !== true,
   consistent: true,
   post_deadline_ms: 10_000,
@@ -43,7 +47,7 @@ export function serveLists(app: FastifyInstance, service: Service): void {
     return service.deployments.get(String(deployment_id).toLowerCase());
   };
   route(app, ['GET'], PATHS.pricing, (request, reply) => reply.send(pricesOf(service, asked(request))));
-  route(app, ['GET'], PATHS.profile, (request, reply) => reply.send(profileOf(asked(request))));
+  route(app, ['GET'], PATHS.profile, (request, reply) => reply.send(profileOf(service, asked(request))));
 }
 
 /** Own GPUs cost nothing here, and may be called like those that the simulation sells. */

@@ -19,7 +19,9 @@ export function serveV1(app: FastifyInstance, service: Service): void {
     request.method === 'POST' ? queueV1(service, schema, request, reply) : readV1(service, request, reply),
   );
   // The profile shows that this is a rehearsal, on either API.
-  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(profileOf(undefined)));
+  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) =>
+    reply.send(profileOf(service, undefined)),
+  );
 }
 
 async function queueV1(

@@ -1,6 +1,7 @@
 // A command's connection to the embedded stack of this state folder. A keeper starts the stack if none is running, keeps it
 // alive, and starts it again if it is killed. A reader joins a running stack and changes nothing.
 
+import { isSameService } from '../../host/service-address.ts';
 import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -165,7 +166,8 @@ const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress =
 function assertSameService({ config, service }: FollowParams, { ready, socket }: Joined): void {
   // Its worker knows the services with names.
   if (service || config.service !== undefined) return;
-  if (config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
+  const { apiUrl: wanted } = config;
+  if (wanted === undefined || isSameService({ base: wanted }, { base: ready.apiUrl ?? '' })) return;
   socket.destroy();
   throw problem('E602', {
     what: `the embedded servers of ${config.home} are in use for ${ready.apiUrl ?? 'the local run service only'}, and this command needs ${config.apiUrl}`,

@@ -1,0 +1,51 @@
+// The address of a run service: how it is written, and which addresses mean the same service. A batch knows its service by the address
+// that was set when it was made, and its rows must be found again when somebody writes that address in another way.
+
+/** `HTTPS://GPU.Example:443/x/../api/` is `https://gpu.example/api`. */
+export function plainAddress(text: string): string {
+  const url = new URL(text);
+  // The dot at the end of an absolute name.
+  url.hostname = url.hostname.replace(/\.$/, '');
+  return url.href.replace(/\/+$/, '');
+}
+
+export type ServiceName = {
+  /** The address, or `local`. */
+  readonly base: string;
+  /** What the service calls itself, if it does. */
+  readonly id?: string | undefined;
+};
+
+/** Whether both mean one service: its addresses may be several, also after its machine or its name has changed. */
+export const isSameService = (one: ServiceName, other: ServiceName): boolean =>
+  (one.id !== undefined && one.id === other.id) || identityOf(one.base) === identityOf(other.base);
+
+const LOOPBACK = '127.0.0.1';
+const LOOPBACK_NAMES: readonly string[] = [
+  LOOPBACK,
+  'localhost',
+  '[::1]',
+  '0.0.0.0',
+  '[::]',
+  '[::ffff:7f00:1]',
+];
+
+/** One text for all spellings of an address, which nobody connects to: this machine has several names. */
+export function identityOf(base: string): string {
+  if (!URL.canParse(base)) return base;
+  const url = new URL(plainAddress(base));
+  if (LOOPBACK_NAMES.includes(url.hostname)) url.hostname = LOOPBACK;
+  return plainAddress(url.href);
+}
+
+/** How an older release may have written the address. */
+export function spellingsOf(base: string): readonly string[] {
+  const identity = identityOf(base);
+  const url = URL.parse(identity);
+  if (url?.hostname !== LOOPBACK) return [...new Set([identity, base])];
+  const names = LOOPBACK_NAMES.map((name) => {
+    url.hostname = name;
+    return plainAddress(url.href);
+  });
+  return [...new Set([identity, base, ...names])];
+}
