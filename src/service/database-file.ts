@@ -1,5 +1,7 @@
 // The SQLite file of the service: its tables, and how a file of an earlier format becomes one of this.
 
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage, problem } from '../errors/error.ts';
 import { exactText, isRawNumber, parseExactly } from '../host/exact-json.ts';
@@ -37,7 +39,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
   CREATE TABLE IF NOT EXISTS upload (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes INTEGER,
     uploadedMs INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS server (
@@ -48,31 +50,43 @@ const SCHEMA = `
   INSERT INTO service SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM service);
 `;
 
-const FORMAT = 9;
+const FORMAT = 10;
 
 /** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {
   try {
+    if (file !== ':memory:') closeToOthers(file);
     const db = new DatabaseSync(file);
     // Exclusive, because two services on one file would execute every run twice.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('PRAGMA wal_autocheckpoint = 8000');
     db.exec('BEGIN');
-    renew(db);
+    renew(db, file);
     db.exec(`${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
     return db;
   } catch (cause) {
     const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
-    throw problem(
-      'E602',
-      { what, hint: 'stop the service that uses it, or name another file with --db' },
-      { cause },
-    );
+    const hint =
+      cause instanceof OtherFormat
+        ? 'move the file away, or name another one with --db'
+        : 'stop the service that uses it, or name another file with --db';
+    throw problem('E602', { what, hint }, { cause });
   }
 }
 
+/** The folder beside the database with uploads and the files of runs. */
+export const filesBeside = (file: string): string => `${file}.files`;
+export const uploadsIn = (folder: string): string => join(folder, 'uploads');
+
+/** SQLite gives its journals the mode of the database. Those of an earlier start may be open to others. */
+function closeToOthers(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
+    if (existsSync(path)) chmodSync(path, 0o600);
+}
+
 /** By the format that a file has, what makes it one of the next format. */
-const STEPS: Readonly<Record<number, (db: DatabaseSync) => void>> = {
+const STEPS: Readonly<Record<number, (db: DatabaseSync, file: string) => void>> = {
   8(db) {
     db.exec(`
       ALTER TABLE run ADD COLUMN lostRuns INTEGER NOT NULL DEFAULT 0;
@@ -81,16 +95,32 @@ const STEPS: Readonly<Record<number, (db: DatabaseSync) => void>> = {
     for (const { id, json } of db.prepare('SELECT id, json FROM workflow').all())
       keep.run(withTextBounds(String(json)), String(id));
   },
+  // Uploads become files.
+  9(db, file) {
+    const folder = uploadsIn(filesBeside(file));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const uploads = db.prepare('SELECT id, bytes FROM upload WHERE bytes IS NOT NULL').iterate();
+    for (const { id, bytes } of uploads as Iterable<{ id: string; bytes: Uint8Array }>)
+      writeFileSync(join(folder, id), bytes, { mode: 0o600, flush: true });
+    db.exec(`
+      ALTER TABLE upload RENAME TO uploadBefore; ${SCHEMA}
+      INSERT INTO upload SELECT id, owner, name, type, length(bytes), uploadedMs FROM uploadBefore;
+      DROP TABLE uploadBefore`);
+  },
 };
 
-function renew(db: DatabaseSync): void {
+class OtherFormat extends Error {
+  override readonly name: string = 'OtherFormat';
+}
+
+function renew(db: DatabaseSync, file: string): void {
   const given = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (given === 0) return;
   for (let format = given; format !== FORMAT; format += 1) {
     const step = STEPS[format];
     if (step === undefined)
-      throw new Error(`it was written by another version (format ${given}, not ${FORMAT})`);
-    step(db);
+      throw new OtherFormat(`it was written by another version (format ${given}, not ${FORMAT})`);
+    step(db, file);
   }
 }
 

@@ -34,13 +34,13 @@ export type DeliveryRow = {
   readonly body: string;
 };
 
-/** A file that a client uploads; `bytes` is null until it has arrived. */
-type UploadRow = {
+/** A file that a client uploads; `bytes` is its length, and null until it has arrived. */
+export type UploadRow = {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
   readonly type: string;
-  readonly bytes: Uint8Array | null;
+  readonly bytes: number | null;
   readonly uploadedMs: number;
 };
 
@@ -115,6 +115,8 @@ export function openDatabase(file: string) {
     deliveriesOf: (run: number) =>
       rows<DeliveryRow>(sql.all`SELECT * FROM delivery WHERE run = ${run} ORDER BY rowid`),
     uploadOf: (id: string) => sql.get`SELECT * FROM upload WHERE id = ${id}` as UploadRow | undefined,
+    wholeUploads: () => rows<UploadRow>(sql.all`SELECT * FROM upload WHERE bytes IS NOT NULL`),
+    forgetUpload: (id: string): void => void sql.run`DELETE FROM upload WHERE id = ${id}`,
     dropUploads: (beforeMs: number) => dropUploads(sql, beforeMs),
     close: () => db.close(),
   };
@@ -192,21 +194,23 @@ function writersOf(sql: Statements, begin: () => void) {
       for (const { run, atMs, method, outcome, tookMs, body } of tries)
         void write`INSERT INTO delivery VALUES (${run}, ${atMs}, ${method}, ${outcome}, ${tookMs}, ${body})`;
     },
-    /** Reserves a file, or stores its `bytes`. */
+    /** Reserves a file, or says that it has arrived. */
     upload: ({ id, owner, name, type, bytes, uploadedMs }: UploadRow): void =>
       void write`INSERT OR REPLACE INTO upload VALUES (${id}, ${owner}, ${name}, ${type}, ${bytes}, ${uploadedMs})`,
   };
 }
 
-/** Deletes files that were uploaded before, except those that a run needs which has not ended. */
-function dropUploads(sql: Statements, beforeMs: number): void {
-  const ids = rows<{ id: string }>(sql.all`SELECT id FROM upload WHERE uploadedMs < ${beforeMs}`);
-  if (ids.length === 0) return;
+/** Deletes the rows of what was uploaded before, except what a run needs that has not ended. Returns them. */
+function dropUploads(sql: Statements, beforeMs: number): readonly UploadRow[] {
+  const old = rows<UploadRow>(sql.all`SELECT * FROM upload WHERE uploadedMs < ${beforeMs}`);
+  if (old.length === 0) return [];
   const needed = new Set<string>();
   const alive = sql.all`SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL`;
   for (const row of alive as Iterable<{ inputs: string }>)
     for (const [, id = ''] of row.inputs.matchAll(UPLOAD)) needed.add(id);
-  for (const { id } of ids) if (!needed.has(id)) void sql.run`DELETE FROM upload WHERE id = ${id}`;
+  const dropped = old.filter(({ id }) => !needed.has(id));
+  for (const { id } of dropped) void sql.run`DELETE FROM upload WHERE id = ${id}`;
+  return dropped;
 }
 /** In the address of an upload. */
 const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { problem, errorMessage } from '../errors/error.ts';
 import { openPageLogin } from '../host/page-login.ts';
 import { createApp } from './app.ts';
-import { API, V1 } from './auth.ts';
+import { API, openTokens, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
 import { createService, type Options, type Service } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
@@ -19,7 +19,7 @@ export {
 
 export { serverReport } from './executors/remote/server-report.ts';
 
-type Usual = 'behaviour' | 'keepFilesMs' | 'log';
+type Usual = 'behaviour' | 'keepFilesMs' | 'log' | 'ownerUploadBytes';
 
 export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
   Partial<Pick<Options, Usual>> & {
@@ -38,6 +38,8 @@ export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
   };
 
 const KEEP_FILES_MS = 7 * 86_400_000;
+/** Of several people; one alone has the disk. */
+const OWNER_UPLOAD_BYTES = 100 * 2 ** 30;
 
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
 export async function startLocalService(options: LocalServiceOptions) {
@@ -46,10 +48,12 @@ export async function startLocalService(options: LocalServiceOptions) {
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
   const { webhooksAnywhere: anywhere = false } = options;
   const listensHere = options.publicUrl === undefined && isLoopbackHost(host);
+  const isAlone = listensHere && openTokens(options.tokens).hasOneOwner;
   const service = createService({
     behaviour: 'specification',
     reach: anywhere ? 'anywhere' : listensHere ? 'here' : 'nowhere',
     keepFilesMs: KEEP_FILES_MS,
+    ownerUploadBytes: isAlone ? Number.POSITIVE_INFINITY : OWNER_UPLOAD_BYTES,
     ...options,
     log,
     outside: {

@@ -4,7 +4,7 @@ import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../run-service/contract/shown.ts';
 import { behaviourOf, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
-import { openDatabase, type Database, type DeliveryRow, type RunRow } from './database.ts';
+import { type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
@@ -12,13 +12,11 @@ import { TIMING, type Timing } from './executors/remote/server-deps.ts';
 import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish, type Caller, createWebhooks, type Reach } from './webhooks/webhooks.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
-import { KeptFiles } from './executors/remote/kept-files.ts';
 import { OwnGpus } from './executors/remote/own-gpus.ts';
 import { dealt } from './owner-turns.ts';
+import { openStorage, type Storage } from './storage.ts';
+import type { Uploads } from './uploads.ts';
 
 type Log = (event: string, facts: Record<string, unknown>) => void;
 
@@ -52,6 +50,8 @@ export type Options = {
   readonly outside: Outside;
   /** How long files of runs on own GPUs and uploads are kept, at least. */
   readonly keepFilesMs: number;
+  /** The most bytes of uploads of one owner. */
+  readonly ownerUploadBytes: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -62,21 +62,19 @@ export function createService(options: Options) {
   refuseRepeats(options.deployments);
   const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
   const faults = createFaults(options.faults, seed);
-  const database = openDatabase(options.database);
+  const storage = openStorage(options);
+  const { database, uploads } = storage;
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };
   const address = { origin: '' };
   const time = createTime(options, database);
   const { clock, webhooks } = time;
   const origin = (): string => address.origin;
-  const linksOf = (run: FaultTarget, nowMs: number): Links => ({
-    origin: origin(),
-    endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
-    filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
-  });
+  const linksOf = linker({ faults, origin, speed });
   const { newId } = outside;
   const base = {
     ...time,
     database,
+    uploads,
     faults,
     behaviour: behaviourOf(options.behaviour),
     deployments,
@@ -90,7 +88,11 @@ export function createService(options: Options) {
     outputsIn(database.find(id), executorOf);
   const tell = (run: LiveRun, change: RunChange): void =>
     publish({ ...base, linksOf, outputsOf }, run, change);
-  const executors = openExecutors(options, { ...base, events: eventsFor({ ...base, publish: tell }) });
+  const executors = openExecutors(options, {
+    ...base,
+    storage,
+    events: eventsFor({ ...base, publish: tell }),
+  });
   const executorOf = executors.of;
   const runs = createRuns({ ...base, executorOf, publish: tell });
 
@@ -119,11 +121,21 @@ export function createService(options: Options) {
       clock.close();
       await executors.close();
       await webhooks.close();
-      database.close();
+      storage.close();
     },
   };
 }
 export type Service = ReturnType<typeof createService>;
+
+type LinksOf = (run: FaultTarget, nowMs: number) => Links;
+
+const linker =
+  (deps: { readonly faults: Faults; readonly origin: () => string; readonly speed: number }): LinksOf =>
+  (run, nowMs) => ({
+    origin: deps.origin(),
+    endMs: deps.faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / deps.speed : undefined,
+    filename: deps.faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
+  });
 
 type Deployments = ReadonlyMap<string, Deployment>;
 type ExecutorOf = (deploymentId: string) => Executor;
@@ -135,7 +147,7 @@ const shower =
   (deps: {
     readonly clock: Clock;
     readonly speed: number;
-    readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
+    readonly linksOf: LinksOf;
     readonly executorOf: ExecutorOf;
     readonly deployments: Deployments;
   }) =>
@@ -244,6 +256,8 @@ function createCommit(
 type World = {
   readonly clock: Clock;
   readonly database: Database;
+  readonly uploads: Uploads;
+  readonly storage: Storage;
   readonly faults: Faults;
   readonly origin: () => string;
   readonly commit: Commit;
@@ -255,10 +269,10 @@ type World = {
 
 const TIDY_EVERY_MS = 3_600_000;
 
-/** The simulation for the deployments of its file, and the user's own GPUs for workflows; their files are kept beside the database. */
+/** The simulation for the deployments of its file, and the user's own GPUs for workflows. */
 function openExecutors(options: Options, world: World) {
-  const { clock, database, deployments } = world;
-  const { database: file, keepFilesMs, log, outside } = options;
+  const { clock, database, deployments, storage } = world;
+  const { keepFilesMs, log, outside } = options;
   const inputsOf = (id: string): string => {
     const row = database.find(id);
     if (row === undefined) throw new Error(`the run ${id} was never stored`);
@@ -268,12 +282,8 @@ function openExecutors(options: Options, world: World) {
   const { speed, seed } = options;
   const { newId } = outside;
   const rehearsal = createRehearsal({ ...world, speed, seed, newId, deployments: specs, inputsOf });
-  const isKept = file !== ':memory:';
-  const folder = isKept ? `${file}.files` : mkdtempSync(join(tmpdir(), 'runsheet-files-'));
-  const files = new KeptFiles(folder);
   const tidy = (): void => {
-    files.drop(clock.now() - keepFilesMs);
-    database.dropUploads(clock.now() - keepFilesMs);
+    storage.drop(clock.now() - keepFilesMs);
     clock.at(clock.now() + TIDY_EVERY_MS, tidy);
   };
   tidy();
@@ -283,7 +293,7 @@ function openExecutors(options: Options, world: World) {
     // Before it rejects, it has said why.
     commitSoon: (work) => void world.commitSoon(work).catch(() => undefined),
     inputsOf,
-    files,
+    files: storage.files,
     timing: { ...TIMING, ...options.timing },
     say: log,
   });
@@ -300,10 +310,7 @@ function openExecutors(options: Options, world: World) {
         most,
       ),
     census: () => sumOf(all.flatMap((one) => [...one.census().values()])),
-    async close() {
-      await Promise.all(all.map((one) => one.close()));
-      if (!isKept) rmSync(folder, { recursive: true, force: true });
-    },
+    close: () => Promise.all(all.map((one) => one.close())),
   };
 }
 

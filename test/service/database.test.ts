@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chmodSync, cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -84,6 +85,29 @@ describe('the database', () => {
     expect(database.find('b')).toMatchObject({ id: 'b', status: 'not-started', endedMs: null });
   });
 
+  it('is readable by its user alone, with its journal, also if it was not before', () => {
+    const file = join(freshFolder(), 'runs.db');
+    const modes = (): readonly string[] =>
+      [file, `${file}-wal`].map((path) => (statSync(path).mode & 0o777).toString(8));
+    const before = process.umask(0o022);
+    try {
+      const first = openDatabase(file);
+      first.insert(run('a'));
+      expect(modes()).toEqual(['600', '600']);
+      // As a version before left it behind, killed.
+      cpSync(`${file}-wal`, `${file}-copy`);
+      first.close();
+      cpSync(`${file}-copy`, `${file}-wal`);
+      for (const path of [file, `${file}-wal`]) chmodSync(path, 0o644);
+      const second = openDatabase(file);
+      second.insert(run('b'));
+      expect(modes()).toEqual(['600', '600']);
+      second.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
   it('refuses a file of another format', () => {
     const folder = freshFolder();
     const file = join(folder, 'newer.db');
@@ -110,6 +134,35 @@ describe('the database', () => {
       database.close();
     }
   });
+
+  it('goes on with a file of format 9, whose uploads become files', () => {
+    const file = join(freshFolder(), 'older.db');
+    const older = new DatabaseSync(file);
+    older.exec(`${FORMAT_8};
+      ALTER TABLE run ADD COLUMN lostRuns INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE server ADD COLUMN seats INTEGER;
+      INSERT INTO upload VALUES ('whole', 'ann', 'a.png', 'image/png', x'0102ff', 1),
+        ('empty', 'ann', 'b.png', 'image/png', x'', 2), ('reserved', 'ben', 'c.png', 'image/png', NULL, 3);
+      PRAGMA user_version = 9;`);
+    older.close();
+    for (const times of ['first', 'second']) {
+      const database = openDatabase(file);
+      expect(database.uploadOf('whole'), times).toEqual({
+        id: 'whole',
+        owner: 'ann',
+        name: 'a.png',
+        type: 'image/png',
+        bytes: 3,
+        uploadedMs: 1,
+      });
+      expect(['empty', 'reserved'].map((id) => database.uploadOf(id)?.bytes)).toEqual([0, null]);
+      database.close();
+    }
+    const contents = readdirSync(`${file}.files/uploads`).map(
+      (name) => `${name}: ${readFileSync(`${file}.files/uploads/${name}`, 'hex')}`,
+    );
+    expect(new Set(contents)).toEqual(new Set(['empty: ', 'whole: 0102ff']));
+  });
 });
 
 it('a service whose database fails stops its clock and accepts no more runs', async () => {
@@ -124,6 +177,7 @@ it('a service whose database fails stops its clock and accepts no more runs', as
     log: (event) => events.push(event),
     reach: 'here',
     keepFilesMs: 0,
+    ownerUploadBytes: 0,
     outside: { clock: createWallClock, newId: () => randomUUID(), caller: openCaller({ anywhere: false }) },
   });
   const spec = present(DEMO_DEPLOYMENTS[0]);

@@ -1,47 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLocalService, DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
-import { asking, present, TOKEN, type Asking } from './asking.ts';
+import { asking, present, TOKEN } from './asking.ts';
 import { mostAtOnce } from './at-once.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-
-type Process = Omit<Asking, 'service'> & { kill(): Promise<void> };
+import { startProcess, type Process } from './service-process.ts';
 
 const temporaryFile = (): string => join(freshFolder(), 'service.db');
-
-/** Starts a service in a separate process. */
-async function startProcess(database: string, deployment: object, more: object = {}): Promise<Process> {
-  const options = {
-    port: 0,
-    tokens: [TOKEN],
-    speed: 100,
-    database,
-    deployment,
-    faults: {},
-    seed: 1,
-    ...more,
-  };
-  const program = fileURLToPath(import.meta.resolve('./serving.ts'));
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => killed(child));
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { url, deploymentId } = JSON.parse(line) as { url: string; deploymentId: string };
-  return { ...asking(url, deploymentId), kill: () => killed(child) };
-}
-
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
 
 async function listed({ ask, deploymentId }: Process): Promise<string[]> {
   const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs?limit=10000`);

@@ -59,6 +59,12 @@ export const serviceFlags = {
     ...age('time', 'how long the files of runs on your own GPUs are kept, at least'),
     default: '7d',
   },
+  ownerUploads: optional(
+    wholeFlag(1)(
+      'GiB',
+      'how many GiB of uploads each owner may keep, such as 500 (default: 100; one person on this machine: any number)',
+    ),
+  ),
   deployments: optional(
     textFlag('file', 'JSON file of deployments and their machines (default: demo deployments)'),
   ),

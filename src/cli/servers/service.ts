@@ -53,6 +53,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
     only: flags.only,
     webhooksAnywhere: flags.webhooksAnywhere,
     keepFilesMs: flags.keepFiles,
+    ...(flags.ownerUploads !== undefined && { ownerUploadBytes: flags.ownerUploads * 2 ** 30 }),
     seed: flags.seed,
     log(event, facts) {
       log.debug(facts, event);

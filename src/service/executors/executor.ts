@@ -43,7 +43,7 @@ export type Output = {
 export type OutputFile = {
   readonly type: string;
   readonly bytes: number;
-  readonly content: Buffer | Readable;
+  readonly content: Buffer | (() => Readable);
 };
 
 /** A change of a run to publish: a new status, or progress. */

@@ -31,14 +31,13 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
 /** A browser must never show the output of a run as a page of this service. */
 export function sendFile(reply: FastifyReply, { type, bytes, content }: OutputFile): FastifyReply {
   const isShown = /^(?:image\/(?!svg)|video\/|audio\/)/.test(type);
-  return reply
-    .type(type)
-    .headers({
-      'content-length': bytes,
-      'x-content-type-options': 'nosniff',
-      ...(!isShown && { 'content-disposition': 'attachment' }),
-    })
-    .send(content);
+  void reply.type(type).headers({
+    'content-length': bytes,
+    'x-content-type-options': 'nosniff',
+    ...(!isShown && { 'content-disposition': 'attachment' }),
+  });
+  if (reply.request.method === 'HEAD') return reply.send();
+  return reply.send(Buffer.isBuffer(content) ? content : content());
 }
 
 type FileOfRun = { readonly row: RunRow; readonly file: OutputFile };

@@ -2,6 +2,7 @@
 
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
 import { PATHS, UPLOAD_BYTES_MAX_V1, uploadQuerySchema } from '../../run-service/contract/paths.ts';
 import { missingAt } from '../../run-service/contract/refusal.ts';
 import type { Shown, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
@@ -12,18 +13,21 @@ import { notFound, Refused, route } from './refusals.ts';
 const BYTES_MAX = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
 const FILES = '/files/uploads';
+/** Only the file is streamed; everything else of a form is held in memory. */
+const FORM = { files: 1, fields: 8, fieldSize: 64 * 1024, parts: 16, fileSize: Number.POSITIVE_INFINITY };
 
 /** The form of V2, in a separate app, because no other route reads forms. */
 export async function serveUploads(app: FastifyInstance, service: Service): Promise<void> {
-  await app.register(multipart, { limits: { fileSize: BYTES_MAX, files: 1 } });
+  await app.register(multipart, { limits: FORM });
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
     service.seen('upload');
-    const file = await fileOf(request);
-    if (file === undefined) throw new Refused(422, [missingAt('body', 'file')]);
-    const { name, type, bytes } = file;
+    const part = await fileOf(request);
+    if (part === undefined) throw new Refused(422, [missingAt('body', 'file')]);
+    const { filename: name, mimetype: type } = part;
     if (!TAKEN.test(type)) throw new Refused(400, 'Unsupported file type');
     const id = service.newId('upload');
-    service.database.upload({ id, owner: request.owner, name, type, bytes, uploadedMs: service.clock.now() });
+    const upload = { id, owner: request.owner, name, type, uploadedMs: service.clock.now() };
+    await fromBody(() => service.uploads.store(upload, part.file, BYTES_MAX));
     const stored: Shown<typeof uploadShown> = {
       message: 'File uploaded successfully',
       file_id: id,
@@ -34,18 +38,20 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
   });
 }
 
-type File = { readonly name: string; readonly type: string; readonly bytes: Buffer };
-
-/** The file of the form; undefined if there is none. Throws the framework's error if the file is too large. */
-async function fileOf(request: FastifyRequest): Promise<File | undefined> {
+/** The file of the form; undefined if there is none. */
+async function fileOf(request: FastifyRequest) {
   if (!request.isMultipart()) return undefined;
+  const part = await fromBody(() => request.file());
+  return part?.fieldname === 'file' ? part : undefined;
+}
+
+/** An invalid form, or a body that breaks off, is the fault of the client; one that cannot be written is not. */
+async function fromBody<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    const part = await request.file();
-    if (part?.fieldname !== 'file') return undefined;
-    return { name: part.filename, type: part.mimetype, bytes: await part.toBuffer() };
+    return await work();
   } catch (error) {
-    // For an invalid form the parser's error has no status.
-    if ((error as FastifyError).statusCode !== undefined) throw error;
+    const { statusCode, syscall } = error as FastifyError & NodeJS.ErrnoException;
+    if (statusCode !== undefined || syscall !== undefined) throw error;
     throw new Refused(400, 'There was an error parsing the body');
   }
 }
@@ -58,14 +64,7 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
     const id = service.newId('upload');
     const { type } = read.data;
     const name = `${id}.${type.split('/')[1] ?? 'bin'}`;
-    service.database.upload({
-      id,
-      owner: request.owner,
-      name,
-      type,
-      bytes: null,
-      uploadedMs: service.clock.now(),
-    });
+    service.uploads.reserve({ id, owner: request.owner, name, type, uploadedMs: service.clock.now() });
     const url = addressOf(service, id, name);
     const place: Shown<typeof v1UploadUrlShown> = { upload_url: url, file_id: id, download_url: url };
     return reply.send(place);
@@ -73,29 +72,33 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
 }
 
 /** Downloads, and V1's uploads. */
-export function serveUploaded(app: FastifyInstance, service: Service): void {
+export function serveUploaded(app: FastifyInstance, { uploads }: Service): void {
   app.removeAllContentTypeParsers();
-  const asBytes = { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX_V1 } as const;
-  app.addContentTypeParser('*', asBytes, (_request, body, done) => done(null, body));
-  const uploadAt = ({ params }: FastifyRequest) =>
-    service.database.uploadOf((params as { readonly id: string }).id);
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  const idIn = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
   // The address allows one upload without a token; no other body is read.
   app.addHook('onRequest', (request, reply, done) =>
-    request.method === 'PUT' && uploadAt(request)?.bytes !== null ? void notFound(reply) : done(),
+    request.method === 'PUT' && uploads.find(idIn(request))?.bytes !== null ? void notFound(reply) : done(),
   );
-  route(app, ['GET', 'HEAD', 'PUT'], `${FILES}/:id/:name`, (request, reply): FastifyReply => {
-    const upload = uploadAt(request);
+  route(app, ['GET', 'HEAD', 'PUT'], `${FILES}/:id/:name`, async (request, reply): Promise<FastifyReply> => {
+    const id = idIn(request);
     if (request.method === 'PUT') {
-      // Another one may have come meanwhile.
-      if (upload === undefined || upload.bytes !== null) return notFound(reply);
-      service.database.upload({ ...upload, bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0) });
-      return reply.code(200).send();
+      const body = (request.body as Readable | undefined) ?? Readable.from([]);
+      const isFilled = await fromBody(() => uploads.fill(id, body, UPLOAD_BYTES_MAX_V1));
+      return isFilled ? reply.code(200).send() : notFound(reply);
     }
-    if (!upload?.bytes) return notFound(reply);
+    const upload = uploads.find(id);
+    if (upload === undefined || upload.bytes === null) return notFound(reply);
+    const content = request.method === 'HEAD' ? null : await uploads.open(id);
+    if (content === undefined) return notFound(reply);
     return reply
       .type(upload.type)
-      .headers({ 'content-disposition': 'attachment', 'x-content-type-options': 'nosniff' })
-      .send(Buffer.from(upload.bytes));
+      .headers({
+        'content-length': upload.bytes,
+        'content-disposition': 'attachment',
+        'x-content-type-options': 'nosniff',
+      })
+      .send(content ?? undefined);
   });
 }
 

@@ -255,7 +255,7 @@ function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
 // Files that a run of the real service could not read are refused, so that a rehearsal does not promise more than the real run keeps.
 type Uploads = {
   readonly origin: () => string;
-  readonly database: { uploadOf(id: string): { readonly bytes: unknown } | undefined };
+  readonly uploads: { has(id: string): boolean };
 };
 
 const unreadableFiles = (
@@ -270,14 +270,14 @@ const unreadableFiles = (
     return why === undefined ? [] : [badValue(['body', 'inputs', name], value, why)];
   });
 
-function faultOf(value: unknown, { origin, database }: Uploads): string | undefined {
+function faultOf(value: unknown, { origin, uploads }: Uploads): string | undefined {
   if (typeof value !== 'string') return 'it must be the address of a file';
   if (/^data:[\w.+-]+\//i.test(value)) return undefined;
   if (!isWebAddress(value)) return 'it is no http address, so no run can read it';
   const url = new URL(value);
   if (value.startsWith(`${origin()}/`)) {
     const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(url.pathname) ?? [];
-    return id === undefined || database.uploadOf(id)?.bytes ? undefined : 'there is no such upload';
+    return id === undefined || uploads.has(id) ? undefined : 'there is no such upload';
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isHere = /(?:^|\.)localhost$/i.test(host) || (isIP(host) !== 0 && networkOf(host) !== 'public');

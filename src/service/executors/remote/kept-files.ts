@@ -3,20 +3,9 @@
 //      <folder>/<day>/<run>/<n>.png     written as .part, and renamed when it is whole
 
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  openAsBlob,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, openAsBlob, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
 import type { Backend, FileRef, Made } from './backend.ts';
@@ -24,6 +13,7 @@ import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/media-types.ts';
+import { keepPart, writePart } from '../../whole-file.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep its run for ever. */
@@ -72,21 +62,12 @@ export class KeptFiles {
     const target = join(this.#folder, path);
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
     let bytes = 0;
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        bytes += chunk.length;
-        done(bytes > FILE_BYTES_MOST ? new FileGone(`the file ${ref.filename} is too large`) : null, chunk);
-      },
-    });
-    const written = createWriteStream(`${target}.part`, { mode: 0o600 });
-    await pipeline(content, counted, written, { signal: AbortSignal.timeout(FILE_MS) });
-    const file = await open(`${target}.part`, 'r+');
-    try {
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    renameSync(`${target}.part`, target);
+    const count = (more: number): void => {
+      bytes += more;
+      if (bytes > FILE_BYTES_MOST) throw new FileGone(`the file ${ref.filename} is too large`);
+    };
+    await writePart(content, `${target}.part`, { count, signal: AbortSignal.timeout(FILE_MS) });
+    await keepPart(`${target}.part`, target);
     return { filename, path, type: typeOf(extension), bytes };
   }
 
@@ -115,7 +96,7 @@ export class KeptFiles {
   /** undefined if it was dropped. */
   open({ path, type, bytes }: StoredFile): OutputFile | undefined {
     const file = join(this.#folder, path);
-    return existsSync(file) ? { type, bytes, content: createReadStream(file) } : undefined;
+    return existsSync(file) ? { type, bytes, content: () => createReadStream(file) } : undefined;
   }
 
   /** Deletes the files of runs of days before: at the end of a day, all files of the day are older. */

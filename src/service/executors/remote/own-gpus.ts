@@ -1,7 +1,7 @@
 // A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
 
 import { extname } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
@@ -65,9 +65,10 @@ type Tried = {
 type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
   readonly database: Pick<
     Database,
-    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'uploadOf' | 'find'
+    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'find'
   >;
   readonly deployments: Map<string, Deployment>;
+  readonly uploads: { open(id: string): Promise<Readable | undefined> };
   /** The address of the service itself, whose uploads it reads directly. */
   readonly origin: () => string;
 };
@@ -270,16 +271,16 @@ const INPUT_BYTES_MOST = 1 << 30;
 const INPUT_MS = 600_000;
 
 /** Carries the files of a run to the server that executes it. Each run asks for them: what an address names may be another file by now. */
-function fileCarrier({ database, origin, files: kept }: World): RemoteWorld['putFiles'] {
+function fileCarrier({ uploads, origin, files: kept }: World): RemoteWorld['putFiles'] {
   const download = openDownloads(4);
-  const uploadedAt = (address: string): Uint8Array | null | undefined => {
+  const uploadAt = async (address: string): Promise<Readable | undefined> => {
     const path = address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '';
     const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(path) ?? [];
-    return id === undefined ? undefined : database.uploadOf(id)?.bytes;
+    return id === undefined ? undefined : uploads.open(id);
   };
   const chunksAt = async (address: string): Promise<AsyncIterable<Uint8Array>> => {
-    const uploaded = uploadedAt(address);
-    if (uploaded) return Readable.from([uploaded]);
+    const uploaded = await uploadAt(address);
+    if (uploaded !== undefined) return uploaded;
     const signal = AbortSignal.timeout(INPUT_MS);
     return bounded((await download(address, { service: PUBLIC, signal })).chunks);
   };

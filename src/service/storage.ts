@@ -1,0 +1,50 @@
+// Everything that the service keeps: its database, and beside it a folder with uploads and the files of runs. Only the user who runs
+// the service can read them.
+
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from './database.ts';
+import { filesBeside, uploadsIn } from './database-file.ts';
+import { KeptFiles } from './executors/remote/kept-files.ts';
+import { Uploads } from './uploads.ts';
+
+type StorageOptions = {
+  /** The SQLite file; `:memory:` keeps nothing. */
+  readonly database: string;
+  /** The most bytes of uploads of one owner. */
+  readonly ownerUploadBytes: number;
+};
+
+export function openStorage({ database: file, ownerUploadBytes }: StorageOptions) {
+  const isKept = file !== ':memory:';
+  const database = openDatabase(file);
+  const folder = isKept ? ownFolder(filesBeside(file)) : mkdtempSync(join(tmpdir(), 'runsheet-files-'));
+  const uploads = new Uploads({
+    folder: ownFolder(uploadsIn(folder)),
+    database,
+    ownerBytesMost: ownerUploadBytes,
+  });
+  const files = new KeptFiles(folder);
+  return {
+    database,
+    uploads,
+    files,
+    /** Deletes the files of before, except uploads that runs still need. */
+    drop(beforeMs: number): void {
+      files.drop(beforeMs);
+      uploads.drop(beforeMs);
+    },
+    close(): void {
+      database.close();
+      if (!isKept) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+export type Storage = ReturnType<typeof openStorage>;
+
+function ownFolder(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  chmodSync(path, 0o700);
+  return path;
+}
