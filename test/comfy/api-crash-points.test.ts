@@ -3,26 +3,22 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { openApiScene, type Loss } from './api-stand-in.ts';
+import { openApiScene, type ApiScene as Scene } from './api-scene.ts';
+import type { Loss } from './api-stand-in.ts';
+import type { Mode } from './api-surfaces.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
 import { COPIER, isDoubtful, isRunning, OwnService, portrait } from './own-service.ts';
 
-type Scene = Awaited<ReturnType<typeof openApiScene>>;
-
-const sceneOf = (
-  hasLists: boolean,
-  graph?: ReturnType<typeof portrait>,
-  timing: object = {},
-): Promise<Scene> => openApiScene(hasLists, graph, { spentMs: 100, ...timing });
+const sceneOf = (mode: Mode, graph?: ReturnType<typeof portrait>, timing: object = {}): Promise<Scene> =>
+  openApiScene(mode, graph, { spentMs: 100, provedMs: 200, ...timing });
 
 type Point = {
   readonly name: string;
   readonly loses?: Loss;
   readonly crash?: (scene: Scene, id: string) => Promise<void>;
-  /** How often it is executed by a service with lists, and by one without, where the end of the run may be unknown. */
-  readonly lists: Outcome;
-  readonly none: Outcome;
+  /** How often it is executed on each surface, and with how many keys it is asked for. */
+  readonly at: Partial<Readonly<Record<Mode, Outcome>>>;
 };
 type Outcome = {
   readonly times: number;
@@ -32,11 +28,19 @@ type Outcome = {
 };
 
 const SURE = { times: 1, keys: 1 };
+/** It may have been executed, and the contract leaves no proof. */
+const DOUBTFUL = { ...SURE, isDoubtful: true } as const;
+const NEVER_MADE = { ...DOUBTFUL, times: 0 };
 const AGAIN = /which it may have been given already: it is sent again/;
-const ONCE = { lists: SURE, none: SURE };
+const everywhere = (outcome: Outcome): Point['at'] => ({
+  deployment: outcome,
+  'old-deployment': outcome,
+  cloud: outcome,
+  proxy: outcome,
+});
 
 const POINTS: readonly Point[] = [
-  { name: 'nothing', ...ONCE },
+  { name: 'nothing', at: everywhere(SURE) },
   {
     name: 'our service dies while it executes',
     crash: async ({ own }, id) => {
@@ -44,7 +48,7 @@ const POINTS: readonly Point[] = [
       await own.close();
       await own.open();
     },
-    ...ONCE,
+    at: everywhere(SURE),
   },
   {
     name: 'its process starts again and has forgotten keys and jobs',
@@ -54,31 +58,42 @@ const POINTS: readonly Point[] = [
       await own.close();
       await own.open();
     },
-    ...ONCE,
+    at: { proxy: SURE },
   },
   {
     name: 'the answer is lost',
     loses: 'the answer',
-    lists: SURE,
-    none: { ...SURE, isDoubtful: true },
+    at: { deployment: SURE, 'old-deployment': DOUBTFUL, cloud: DOUBTFUL, proxy: SURE },
+  },
+  {
+    name: 'the answer is lost, and our service dies',
+    loses: 'the answer',
+    crash: async ({ own, api }) => {
+      await until(() => api.executions.length === 2, 'it is executed');
+      await own.close();
+      await own.open();
+    },
+    at: { deployment: SURE, 'old-deployment': DOUBTFUL, cloud: DOUBTFUL, proxy: SURE },
   },
   {
     name: 'the request is lost',
     loses: 'everything',
-    lists: { ...SURE, says: AGAIN },
-    none: { ...SURE, says: AGAIN },
+    at: everywhere({ ...SURE, says: AGAIN }),
   },
   {
     name: 'the request is lost after its key was used',
     loses: 'the request',
-    lists: { times: 0, keys: 1, isDoubtful: true },
-    none: { times: 0, keys: 1, isDoubtful: true },
+    at: {
+      deployment: { times: 1, keys: 2, says: /its key is used up: it is sent anew/ },
+      'old-deployment': NEVER_MADE,
+      cloud: NEVER_MADE,
+      proxy: NEVER_MADE,
+    },
   },
   {
     name: 'the job is executed and never remembered',
     loses: 'its memory',
-    lists: { ...SURE, isDoubtful: true },
-    none: { ...SURE, isDoubtful: true },
+    at: { proxy: DOUBTFUL },
   },
   {
     name: 'its process dies when it hands the job on, and has forgotten keys and jobs',
@@ -87,9 +102,7 @@ const POINTS: readonly Point[] = [
       await until(() => gpu.executions.length === 2, 'it is executed');
       api.forget();
     },
-    lists: { ...SURE, isDoubtful: true },
-    // Nothing shows that, and its key is the only protection.
-    none: { times: 2, keys: 1, says: AGAIN },
+    at: { proxy: DOUBTFUL },
   },
   {
     name: 'ComfyUI dies while it executes, so that the job is expired',
@@ -98,26 +111,41 @@ const POINTS: readonly Point[] = [
       await gpu.kill();
       await gpu.start();
     },
-    lists: { times: 2, keys: 2, says: /it is executed again/ },
-    none: { ...SURE, isDoubtful: true },
+    at: { proxy: { times: 2, keys: 2, says: /it is executed again/ } },
+  },
+  {
+    name: 'the platform gives the job up while it executes',
+    crash: async ({ own, api }, id) => {
+      await own.until(id, isRunning);
+      api.hosted.expire(api.executions.at(-1)?.prompt_id ?? '');
+    },
+    at: { deployment: DOUBTFUL, 'old-deployment': DOUBTFUL, cloud: DOUBTFUL },
+  },
+  {
+    name: 'the job is deleted while it executes',
+    crash: async ({ own, api }, id) => {
+      await own.until(id, isRunning);
+      api.hosted.purge(api.executions.at(-1)?.prompt_id ?? '');
+    },
+    at: { deployment: DOUBTFUL, 'old-deployment': DOUBTFUL, cloud: DOUBTFUL },
   },
 ];
 
 describe('a run is bought once', () => {
-  const cases = POINTS.flatMap((point) => [
-    { ...point, hasLists: true },
-    { ...point, hasLists: false },
-  ]);
-  it.each(cases)('$name (lists: $hasLists)', async ({ loses, crash, lists, none, hasLists }) => {
-    const scene = await sceneOf(hasLists);
+  const cases = POINTS.flatMap(({ at, ...point }) =>
+    Object.entries(at).map(([mode, outcome]) => ({ ...point, mode: mode as Mode, outcome })),
+  );
+  it.each(cases)('$name ($mode)', async ({ loses, crash, mode, outcome }) => {
+    const scene = await sceneOf(mode);
     const { gpu, api, own } = scene;
     const tick = setInterval(() => gpu.wake(), 50);
     // Its memory goes back to before the run.
     await own.until(await own.queue({})).finally(() => clearInterval(tick));
+    const before = new Set(api.asked);
     api.loses = loses;
     const id = await own.queue({ prompt: 'an owl', '3.seed': 7 });
     await crash?.(scene, id);
-    const { isDoubtful: isLost = false, times, keys, says } = hasLists ? lists : none;
+    const { isDoubtful: isLost = false, times, keys, says } = outcome;
     // Each execution sleeps until it is woken.
     const waking = setInterval(() => isLost || gpu.wake(), 50);
     const run = await own.until(id, isLost ? isDoubtful : undefined).finally(() => clearInterval(waking));
@@ -125,23 +153,25 @@ describe('a run is bought once', () => {
     expect([run.status, colour]).toEqual(
       isLost ? ['timeout', undefined] : ['success', drawnColour('an owl', 7)],
     );
-    expect([...new Set(api.asked.slice(1))]).toEqual([1, 2].slice(0, keys).map((at) => `rs-${id}-${at}`));
+    const asked = api.asked.filter((key) => !before.has(key));
+    expect([...new Set(asked)]).toEqual([1, 2].slice(0, keys).map((at) => `rs-${id}-${at}`));
     expect(gpu.executions).toHaveLength(1 + times);
     expect(await own.log(id)).toMatch(isLost ? /it is not sent again/ : (says ?? /^goes to \S+$/));
   });
 
   it('and not repeated at a service that shows nothing of before, because it may have been started again', async () => {
-    const { gpu, api, own } = await sceneOf(true);
+    const { gpu, api, own } = await sceneOf('proxy');
     api.loses = 'its memory';
     const id = await own.queue({});
     await until(() => gpu.executions.length === 1, 'it is executed');
     api.forget();
     const run = await own.until(id, isDoubtful);
-    expect([run.status, api.asked.length, gpu.executions.length]).toEqual(['timeout', 1, 1]);
+    // The first request was refused, because its label was a map.
+    expect([run.status, api.asked.length, gpu.executions.length]).toEqual(['timeout', 2, 1]);
   });
 
   it('also if a gateway answers for the service ten times', async () => {
-    const { gpu, api, own } = await sceneOf(false);
+    const { gpu, api, own } = await sceneOf('cloud');
     api.loses = 'the answer';
     const id = await own.queue({});
     await until(() => gpu.executions.length === 1, 'it is executed');
@@ -152,7 +182,7 @@ describe('a run is bought once', () => {
   });
 
   it('and not sent while ComfyUI is down, because its key would be used', async () => {
-    const { gpu, api, own } = await sceneOf(true, portrait());
+    const { gpu, api, own } = await sceneOf('proxy', portrait());
     await gpu.kill();
     const id = await own.queue({});
     await own.until(id, ({ live_status }) => live_status?.includes('upstream_unreachable') === true);
@@ -163,8 +193,10 @@ describe('a run is bought once', () => {
   });
 });
 
-it('a picture of a row is an asset there, which the workflow names', async () => {
-  const { own } = await sceneOf(true, portrait());
+const MODES = ['deployment', 'cloud', 'proxy'] as const;
+
+it.each(MODES)('a picture of a row is an asset there, which the workflow names (%s)', async (mode) => {
+  const { own } = await sceneOf(mode, portrait());
   const picture = await own.picture(await own.until(await own.queue({ prompt: 'an owl' })));
   await own.add([], COPIER);
   const run = await own.until(await own.queue({ photo: await own.upload(picture) }));
@@ -176,29 +208,26 @@ it.each([
   ['the network of the service', ({ api }: Scene) => `${api.url}/store`, 'success', /^goes to \S+$/],
   ['elsewhere', () => 'http://169.254.169.254/store', 'failed', /169\.254\.169\.254/],
 ])('files are in a store, in %s', async (_, storeOf, status, says) => {
-  const scene = await sceneOf(true, portrait(), { pollMs: 2 });
+  const scene = await sceneOf('proxy', portrait(), { pollMs: 2 });
   const { api, own } = scene;
   api.store = storeOf(scene);
   const run = await own.until(await own.queue({ prompt: 'an owl' }));
   expect([run.status, await own.log(run.id)]).toEqual([status, expect.stringMatching(says)]);
 });
 
-it.each([true, false])(
-  'a job with odd facts keeps no other one waiting, and ends (lists: %s)',
-  async (hasLists) => {
-    const { own, api } = await sceneOf(hasLists, portrait());
-    api.alters = (job) => ({ ...job, error: 'none', started_at: 7, outputs: [{ node_id: '9', name: null }] });
-    const id = await own.queue({});
-    expect((await own.until(id)).status).toBe('failed');
-    expect(await own.log(id)).toContain('outputs that cannot be read');
-    api.alters = (job) => (String(job['metadata']).includes(id) ? { ...job, status: 7 } : job);
-    expect((await own.until(await own.queue({}))).status).toBe('success');
-  },
-);
+it.each(MODES)('a job with odd facts keeps no other one waiting, and ends (%s)', async (mode) => {
+  const { own, api } = await sceneOf(mode, portrait());
+  api.alters = (job) => ({ ...job, error: 'none', started_at: 7, outputs: [{ node_id: '9', name: null }] });
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  expect(await own.log(id)).toContain('outputs that cannot be read');
+  api.alters = (job) => (String(job['metadata']).includes(id) ? { ...job, status: 7 } : job);
+  expect((await own.until(await own.queue({}))).status).toBe('success');
+});
 
 describe('a run that cannot be sent', () => {
   it('pauses those that follow while no credits are left, and is sent when there are some', async () => {
-    const { api, own, gpu } = await sceneOf(false, portrait());
+    const { api, own, gpu } = await sceneOf('cloud', portrait());
     api.refuses = 402;
     const id = await own.queue({ prompt: 'an owl' });
     await own.until(id, ({ live_status }) => live_status?.includes('402') === true);
@@ -206,12 +235,15 @@ describe('a run that cannot be sent', () => {
       deployment_id: own.deployment,
       inputs: {},
     });
-    expect([next.status, JSON.stringify(next.json)]).toEqual([403, expect.stringContaining('Insufficient')]);
+    expect([next.status, JSON.stringify(next.json)]).toEqual([
+      403,
+      expect.stringContaining('insufficient_credits'),
+    ]);
     expect(gpu.executions).toHaveLength(0);
   });
 
   it('leaves its place to others while it is unknown whether it is there', async () => {
-    const { api, own, gpu } = await sceneOf(true, portrait(), { spentMs: 3_600_000 });
+    const { api, own, gpu } = await sceneOf('proxy', portrait(), { spentMs: 3_600_000 });
     await own.until(await own.queue({ prompt: 'the first' }));
     for (const prompt of ['one', 'two', 'three']) {
       api.loses = 'the request';
@@ -223,7 +255,7 @@ describe('a run that cannot be sent', () => {
   });
 
   it('waits as long as it is told', async () => {
-    const { api, own, gpu } = await sceneOf(true, portrait());
+    const { api, own, gpu } = await sceneOf('proxy', portrait());
     api.refuses = 429;
     const id = await own.queue({ prompt: 'an owl' });
     await own.until(id, ({ live_status }) => live_status?.includes('429') === true);
@@ -238,14 +270,14 @@ describe('a run that cannot be sent', () => {
       class_type: 'Fail',
       inputs: { image: ['3', 0], message: 'Allocation on device', exception_type: 'torch.OutOfMemoryError' },
     };
-    const scene = await sceneOf(true, graph);
+    const scene = await sceneOf('proxy', graph);
     const id = await scene.own.queue({});
     expect((await scene.own.until(id)).status).toBe('failed');
     expect(await scene.own.log(id)).toMatch(/Allocation on device \(node 5, Fail\)$/m);
   });
 
   it('is cancelled there too', async () => {
-    const { own, api, gpu } = await sceneOf(true);
+    const { own, api, gpu } = await sceneOf('proxy');
     const id = await own.queue({});
     await own.until(id, isRunning);
     const ended = once(gpu, 'ended');
@@ -257,7 +289,7 @@ describe('a run that cannot be sent', () => {
   });
 
   it('is cancelled there too while another one is looked for, which may have been sent and says so', async () => {
-    const { own, api } = await sceneOf(false, portrait({ seconds: 3_600 }), { lateMs: 3_600_000 });
+    const { own, api } = await sceneOf('cloud', portrait({ seconds: 3_600 }), { lateMs: 3_600_000 });
     const id = await own.queue({ prompt: 'one' });
     await own.until(id, isRunning);
     api.loses = 'everything';
@@ -274,24 +306,26 @@ describe('a run that cannot be sent', () => {
 });
 
 it('a run that was cancelled while its request was under way stays so, whatever the answer says', async () => {
-  const { own, api } = await sceneOf(false, portrait(), { spentMs: 0, lateMs: 0 });
+  const { own, api } = await sceneOf('cloud', portrait(), { spentMs: 0, lateMs: 0 });
+  await own.until(await own.queue({ prompt: 'before' }));
+  const { length: before } = api.asked;
   api.loses = 'the request';
   const id = await own.queue({ prompt: 'one' });
   const { promise, resolve } = Promise.withResolvers<void>();
-  await until(() => api.asked.length === 1, 'its key is used');
+  await until(() => api.asked.length === before + 1, 'its key is used');
   api.answersAfter = promise;
-  await until(() => api.asked.length === 2, 'it is sent again');
+  await until(() => api.asked.length === before + 2, 'it is sent again');
   await own.ask('POST', `/run/${id}/cancel`);
   const { ended_at } = await own.run(id);
   await own.queue({ prompt: 'two' });
   resolve();
-  await until(() => api.asked.length === 3, 'the next one is sent');
+  await until(() => api.asked.length === before + 3, 'the next one is sent');
   expect(await own.run(id)).toMatchObject({ status: 'cancelled', ended_at });
 });
 
 /** Two services, one of which executes a run. */
-async function runAtOneOfTwo(hasLists: boolean) {
-  const [first, second] = [await sceneOf(hasLists), await sceneOf(hasLists)];
+async function runAtOneOfTwo(mode: Mode) {
+  const [first, second] = [await sceneOf(mode), await sceneOf(mode)];
   const own = await OwnService.of(
     [first, second].map(({ api: { url } }) => ({ url, kind: 'comfy-api' })),
     portrait({ seconds: 3_600 }),
@@ -304,7 +338,7 @@ async function runAtOneOfTwo(hasLists: boolean) {
 }
 
 it('a run that was bought at a service without lists stays there, however long that is away', async () => {
-  const { own, id, left, next } = await runAtOneOfTwo(false);
+  const { own, id, left, next } = await runAtOneOfTwo('cloud');
   left.api.isAway = true;
   // Others would move meanwhile.
   await until(() => left.api.unanswered > 30, 'it is asked for long');
@@ -318,7 +352,7 @@ it.each([
   ['', false],
   [', also if ours was restarted meanwhile', true],
 ])('a run that moved is stopped at the service that it left%s', async (_, isRestarted) => {
-  const { own, id, left, next } = await runAtOneOfTwo(true);
+  const { own, id, left, next } = await runAtOneOfTwo('proxy');
   left.api.isAway = true;
   await until(() => next.gpu.executions.length === 1, 'it is executed elsewhere');
   if (isRestarted) await own.close();

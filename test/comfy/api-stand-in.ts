@@ -1,24 +1,31 @@
-// A service that speaks the Comfy API v2, for tests: a stand-in for ComfyUI behind it, and the habits of comfy-api-proxy and of
-// Comfy Cloud in front. A key is used up by the first request with it; jobs of before a restart of ComfyUI are `expired`.
+// A service that speaks the Comfy API v2, for tests, written from its published contract: a deployment, Comfy Cloud, or comfy-api-proxy,
+// in front of stand-ins for ComfyUI, which count what was executed. Answers are lost, changed or replaced on demand.
 
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
+import { parseExactly } from '../../src/host/exact-json.ts';
 import { serveForTest } from '../stage/serve.ts';
-import { openStandIn, OwnService, portrait } from './own-service.ts';
+import { HostedJobs } from './api-hosted-jobs.ts';
+import { ProxyJobs } from './api-proxy-jobs.ts';
+import {
+  assetShown,
+  imageIn,
+  jobShown,
+  Refused,
+  type Image,
+  type Progress,
+  type StoredJob,
+} from './api-shapes.ts';
+import { proxyJob, SURFACES, type Mode, type Surface } from './api-surfaces.ts';
+import type { Executed } from './comfy-process.ts';
+import type { Graph } from './node-classes.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
-type Shown = { readonly status: unknown; readonly [more: string]: unknown };
-type Facts = {
-  readonly history: Readonly<Record<string, Entry>>;
-  readonly queue: Readonly<Record<'queue_running' | 'queue_pending', readonly (readonly [number, string])[]>>;
-};
-type Entry = {
-  readonly status: { readonly status_str: string; readonly messages: readonly (readonly [string, object])[] };
-  readonly outputs: Readonly<
-    Record<string, Readonly<Record<string, readonly { readonly filename: string }[]>>>
-  >;
+type Shown = Readonly<Record<string, unknown>>;
+type Answer = {
+  readonly status: number;
+  readonly body: object | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /**
@@ -27,20 +34,34 @@ type Entry = {
  */
 export type Loss = 'the answer' | 'its memory' | 'the request' | 'everything';
 
+/** A request of a client, without its body. */
+export type Asked = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
+
+const KEY_LIVES_MS = 24 * 3_600_000;
+
 export class ApiStandIn {
-  readonly #gpu: ComfyStandIn;
-  readonly #hasLists: boolean;
-  readonly #keys = new Set<string>();
+  readonly jobs: HostedJobs | ProxyJobs;
+  readonly #gpus: readonly ComfyStandIn[];
+  readonly #surface: Surface;
+  readonly #mode: Mode;
+  readonly #keys = new Map<string, number>();
   /** The keys of all requests for a job, also of those that were refused. */
   readonly asked: string[] = [];
-  #jobs: Job[] = [];
+  /** All requests. */
+  readonly requests: Asked[] = [];
   loses: Loss | undefined;
+  /** Decides for each request whether it, or its answer, is lost. */
+  drops: (asked: Asked) => Loss | undefined = () => undefined;
+  /** Answers instead, before anything happens. */
+  answersInstead: (asked: Asked) => Answer | undefined = () => undefined;
   /** Where files are instead. */
   store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
   /** Changes what it shows of a job; one that throws is in no list, and asking for it is answered with 503. */
   alters = (job: Shown): Shown => job;
+  /** Changes any JSON that it answers. */
+  altersBody = (body: object, _asked: Asked): object => body;
   /** It answers nothing, and counts that. */
   isAway = false;
   unanswered = 0;
@@ -48,205 +69,243 @@ export class ApiStandIn {
   answersAfter: Promise<void> | undefined;
   /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
   refuses: 402 | 429 | 502 | undefined;
-
+  /** Requests without it are refused. */
+  key: string | undefined;
+  /** The address below which it is; a gateway may add a path. */
   url = '';
 
-  private constructor(gpu: ComfyStandIn, hasLists: boolean) {
-    this.#gpu = gpu;
-    this.#hasLists = hasLists;
+  private constructor(mode: Mode, gpus: readonly ComfyStandIn[]) {
+    this.#mode = mode;
+    this.#gpus = gpus;
+    this.#surface = SURFACES[mode];
+    const [first] = gpus;
+    if (first === undefined) throw new Error('there is no ComfyUI');
+    this.jobs = mode === 'proxy' ? new ProxyJobs(first) : new HostedJobs(gpus);
   }
 
   /** For the test that runs. */
-  static async of(gpu: ComfyStandIn, hasLists = true): Promise<ApiStandIn> {
-    const api = new ApiStandIn(gpu, hasLists);
+  static async of(mode: Mode, gpus: readonly ComfyStandIn[]): Promise<ApiStandIn> {
+    const api = new ApiStandIn(mode, gpus);
     ({ url: api.url } = await serveForTest((incoming, response) => api.#serve(incoming, response)));
     return api;
+  }
+
+  /** Everything that any of its ComfyUIs has ever begun to execute. */
+  get executions(): readonly Executed[] {
+    return this.#gpus.flatMap(({ executions }) => executions);
+  }
+
+  get hosted(): HostedJobs {
+    if (this.jobs instanceof HostedJobs) return this.jobs;
+    throw new Error('a proxy is not hosted');
   }
 
   /** Its process was started again without a folder for its state. */
   forget(): void {
     this.#keys.clear();
-    this.#jobs = [];
+    this.jobs.forget();
+  }
+
+  /** The keys are as old as this. */
+  ageKeys(ms: number): void {
+    for (const [key, atMs] of this.#keys) this.#keys.set(key, atMs - ms);
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.isAway) this.unanswered += 1;
     if (this.isAway) return void response.destroy();
-    const send = (status: number, body: object, headers: Record<string, string> = {}): void =>
-      void response
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
-        .end(JSON.stringify(body));
-    const { pathname, searchParams } = new URL(incoming.url ?? '/', this.url);
-    const [, , , kind, id, action] = pathname.split('/');
-    try {
-      if (kind === 'health') return send(200, { status: 'healthy' });
-      if (kind === 'assets' && id === undefined) return send(201, { id: await this.#keep(incoming) });
-      if (kind === 'assets' && this.store !== undefined)
-        return send(302, {}, { location: `${this.store}?asset=${id}` });
-      if (kind === 'assets') return await this.#asset(id ?? '', response);
-      if (pathname === '/store') return await this.#asset(searchParams.get('asset') ?? '', response);
-      if (kind !== 'jobs') return send(404, errorOf('not_found'));
-      if (id !== undefined) {
-        const job = this.#jobs.find((one) => one.id === id);
-        if (action === 'cancel') await this.#cancel(id);
-        const shown = await this.#shown(job ?? { id, metadata: undefined, createdMs: Date.now() });
-        return job === undefined && shown.status === 'expired'
-          ? send(404, errorOf('not_found'))
-          : send(200, shown);
-      }
-      if (incoming.method === 'POST') return await this.#submit(incoming, response, send);
-      if (!this.#hasLists) return send(501, errorOf('not_implemented'));
-      const newest = this.#jobs.toReversed().slice(0, Number(searchParams.get('limit')));
-      // Asked for once: a list of many jobs must not keep the machine busy.
-      const facts = await this.#facts();
-      const shown = await Promise.all(newest.map((job) => this.#shown(job, facts).catch(() => [])));
-      return send(200, { jobs: shown.flat(), truncated: false });
-    } catch {
-      send(503, errorOf('upstream_unreachable'));
-    }
+    const { pathname, searchParams: query } = new URL(incoming.url ?? '/', this.url);
+    const asked = { method: incoming.method ?? 'GET', path: pathname, query };
+    this.requests.push(asked);
+    const loss = this.drops(asked);
+    if (loss === 'everything') return void response.destroy();
+    const isSubmission = asked.method === 'POST' && pathname.endsWith('/jobs');
+    if (isSubmission && loss !== undefined) this.loses = loss;
+    const answer = await this.#answer(incoming, asked).catch((error: unknown) => {
+      if (error instanceof Refused) return refusal(error);
+      if (error instanceof Lost) return undefined;
+      return { status: 503, body: new Refused(503, 'upstream_unreachable').body };
+    });
+    if (answer === undefined || (loss !== undefined && !isSubmission)) return void response.destroy();
+    const { status, body, headers = {} } = answer;
+    if (Buffer.isBuffer(body)) return void response.writeHead(status, headers).end(body);
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(this.altersBody(body, asked)));
   }
 
-  async #submit(
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    send: (status: number, body: object, headers?: Record<string, string>) => void,
-  ): Promise<void> {
-    // Not parsed: a graph keeps the digits of its seeds.
-    const body = await text(incoming);
-    const key = String(incoming.headers['idempotency-key']);
-    const [, metadata] = /"metadata":"([^"]*)"/.exec(body) ?? [];
-    this.asked.push(key);
+  async #answer(incoming: IncomingMessage, asked: Asked): Promise<Answer> {
+    const { method, path, query } = asked;
+    const instead = this.answersInstead(asked);
+    if (instead !== undefined) return instead;
+    if (path === '/store') return this.#content(query.get('asset') ?? '');
+    const [, , , kind, id, action] = path.split('/');
+    if (kind === 'health' && this.#surface.hasHealth)
+      return { status: 200, body: { status: 'healthy', upstream: this.#gpus[0]?.url } };
+    if (this.key !== undefined && incoming.headers.authorization !== `Bearer ${this.key}`)
+      throw new Refused(401, 'unauthorized');
+    if (kind === 'assets') return this.#asset(incoming, method, id, action);
+    if (kind !== 'jobs') throw new Refused(404, 'not_found');
+    if (id === undefined && method === 'POST') return this.#submit(incoming);
+    if (id === undefined) return { status: 200, body: await this.#list(query) };
+    return this.#job(id, action);
+  }
+
+  async #list(query: URLSearchParams): Promise<object> {
+    const listed = this.#surface.list(this.url, await this.jobs.list(), query) as { jobs: Shown[] };
+    const jobs = listed.jobs.flatMap((job) => {
+      try {
+        return [this.alters(job)];
+      } catch {
+        return [];
+      }
+    });
+    return { ...listed, jobs };
+  }
+
+  async #job(id: string, action: string | undefined): Promise<Answer> {
+    const known = await this.jobs.look(id);
+    if (known === undefined) throw new Refused(404, 'not_found', `No job ${id}.`);
+    if (action === 'events') throw new Refused(501, 'not_implemented');
+    if (action === 'workflow') return { status: 200, body: { workflow: known[0].graph, format: 'api' } };
+    if (action === 'cancel') {
+      await this.jobs.cancel(id);
+      this.cancelled.resolve();
+    }
+    return { status: 200, body: this.#shown(...((await this.jobs.look(id)) ?? known)) };
+  }
+
+  #shown(job: StoredJob, progress: Progress): Shown {
+    return this.alters((this.#mode === 'proxy' ? proxyJob : jobShown)(this.url, job, progress));
+  }
+
+  async #submit(incoming: IncomingMessage): Promise<Answer> {
+    const text = String(await buffer(incoming));
+    const key = incoming.headers['idempotency-key'] as string | undefined;
+    this.asked.push(key ?? '');
     await this.answersAfter;
-    if (metadata === undefined) return send(422, errorOf('invalid_request'));
-    if (this.refuses !== undefined)
-      return send(this.refuses, errorOf(this.refuses === 402 ? 'insufficient_credits' : 'queue_full'), {
-        'retry-after': '1',
-      });
-    if (this.#keys.has(key)) return send(422, errorOf('idempotency_key_reuse'));
+    if (this.refuses !== undefined) throw REFUSALS[this.refuses];
+    const { workflow, metadata } = submissionIn(text);
+    const kept = this.#surface.kept(metadata);
+    const graph = this.#withNames(workflow);
+    if (key !== undefined && this.#isUsed(key))
+      throw new Refused(422, 'idempotency_key_reuse', 'This Idempotency-Key has already been used.');
     const { loses } = this;
     this.loses = undefined;
-    if (loses === 'everything') return void response.destroy();
-    this.#keys.add(key);
-    if (loses === 'the request') return void response.destroy();
-    const id = randomUUID();
-    const [, workflow] = /^\{"workflow":(.*),"metadata":"[^"]*"\}$/s.exec(body) ?? [];
-    // Unanswered: the key stays used.
-    const prompt = workflow?.replaceAll(/\{"__type":"core\/ASSET","info":\{"id":"([\w-]+)"\}\}/g, nameOf);
-    const accepted = await fetch(`${this.#gpu.url}/prompt`, {
-      method: 'POST',
-      body: `{"prompt":${prompt},"prompt_id":"${id}","client_id":"${id}"}`,
+    if (loses === 'everything') throw new Lost();
+    if (key !== undefined) this.#keys.set(key, Date.now());
+    if (loses === 'the request') throw new Lost();
+    const job = await this.jobs.create(graph, kept, loses === 'its memory').catch((error: unknown) => {
+      const isReleased = error instanceof Refused && !error.holdsKey;
+      if (isReleased && key !== undefined) this.#keys.delete(key);
+      throw error;
     });
-    if (!accepted.ok) {
-      this.#keys.delete(key);
-      return send(422, errorOf('invalid_workflow'));
-    }
-    if (loses === 'its memory') return void response.destroy();
-    const job = { id, metadata, createdMs: Date.now() };
-    this.#jobs.push(job);
-    if (loses === 'the answer') return void response.destroy();
-    send(201, await this.#shown(job));
+    if (job === undefined || loses === 'the answer') throw new Lost();
+    const known = await this.jobs.look(job.id);
+    return { status: 201, body: this.#shown(job, known?.[1] ?? { status: 'queued', outputs: [] }) };
   }
 
-  async #cancel(id: string): Promise<void> {
-    await this.#post('/queue', { delete: [id] });
-    await this.#post('/interrupt', { prompt_id: id });
-    this.cancelled.resolve();
+  #isUsed(key: string): boolean {
+    const usedMs = this.#keys.get(key);
+    return usedMs !== undefined && Date.now() - usedMs < KEY_LIVES_MS;
   }
 
-  async #post(path: string, body: object): Promise<void> {
-    await fetch(`${this.#gpu.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  /** ComfyUI gets the name of a file where the workflow has a reference. Throws `missing_asset`. */
+  #withNames(value: Graph): Graph {
+    const named = (part: unknown): unknown => {
+      if (typeof part !== 'object' || part === null) return part;
+      if (Array.isArray(part)) return part.map(named);
+      const { __type, info } = part as { __type?: string; info?: { id?: string } };
+      if (__type !== 'core/ASSET') return isPlain(part) ? mapped(part, named) : part;
+      const image = imageIn(info?.id ?? '');
+      if (image === undefined) throw new Refused(422, 'missing_asset');
+      return image.subfolder === '' ? image.filename : `${image.subfolder}/${image.filename}`;
+    };
+    return named(value) as Graph;
   }
 
-  async #read<T>(path: string): Promise<T> {
-    return (await (await fetch(`${this.#gpu.url}${path}`)).json()) as T;
+  async #asset(
+    incoming: IncomingMessage,
+    method: string,
+    id: string | undefined,
+    action: string | undefined,
+  ): Promise<Answer> {
+    if (id === undefined) return this.#keep(incoming);
+    // Hashes are computed later, so nothing is found by one.
+    if (id === 'from-hash' || id === 'by-hash') throw new Refused(404, 'blob_not_found');
+    const image = imageIn(id);
+    if (image === undefined || method === 'DELETE') throw new Refused(404, 'not_found');
+    if (action !== 'content') return { status: 200, body: assetShown(this.url, image, 0) };
+    const store = this.store ?? (this.#surface.redirects ? `${this.url}/store` : undefined);
+    return store === undefined
+      ? this.#content(id)
+      : { status: 302, body: {}, headers: { location: `${store}?asset=${id}` } };
   }
 
-  async #facts(below = ''): Promise<Facts> {
-    const history = await this.#read<Facts['history']>(`/history${below}`);
-    return { history, queue: await this.#read<Facts['queue']>('/queue') };
-  }
-
-  async #shown({ id, metadata, createdMs }: Job, given?: Facts): Promise<Shown> {
-    const { history, queue } = given ?? (await this.#facts(`/${id}`));
-    const entry = history[id];
-    const isIn = (items: readonly (readonly [number, string])[]): boolean =>
-      items.some(([, one]) => one === id);
-    const status =
-      entry === undefined
-        ? isIn(queue.queue_running)
-          ? 'running'
-          : isIn(queue.queue_pending)
-            ? 'queued'
-            : 'expired'
-        : statusOf(entry);
-    const error = entry?.status.messages.find(([event]) => event === 'execution_error')?.[1] as
-      | Record<string, unknown>
-      | undefined;
-    return this.alters({
-      id,
-      status,
-      metadata,
-      created_at: new Date(createdMs).toISOString(),
-      started_at: null,
-      completed_at: null,
-      error: error && {
-        code: 'node_execution_error',
-        message: error['exception_message'],
-        node_id: error['node_id'],
-        class_type: error['node_type'],
-      },
-      outputs: Object.entries(entry?.outputs ?? {}).flatMap(([node_id, { images = [] }]) =>
-        images.map((image) => ({
-          node_id,
-          name: image.filename,
-          type: 'image',
-          size_bytes: 0,
-          id: Buffer.from(JSON.stringify(image)).toString('base64url'),
-        })),
-      ),
-    });
-  }
-
-  /** A file for inputs, whose id is where it is. */
-  async #keep(incoming: IncomingMessage): Promise<string> {
+  /** Every worker gets a file, because any may execute the job that names it. */
+  async #keep(incoming: IncomingMessage): Promise<Answer> {
     const type = incoming.headers['content-type'] ?? '';
     const form = await new Response(await buffer(incoming), { headers: { 'content-type': type } }).formData();
-    const put = new FormData();
-    put.set('image', form.get('file'));
-    const answer = await fetch(`${this.#gpu.url}/upload/image`, { method: 'POST', body: put });
-    return Buffer.from(await answer.text()).toString('base64url');
+    const { needsContentType } = this.#surface;
+    const file = form.get('file');
+    const isWhole = form.has('file_path') && (form.has('content_type') || !needsContentType);
+    if (!(file instanceof File) || !isWhole) throw new Refused(422, 'invalid_request', 'a field is missing');
+    const images = await Promise.all(this.#gpus.map((gpu) => uploaded(gpu, file)));
+    return { status: 201, body: assetShown(this.url, images[0] as Image, file.size) };
   }
 
-  async #asset(id: string, response: ServerResponse): Promise<void> {
-    const image = JSON.parse(Buffer.from(id, 'base64url').toString()) as Record<string, string>;
-    const answer = await fetch(`${this.#gpu.url}/view?${new URLSearchParams(image).toString()}`);
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  /** From the worker that has it. */
+  async #content(id: string): Promise<Answer> {
+    const query = new URLSearchParams(imageIn(id)).toString();
+    for (const { url } of this.#gpus) {
+      const answer = await fetch(`${url}/view?${query}`);
+      if (answer.ok) return { status: 200, body: Buffer.from(await answer.arrayBuffer()) };
+      await answer.body?.cancel();
+    }
+    throw new Refused(404, 'not_found');
   }
 }
 
-/** A service in front of one. */
-export async function openApiScene(
-  hasLists: boolean,
-  graph = portrait({ seconds: 3_600 }),
-  timing: object = {},
-) {
-  const gpu = await openStandIn();
-  const api = await ApiStandIn.of(gpu, hasLists);
-  const servers = [{ url: api.url, kind: 'comfy-api' as const }];
-  return { gpu, api, own: await OwnService.of(servers, graph, { pollOnlyMs: 20, ...timing }) };
+/** No answer is sent. */
+class Lost extends Error {}
+
+const REFUSALS = {
+  402: new Refused(402, 'insufficient_credits'),
+  429: new Refused(429, 'queue_full', 'queue_full', { retryAfter: 1 }),
+  502: new Refused(502, 'upstream_error'),
+} as const;
+
+const refusal = (refused: Refused): Answer => ({
+  status: refused.status,
+  body: refused.body,
+  ...(refused.retryAfter !== undefined && { headers: { 'retry-after': String(refused.retryAfter) } }),
+});
+
+function submissionIn(text: string): { readonly workflow: Graph; readonly metadata: unknown } {
+  let body;
+  try {
+    body = parseExactly(text) as Record<string, unknown>;
+  } catch {
+    throw new Refused(400, 'invalid_request', 'Body must be JSON.');
+  }
+  const { workflow, metadata, webhook_url, inputs } = body;
+  if (webhook_url !== undefined || inputs !== undefined)
+    throw new Refused(422, 'invalid_workflow', "'webhook_url' and 'inputs' are reserved and not accepted.");
+  if (typeof workflow !== 'object' || workflow === null) throw new Refused(422, 'invalid_workflow');
+  if ('nodes' in workflow && 'links' in workflow) throw new Refused(422, 'workflow_format_ui');
+  return { workflow: workflow as Graph, metadata };
 }
 
-/** What a workflow calls the file of an asset, as JSON. */
-function nameOf(_reference: string, id: string): string {
-  const { name } = JSON.parse(String(Buffer.from(id, 'base64url'))) as { readonly name: string };
-  return JSON.stringify(name);
+/** A number that kept its digits is an object of its own. */
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
+
+const mapped = (value: object, to: (part: unknown) => unknown): object =>
+  Object.fromEntries(Object.entries(value).map(([name, part]) => [name, to(part)]));
+
+async function uploaded({ url }: ComfyStandIn, file: File): Promise<Image> {
+  const form = new FormData();
+  form.set('image', file);
+  const kept = await fetch(`${url}/upload/image`, { method: 'POST', body: form });
+  const { name, subfolder, type } = (await kept.json()) as { name: string; subfolder: string; type: string };
+  return { filename: name, subfolder, type };
 }
-
-const statusOf = ({ status: { messages, status_str } }: Entry): string =>
-  messages.some(([event]) => event === 'execution_interrupted')
-    ? 'canceled'
-    : status_str === 'success'
-      ? 'succeeded'
-      : 'failed';
-
-const errorOf = (code: string): object => ({ error: { code, message: code, details: null } });

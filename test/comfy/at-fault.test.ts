@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { openApiScene } from './api-stand-in.ts';
+import { openApiScene } from './api-scene.ts';
 import { colourOf, pictureOf } from './image-files.ts';
 import { COPIER, isDoubtful, isRunning, OwnService, openStandIn, portrait, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
@@ -81,15 +81,17 @@ it('a run of which a ComfyUI has no readable history ends by what its websocket 
 
 describe('a job of a Comfy API', () => {
   it.each([
-    [true, 'failed', (run: Run) => run.ended_at !== null],
-    [false, 'timeout', isDoubtful],
-  ])('that it never shows keeps no other one from going on, and ends (lists: %s)', async (...given) => {
-    const [hasLists, status, isOver] = given;
-    const { own, api, gpu } = await openApiScene(hasLists, undefined, { moveAfterMs: 300 });
+    ['proxy', 'failed', (run: Run) => run.ended_at !== null],
+    ['deployment', 'timeout', isDoubtful],
+    ['cloud', 'timeout', isDoubtful],
+  ] as const)('that it never shows keeps no other one from going on, and ends (%s)', async (...given) => {
+    const [mode, status, isOver] = given;
+    const { own, api, gpu } = await openApiScene(mode, undefined, { moveAfterMs: 300 }, 1);
     const wrong = await own.queue({ prompt: 'one' });
     await own.until(wrong, isRunning);
+    const [{ prompt_id: wrongJob } = { prompt_id: '' }] = api.executions;
     api.alters = (job) => {
-      if (String(job['metadata']).includes(wrong)) throw new Error('it cannot be shown');
+      if (job['id'] === wrongJob) throw new Error('it cannot be shown');
       return job;
     };
     gpu.wake();
@@ -108,7 +110,7 @@ describe('a job of a Comfy API', () => {
   });
 
   it('of which it knows nothing is given up as long after it was sent, also if the service was restarted', async () => {
-    const { own, api, gpu } = await openApiScene(true, undefined, { spentMs: 3_600_000 });
+    const { own, api, gpu } = await openApiScene('proxy', undefined, { spentMs: 3_600_000 });
     const before = await own.queue({ prompt: 'before' });
     await own.until(before, isRunning);
     gpu.wake();

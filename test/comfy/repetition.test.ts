@@ -12,9 +12,21 @@ type Case = { readonly guarantee: Guarantee; readonly posts: number; readonly st
 const CASES: readonly Case[] = [
   { guarantee: { lost: 'asked', gone: 'again' }, posts: 10, status: 'failed' },
   { guarantee: { lost: 'asked', gone: 'unknown' }, posts: 10, status: 'timeout' },
-  { guarantee: { lost: 'same-key', ms: HOUR, gone: 'again' }, posts: 10, status: 'failed' },
-  { guarantee: { lost: 'same-key', ms: HOUR, gone: 'unknown' }, posts: 10, status: 'timeout' },
-  { guarantee: { lost: 'same-key', ms: 0, gone: 'unknown' }, posts: 1, status: 'timeout' },
+  {
+    guarantee: { lost: 'same-key', ms: HOUR, provesAbsence: false, gone: 'again' },
+    posts: 10,
+    status: 'failed',
+  },
+  {
+    guarantee: { lost: 'same-key', ms: HOUR, provesAbsence: true, gone: 'unknown' },
+    posts: 10,
+    status: 'timeout',
+  },
+  {
+    guarantee: { lost: 'same-key', ms: 0, provesAbsence: true, gone: 'unknown' },
+    posts: 1,
+    status: 'timeout',
+  },
   { guarantee: { lost: 'told-or-unknown', boundMs: 100, gone: 'unknown' }, posts: 1, status: 'timeout' },
   { guarantee: { lost: 'again', gone: 'again' }, posts: 10, status: 'failed' },
 ];

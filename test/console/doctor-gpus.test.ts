@@ -9,7 +9,7 @@ import { Console } from './console.ts';
 
 it('names each server with its kind, version and GPU, what a workflow lacks there, and a server that is away', async () => {
   const gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090', without: ['Sleep'] });
-  const api = await ApiStandIn.of(gpu);
+  const api = await ApiStandIn.of('proxy', [gpu]);
   const console = await Console.open();
   const workflow = join(console.folder, 'fox_api.json');
   writeFileSync(workflow, JSON.stringify(portrait()));

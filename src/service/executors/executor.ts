@@ -81,8 +81,8 @@ export type Census = { readonly waiting: number; readonly busy: number; readonly
 export type Executor = {
   /** Why it would not take a run with these inputs. */
   refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
-  /** No credits are left wherever it could run. */
-  isUnpaid(deploymentId: string): boolean;
+  /** Why no run can pass, wherever it could run, until a person changes something; undefined if one may. */
+  blockedBy(deploymentId: string): string | undefined;
   /** Takes a run; it may have a place before this returns. */
   accept(run: LiveRun): void;
   /** After a restart: all runs that had not ended, oldest first. */

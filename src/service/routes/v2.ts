@@ -84,7 +84,8 @@ async function queue(
   if (spec === undefined) throw new Refused(404, 'Deployment not found');
   const problems = service.executorOf(spec.id).refusals(spec.id, request.inputs);
   if (problems.length > 0) throw new Refused(422, problems);
-  if (service.executorOf(spec.id).isUnpaid(spec.id)) throw new Refused(403, NO_CREDITS);
+  const blocked = service.executorOf(spec.id).blockedBy(spec.id);
+  if (blocked !== undefined) throw new Refused(403, blocked);
   const run = await service.runs.accept(request, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
   if (service.faults.shouldInject('twin', run)) await service.runs.accept(request, spec, owner);

@@ -90,7 +90,7 @@ export function createRehearsal(world: World): Executor {
   return {
     refusals: (deploymentId, inputs) =>
       unreadableFiles(world.deployments.get(deploymentId)?.inputTypes ?? [], inputs, world),
-    isUnpaid: () => false,
+    blockedBy: () => undefined,
     accept: (run) => machines.wait(run),
     resume(rows) {
       // The busy containers first and then the queue in order, so that the order and the limits hold.

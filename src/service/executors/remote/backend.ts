@@ -9,6 +9,11 @@ export class Unreachable extends Error {
   override readonly name: string = 'Unreachable';
 }
 
+/** The server refuses everything until a person changes something: its key, its credits, its address. */
+export class Blocked extends Unreachable {
+  override readonly name: string = 'Blocked';
+}
+
 /** The nodes of a workflow in the API format, by id. */
 export type Graph = Readonly<
   Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
@@ -27,19 +32,25 @@ export type Sent = {
   readonly ref: string | undefined;
 };
 
+/**
+ * `full`: it has as many as it can have. `starting`: it will be ready by itself. `blocked`: only a person can change it (its key, its
+ * credits, its address).
+ */
+export type BusyWhy = 'full' | 'starting' | 'blocked';
+
 export type Submitted =
   | { readonly kind: 'accepted'; readonly ref?: string }
   /** It will never run. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Surely not accepted; later it may be. `full`: it executes as many as it can. `unpaid`: its account has no credits. */
+  /** Surely not accepted; later it may be. `why`, if that concerns every run, so that none is sent until then. */
   | {
       readonly kind: 'busy';
       readonly afterMs: number;
       readonly reason: string;
-      readonly why?: 'full' | 'unpaid';
+      readonly why?: BusyWhy;
     }
-  /** Its key is used up, and what came of it is not there. */
-  | { readonly kind: 'spent'; readonly reason: string }
+  /** Its key is used up, and what came of it is not there. `isAbsent`: all runs that it has were looked through. */
+  | { readonly kind: 'spent'; readonly reason: string; readonly isAbsent?: true }
   /** It may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
 
@@ -130,7 +141,8 @@ export type Listening = {
  * again.
  *
  *   asked            the server shows every run that it has: what it does not show is sent again
- *   same-key         a request with the key of before buys nothing for `ms`: it is sent again, later never
+ *   same-key         a request with the key of before buys nothing for `ms`: it is sent again, later never. `provesAbsence`: if the
+ *                    key is used up, the server shows whether anything came of it
  *   told-or-unknown  only news of the run tell: it is never sent again, and unknown if none came within `boundMs`
  *   again            nothing tells, and a run costs nothing but time: it is sent again
  *
@@ -139,7 +151,7 @@ export type Listening = {
  */
 export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
   | { readonly lost: 'asked' }
-  | { readonly lost: 'same-key'; readonly ms: number }
+  | { readonly lost: 'same-key'; readonly ms: number; readonly provesAbsence: boolean }
   | { readonly lost: 'told-or-unknown'; readonly boundMs: number }
   | { readonly lost: 'again' }
 );

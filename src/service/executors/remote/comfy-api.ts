@@ -1,98 +1,67 @@
-// The Comfy API v2: Comfy Cloud, serverless deployments, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST
-// buy at most once: it is refused as used, whatever came of it, so an unclear request is repeated, and its job is looked for by its label.
+// The Comfy API v2: serverless deployments, Comfy Cloud, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST buy at
+// most once: it is refused as used, whatever came of it, so an unclear request is repeated, and its job is looked for by its label.
+//
+//                  label   lists              a used key without a job             a job that is gone
+//      deployment  map     by label, paged    sent anew once the list proves it    unknown
+//      Cloud       none    none               unknown                              unknown
+//      proxy       text    the newest         unknown                              executed again
 
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import {
+  Unreachable,
   unread,
   type Backend,
-  type End,
-  type Made,
+  type Graph,
+  type Guarantee,
+  type Seats,
   type Seen,
   type Sent,
   type Submitted,
 } from './backend.ts';
-import { jsonIn, openHttp, parsed, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+import { problemIn, reasonOf, submittedOf } from './comfy-api-answers.ts';
+import { hasMadeNothing, jobSchema, seenOf } from './comfy-api-jobs.ts';
+import { isOf, labelIn, labelOf, Labels } from './comfy-api-labels.ts';
+import { LISTED_MOST, Lists, type Item } from './comfy-api-lists.ts';
+import { openReads, type Reads } from './comfy-api-reads.ts';
+import { jsonIn, openHttp, parsed, type Answer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
-/** Of one list, which is the newest first and has no further pages. */
-const LISTED_MOST = 100;
-const UNPAID_MS = 60_000;
 /** A used key is refused for a day, and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
+/** So many jobs are looked at in one round. */
+const LOOKED_AT_MOST = 20;
 
-/** The key of a try, and the label of its job. */
-const labelOf = ({ id, tries = 1 }: Sent): string => `rs-${id}-${tries}`;
-
-export function openComfyApi(url: string, headers: Readonly<Record<string, string>>): Backend {
+/** `seats`: how many jobs it executes at the same time, if the user said it. */
+export function openComfyApi(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  seats?: number,
+): Backend {
   const http = openHttp(url, headers);
-  /** undefined until it is known. */
-  let canList: boolean | undefined;
-  /** The jobs of runs, for those of which only the id is known. */
-  const refs = new Map<string, string>();
-  const list = async (limit: number): Promise<readonly Job[] | undefined> => {
-    if (canList === false) return undefined;
-    const listed = await listOf(http, limit);
-    canList = listed !== undefined;
-    return listed;
-  };
+  const api = new ComfyApi(http, openReads(http.ask), seats);
   return {
     isPolled: true,
     get guarantee() {
-      return { lost: 'same-key', ms: KEY_LIVES_MS, gone: canList === true ? 'again' : 'unknown' } as const;
+      return api.guarantee;
     },
-    seats: { kind: 'ahead' },
-    async describe() {
-      await list(1);
-      await http.read('/api/v2/health', z.unknown());
-      return { version: 'v2', gpu: 'Comfy API' };
+    get seats() {
+      return api.seats;
     },
-    async submit(run, graph) {
-      const submitted =
-        (await unsent(http, run, { isOwn: canList === true, list })) ?? (await submit(http, run, graph));
-      if (submitted.kind === 'accepted' && submitted.ref !== undefined) refs.set(run.id, submitted.ref);
-      return submitted;
-    },
-    async poll(runs) {
-      const listed = await list(LISTED_MOST);
-      const asked = new Set(runs.map(({ id }) => id));
-      const others = othersIn(listed ?? [], asked);
-      const ours = runs.map(async (run): Promise<readonly [string, Seen]> => {
-        const known = run.ref ?? refs.get(run.id);
-        const job = listed?.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
-        const ref = job?.id ?? known;
-        if (job !== undefined && seenOf(job).at !== 'absent') return [run.id, seenOf(job)];
-        return [run.id, ref === undefined ? { at: 'absent' } : await lookTwice(http, ref).catch(unread)];
-      });
-      const seen = new Map([...others, ...(await Promise.all(ours))]);
-      // Without a list, that may be the service.
-      if (listed === undefined && [...seen.values()].some(({ at }) => at === 'unread'))
-        await http.read('/api/v2/health', z.unknown());
-      // Another question may be about other runs.
-      for (const [id, { at, ref }] of seen)
-        if (ref !== undefined && at !== 'ended') refs.set(id, ref);
-        else if (at !== 'unread') refs.delete(id);
-      return seen;
-    },
-    async cancel(id) {
-      const ref = refs.get(id);
-      if (ref !== undefined) await http.post(`${JOBS}/${encodeURIComponent(ref)}/cancel`, {});
-    },
+    describe: () => api.describe(),
+    submit: (run, graph) => api.submit(run, graph),
+    poll: (runs) => api.poll(runs),
+    cancel: (id) => api.cancel(id),
     file: ({ asset = '' }) =>
       http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`, (address) => stored(address, url)),
-    async put({ name, content }) {
-      const form = new FormData();
-      form.set('file_path', `input/runsheet/${name}`);
-      form.set('file', content, name);
-      const { id } = await http.upload('/api/v2/assets', form, z.object({ id: z.string() }));
-      return { __type: 'core/ASSET', info: { id } };
-    },
+    put: (file) => api.put(file),
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: http.close,
+    close: () => api.close(),
   };
 }
 
@@ -105,191 +74,231 @@ async function stored(address: string, service: string): Promise<Readable> {
   return Readable.from(chunks);
 }
 
-const timeSchema = z.string().nullish().catch(undefined);
-/** An odd fact of one job must not keep the others from being polled. */
-const jobSchema = z.object({
-  id: z.string(),
-  status: z.string(),
-  created_at: timeSchema,
-  started_at: timeSchema,
-  completed_at: timeSchema,
-  metadata: z.unknown().optional(),
-  outputs: z.unknown().optional(),
-  error: z
-    .object({
-      message: z.string().nullish(),
-      node_id: z.coerce.string().nullish(),
-      class_type: z.string().nullish(),
-    })
-    .nullish()
-    .catch(undefined),
-});
-const outputsSchema = z
-  .array(
-    z.object({
-      node_id: z.coerce.string(),
-      name: z.string(),
-      type: z.string().default('file'),
-      id: z.string(),
-    }),
-  )
-  .nullish();
-type Job = z.output<typeof jobSchema>;
-const listSchema = z.object({ jobs: z.array(jobSchema.or(z.unknown().transform(() => undefined))) });
-const errorSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string().default(''), details: z.unknown() }),
-});
+const assetSchema = z.object({ id: z.string() });
+/** Only comfy-api-proxy has this, and says which ComfyUI is behind it. */
+const proxySchema = z.object({ upstream: z.string() });
 
-const runOf = ({ metadata }: Job): string | undefined =>
-  typeof metadata === 'string' ? /^rs-(.+)-\d+$/.exec(metadata)?.[1] : undefined;
+class ComfyApi {
+  readonly #http: Http;
+  readonly #reads: Reads;
+  readonly #given: number | undefined;
+  readonly #labels = new Labels();
+  readonly #lists: Lists;
+  #isProxy = false;
+  /** The jobs of runs, for those of which only the id is known, and of which try each is. */
+  readonly #refs = new Map<string, { readonly ref: string; readonly tries: number | undefined }>();
+  /** When jobs were looked at, those first that were not for long. */
+  readonly #lookedAt = new Map<string, number>();
+  #listedAt = Number.NEGATIVE_INFINITY;
+  /** Jobs that have succeeded without an output, which may come later. */
+  readonly #empty = new Set<string>();
 
-/** Runs that go on there, besides those that are asked for. */
-const othersIn = (listed: readonly Job[], asked: ReadonlySet<string>) =>
-  listed.flatMap((job): (readonly [string, Seen])[] => {
-    const [id, seen] = [runOf(job), seenOf(job)];
-    const isOther = id !== undefined && !asked.has(id) && ['waiting', 'running'].includes(seen.at);
-    return isOther ? [[id, seen]] : [];
+  constructor(http: Http, reads: Reads, given: number | undefined) {
+    [this.#http, this.#reads, this.#given] = [http, reads, given];
+    this.#lists = new Lists(JOBS, reads.ask, this.#labels);
+  }
+
+  get #isOwn(): boolean {
+    return this.#isProxy || this.#labels.form === 'text';
+  }
+
+  get guarantee(): Guarantee {
+    const provesAbsence = this.#lists.isThere === true && this.#labels.isKept && !this.#isOwn;
+    const gone = this.#isOwn && this.#lists.isThere === true ? 'again' : 'unknown';
+    return { lost: 'same-key', ms: KEY_LIVES_MS, gone, provesAbsence };
+  }
+
+  get seats(): Seats {
+    if (this.#given !== undefined) return { kind: 'given', count: this.#given };
+    return this.#isOwn ? { kind: 'ahead' } : { kind: 'grown', first: 2 };
+  }
+
+  async describe(): Promise<{ readonly version: string; readonly gpu: string }> {
+    const health = await this.#reads.ask('/api/v2/health');
+    this.#isProxy = health.status === 200 && proxySchema.safeParse(jsonIn(health.text)).success;
+    await this.#lists.newest(LISTED_FEW);
+    await this.#assertThere();
+    return { version: 'v2', gpu: 'Comfy API' };
+  }
+
+  async submit(run: Sent, graph: Graph): Promise<Submitted> {
+    const submitted = (await this.#unsent(run)) ?? (await this.#send(run, graph));
+    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
+      this.#refs.set(run.id, { ref: submitted.ref, tries: run.tries });
+    return submitted;
+  }
+
+  async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
+    const newest = await this.#newestFor(runs);
+    const placed = await Promise.all(runs.map(async (run) => ({ run, ref: await this.#refOf(run, newest) })));
+    const absent = placed.filter(({ ref }) => ref === undefined);
+    const looked = this.#due(placed, newest).map(async ({ run, ref }): Promise<readonly [string, Seen]> => [
+      run.id,
+      await this.#look(ref).catch(unread),
+    ]);
+    const asked = new Map(runs.map((run) => [run.id, run]));
+    const others = goingIn(newest).filter(({ run }) => !asked.has(run));
+    const seen = new Map<string, Seen>([
+      ...others.map(({ run, at, ref }) => [run, { at, ref }] as const),
+      ...absent.map(({ run }) => [run.id, { at: 'absent' }] as const),
+      ...(await Promise.all(looked)),
+    ]);
+    const triesOf = (id: string) => asked.get(id)?.tries ?? others.find(({ run }) => run === id)?.tries;
+    // One that it cannot tell of is a fault of this job, if the service answers otherwise.
+    if ([...seen.values()].some(({ at }) => at === 'unread')) await this.#assertThere();
+    // Another question may be about other runs.
+    for (const [id, { at, ref }] of seen)
+      if (ref !== undefined && at !== 'ended') this.#refs.set(id, { ref, tries: triesOf(id) });
+      else if (at !== 'unread') this.#forget(id, ref);
+    return seen;
+  }
+
+  async cancel(id: string): Promise<void> {
+    const ref = this.#refs.get(id)?.ref;
+    if (ref !== undefined) await this.#http.post(`${pathOf(ref)}/cancel`, {});
+  }
+
+  async put({ name, content }: { readonly name: string; readonly content: Blob }) {
+    const form = new FormData();
+    // A proxy puts it into this folder of its ComfyUI; a hosted service has one place for all files.
+    form.set('file_path', this.#isOwn ? `input/runsheet/${name}` : name);
+    form.set('content_type', content.type || 'application/octet-stream');
+    form.set('file', content, name);
+    const { id } = await this.#http.upload('/api/v2/assets', form, assetSchema);
+    return { __type: 'core/ASSET', info: { id } } as const;
+  }
+
+  async close(): Promise<void> {
+    this.#reads.close();
+    await this.#http.close();
+  }
+
+  /** Throws Unreachable unless what is at this address speaks the interface: it knows no job of this name, and says so. */
+  async #assertThere(): Promise<void> {
+    const path = pathOf(randomUUID());
+    const answer = await this.#reads.ask(path);
+    if (answer.status !== 404 || problemIn(answer) === undefined)
+      throw new Unreachable(`${path} ${reasonOf(answer)}`);
+  }
+
+  /** Why the run is not sent now; undefined if it is. */
+  async #unsent(run: Sent): Promise<Submitted | undefined> {
+    if (!this.#isOwn) return undefined;
+    // One that shows no job from before may have been started again, and have forgotten its keys.
+    if (run.isRepeated && !mayRepeat(await this.#lists.newest(LISTED_MOST), run))
+      return { kind: 'spent', reason: 'may have forgotten that it had this run' };
+    // A proxy uses up the key also if what executes is down.
+    const answer = await this.#reads.ask(pathOf(run.id));
+    return answer.status === 503
+      ? { kind: 'busy', afterMs: UPSTREAM_MS, reason: reasonOf(answer) }
+      : undefined;
+  }
+
+  async #send(run: Sent, graph: Graph): Promise<Submitted> {
+    const more = { 'idempotency-key': labelOf(run) };
+    for (;;) {
+      const body = JSON.stringify({ workflow: graph, ...this.#labels.metadataFor(run) });
+      const answer = await this.#http
+        .ask(JOBS, body, { waitMs: SUBMIT_MS, more })
+        .catch((error: unknown) => errorMessage(error));
+      if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
+      if (this.#labels.isRefused(answer)) continue;
+      return this.#submitted(run, answer);
+    }
+  }
+
+  async #submitted(run: Sent, answer: Answer): Promise<Submitted> {
+    const submitted = submittedOf(answer);
+    if (submitted.kind === 'accepted')
+      this.#labels.shown((jsonIn(answer.text) as { metadata?: unknown }).metadata);
+    if (submitted.kind !== 'spent') return submitted;
+    // The job may have been made since it was looked for.
+    const found = await this.#lists.find(run).catch(unread);
+    if ('at' in found) return submitted;
+    if (found.item !== undefined) return { kind: 'accepted', ref: found.item.id };
+    return found.isCertain ? { ...submitted, isAbsent: true } : submitted;
+  }
+
+  async #refOf(run: Sent, newest: readonly Item[]): Promise<string | undefined> {
+    const ref = this.#knownRef(run);
+    if (ref !== undefined) return ref;
+    const listed = newest.find(({ metadata }) => isOf(metadata, run)) ?? (await this.#lists.find(run)).item;
+    return listed?.id;
+  }
+
+  /** Empty if nothing in it is needed now: a list may be long, and costs a proxy two questions for each of its jobs. */
+  async #newestFor(runs: readonly Sent[]): Promise<readonly Item[]> {
+    const isNeeded =
+      runs.length > LOOKED_AT_MOST || (this.#isOwn && runs.some((run) => this.#knownRef(run) === undefined));
+    if (!isNeeded && performance.now() - this.#listedAt < LISTED_EVERY_MS) return [];
+    this.#listedAt = performance.now();
+    return (await this.#lists.newest(LISTED_MOST)) ?? [];
+  }
+
+  #knownRef({ id, tries, ref }: Sent): string | undefined {
+    const known = this.#refs.get(id);
+    return ref ?? (tries === undefined || known?.tries === tries ? known?.ref : undefined);
+  }
+
+  #forget(id: string, ref = this.#refs.get(id)?.ref): void {
+    this.#refs.delete(id);
+    if (ref !== undefined) this.#lookedAt.delete(ref);
+  }
+
+  /** The jobs that are looked at in this round: first those that the list shows as ended, then those that were not for longest. */
+  #due<T extends { readonly ref: string | undefined }>(placed: readonly T[], newest: readonly Item[]) {
+    const going = new Set(newest.flatMap(({ id, status }) => (GOING.has(status ?? '') ? [id] : [])));
+    const listed = new Set(newest.map(({ id }) => id));
+    const known = placed.flatMap((one) => (one.ref === undefined ? [] : [{ ...one, ref: one.ref }]));
+    const rankOf = (ref: string): number =>
+      listed.has(ref) && !going.has(ref) ? -1 : (this.#lookedAt.get(ref) ?? 0);
+    const due = known.toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref)).slice(0, LOOKED_AT_MOST);
+    for (const { ref } of due) this.#lookedAt.set(ref, performance.now());
+    return due;
+  }
+
+  /** A job that ends between two questions of the service itself is nowhere for a moment. */
+  async #look(ref: string): Promise<Seen> {
+    const first = await this.#lookOnce(ref);
+    const seen = first.at === 'absent' ? await this.#lookOnce(ref) : first;
+    if (!hasMadeNothing(seen)) {
+      this.#empty.delete(ref);
+      return seen;
+    }
+    if (this.#empty.delete(ref)) return seen;
+    this.#empty.add(ref);
+    return { at: 'running', ref };
+  }
+
+  async #lookOnce(ref: string): Promise<Seen> {
+    const path = pathOf(ref);
+    const answer = await this.#reads.ask(path);
+    if (answer.status === 404 && problemIn(answer) !== undefined) return { at: 'absent' };
+    const job = parsed(path, answer, jobSchema);
+    if (labelIn(job.metadata)) this.#labels.shown(job.metadata);
+    return seenOf(job);
+  }
+}
+
+const UPSTREAM_MS = 5_000;
+/** Jobs of a service before, which this one does not ask for, are found in this time. */
+const LISTED_EVERY_MS = 30_000;
+const LISTED_FEW = 20;
+
+const pathOf = (ref: string): string => `${JOBS}/${encodeURIComponent(ref)}`;
+
+const GOING: ReadonlySet<string> = new Set(['queued', 'running', 'canceling']);
+
+/** Jobs of ours that go on there. */
+const goingIn = (newest: readonly Item[]) =>
+  newest.flatMap(({ id: ref, status, metadata }) => {
+    const label = labelIn(metadata);
+    if (label === undefined || !GOING.has(status ?? '')) return [];
+    return [{ ...label, ref, at: status === 'queued' ? ('waiting' as const) : ('running' as const) }];
   });
 
-const isOf = (job: Job, run: Sent): boolean =>
-  run.tries === undefined ? runOf(job) === run.id : job.metadata === labelOf(run);
-
-/** undefined for a service that has no lists. */
-async function listOf({ ask }: Http, limit: number): Promise<readonly Job[] | undefined> {
-  const path = `${JOBS}?limit=${limit}`;
-  const answer = await ask(path);
-  if ([501, 405, 404].includes(answer.status)) return undefined;
-  return parsed(path, answer, listSchema).jobs.filter((job) => job !== undefined);
-}
-
-/** A service that remembers keys takes a run once. One that shows no job from before it may have been started again without them. */
-const mayRepeat = (listed: readonly Job[] | undefined, { sinceMs }: Sent): boolean =>
-  listed === undefined || listed.length >= LISTED_MOST
-    ? Date.now() - sinceMs < KEY_LIVES_MS
-    : listed.some(({ created_at }) => Date.parse(created_at ?? '') < sinceMs);
-
-/** A job that ends between two questions of the service itself is nowhere for a moment. */
-async function lookTwice(http: Http, ref: string): Promise<Seen> {
-  const seen = await lookAt(http, ref);
-  return seen.at === 'absent' ? lookAt(http, ref) : seen;
-}
-
-async function lookAt({ ask }: Http, ref: string): Promise<Seen> {
-  const path = `${JOBS}/${encodeURIComponent(ref)}`;
-  const answer = await ask(path);
-  return answer.status === 404 ? { at: 'absent' } : seenOf(parsed(path, answer, jobSchema));
-}
-
-function seenOf(job: Job): Seen {
-  const { id: ref, status } = job;
-  switch (status) {
-    case 'running':
-    case 'canceling':
-      return { at: 'running', ref };
-    case 'succeeded':
-      return { at: 'ended', ref, end: successOf(job) };
-    case 'failed':
-      return { at: 'ended', ref, end: failureOf(job) };
-    case 'canceled':
-      return { at: 'ended', ref, end: { status: 'interrupted', ranMs: ranMsOf(job) } };
-    case 'expired':
-      // It has forgotten how the job ended, also if that was a success.
-      return { at: 'absent' };
-    default:
-      return { at: 'waiting', ref };
-  }
-}
-
-function ranMsOf({ started_at, completed_at }: Job): number | undefined {
-  const ranMs = Date.parse(completed_at ?? '') - Date.parse(started_at ?? '');
-  return Number.isFinite(ranMs) ? Math.max(0, ranMs) : undefined;
-}
-
-function successOf(job: Job): End {
-  const outputs = outputsSchema.safeParse(job.outputs);
-  return outputs.success
-    ? { status: 'success', ranMs: ranMsOf(job), made: madeBy(outputs.data ?? []) }
-    : { status: 'failed', ranMs: ranMsOf(job), reason: 'it has outputs that cannot be read' };
-}
-
-function failureOf(job: Job): End {
-  const { message, node_id, class_type } = job.error ?? {};
-  const where = node_id == null ? '' : ` (node ${node_id}, ${class_type ?? ''})`;
-  const reason = `${shown(message?.trim() ?? '') || 'it failed without a reason'}${where}`;
-  return { status: 'failed', ranMs: ranMsOf(job), reason };
-}
-
-/** What ComfyUI calls the outputs of these kinds. */
-const KEYS: Readonly<Record<string, string>> = { image: 'images', file: 'files', latent: 'latents' };
-
-const madeBy = (outputs: NonNullable<z.output<typeof outputsSchema>>): readonly Made[] =>
-  [...Map.groupBy(outputs, ({ node_id, type }) => `${node_id} ${type}`).values()].flatMap(
-    ([first, ...more]) =>
-      first === undefined
-        ? []
-        : [
-            {
-              node: first.node_id,
-              key: KEYS[first.type] ?? first.type,
-              files: [first, ...more].map(({ name, id }) => ({
-                filename: name,
-                subfolder: '',
-                type: 'output',
-                asset: id,
-              })),
-              texts: [],
-            },
-          ],
-  );
-
-/** Why the run is not sent now; undefined if it is. */
-async function unsent(
-  { ask }: Http,
-  run: Sent,
-  { isOwn, list }: { isOwn: boolean; list: (limit: number) => Promise<readonly Job[] | undefined> },
-): Promise<Submitted | undefined> {
-  if (run.isRepeated && !mayRepeat(await list(LISTED_MOST), run))
-    return { kind: 'spent', reason: 'may have forgotten that it had this run' };
-  // A proxy uses up the key also if what executes is down.
-  const upstream = isOwn ? await ask(`${JOBS}/${run.id}`) : undefined;
-  return upstream?.status === 503 ? busy(upstream) : undefined;
-}
-
-async function submit(http: Http, run: Sent, graph: object): Promise<Submitted> {
-  const label = labelOf(run);
-  const body = JSON.stringify({ workflow: graph, metadata: label });
-  const answer = await http
-    .ask(JOBS, body, { waitMs: SUBMIT_MS, more: { 'idempotency-key': label } })
-    .catch((error: unknown) => errorMessage(error));
-  if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
-  const problem = errorSchema.safeParse(jsonIn(answer.text)).data?.error;
-  return problem?.code === 'idempotency_key_reuse'
-    ? { kind: 'spent', reason: 'has used the key of this run, and does not show its job' }
-    : submittedOf(answer, problem?.code);
-}
-
-/** No job was made; those of a person are repeated when the key or the account is corrected. */
-const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
-
-const reasonOf = ({ status, text }: Answer): string => `answered ${status}: ${shown(text)}`;
-
-const busy = (answer: Answer): Submitted => ({
-  kind: 'busy',
-  afterMs: retryAfterMs(answer.headers),
-  reason: reasonOf(answer),
-});
-
-function submittedOf(answer: Answer, code: string | undefined): Submitted {
-  const { status, text } = answer;
-  const reason = reasonOf(answer);
-  if (status === 201 || status === 200) {
-    const job = jobSchema.safeParse(jsonIn(text));
-    return job.success ? { kind: 'accepted', ref: job.data.id } : { kind: 'unclear', reason };
-  }
-  if (status === 402) return { kind: 'busy', afterMs: UNPAID_MS, reason, why: 'unpaid' };
-  if (BUSY.has(status)) return busy(answer);
-  // A 422 without a code comes from something in between, and so may everything else.
-  return code !== undefined && [400, 404, 413, 422].includes(status)
-    ? { kind: 'refused', reason }
-    : { kind: 'unclear', reason };
-}
+/** A proxy that remembers keys takes a run once. */
+const mayRepeat = (newest: readonly Item[] | undefined, { sinceMs }: Sent): boolean =>
+  newest === undefined ||
+  newest.length >= LISTED_MOST ||
+  newest.some(({ created_at }) => Date.parse(created_at ?? '') < sinceMs);

@@ -330,6 +330,14 @@ export class GpuServer implements InspectedServer {
     this.wake();
   }
 
+  /** The run was never made, and its key is used up. */
+  sendAnew(one: AssignedRun, reason: string): void {
+    if (this.runs.get(one.run.id) !== one) return;
+    const { deaths, losses } = (one.state = known(one.state));
+    [one.mustLook, one.unclear, one.work] = [false, 0, NO_WORK];
+    this.#sendAgain(one, reason, { deaths, ...(losses !== undefined && { losses }) });
+  }
+
   #told(event: Told): void {
     if (event.kind === 'changed') return this.wake();
     const one = this.runs.get(event.id);

@@ -9,7 +9,7 @@ import { withoutSecrets } from '../../../errors/redact.ts';
 import { parseExactly } from '../../../host/exact-json.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
 import { retryAfterOf } from '../../../run-service/calls.ts';
-import { Unreachable } from './backend.ts';
+import { Blocked, Unreachable } from './backend.ts';
 
 const ANSWER_MS = 10_000;
 const HEADERS_MS = 120_000;
@@ -77,10 +77,8 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     },
     upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
       const answer = await answerTo(path, { method: 'POST', body: form }, files);
-      const { status, text } = answer;
-      // It will never take this file, and takes others.
-      if (UNFIT.has(status)) throw new Error(`${path} answered ${status}: ${shown(text)}`);
-      return parsed(path, { ...answer, status: status === 201 ? 200 : status }, schema);
+      assertTaken(path, answer);
+      return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
     },
     /** How many bytes a file has; undefined if it is not there. */
     sizeOf: async (path: string): Promise<number | undefined> => {
@@ -107,6 +105,12 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   };
 }
 
+/** Throws an error of the file, which it will never take although it takes others, or Blocked if it takes none. */
+function assertTaken(path: string, { status, text }: Answer): void {
+  if (UNFIT.has(status)) throw new Error(`${path} answered ${status}: ${shown(text)}`);
+  if (OF_EVERYTHING.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`);
+}
+
 /** Throws Unreachable for any other answer. */
 export function parsed<T>(
   path: string,
@@ -119,12 +123,14 @@ export function parsed<T>(
   return found.data;
 }
 
+/** The key, the account, or the address: no request can pass, and nothing was accepted. */
+export const OF_EVERYTHING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const RETRY_MS = { usual: 5_000, most: 300_000 };
-export const retryAfterMs = (headers: Answer['headers']): number =>
-  Math.min(retryAfterOf({ headers }) || RETRY_MS.usual, RETRY_MS.most);
+export const retryAfterMs = (headers: Answer['headers'], usualMs = RETRY_MS.usual): number =>
+  Math.min(retryAfterOf({ headers }) || usualMs, RETRY_MS.most);
 
 /** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
 export const jsonIn = (text: string): unknown => pythonJsonIn(text, JSON.parse);

@@ -4,10 +4,18 @@
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import { sentOf, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import { Unreachable, type Backend, type PutFile, type Sent } from './backend.ts';
+import {
+  Blocked,
+  Unreachable,
+  type Backend,
+  type BusyWhy,
+  type PutFile,
+  type Sent,
+  type Submitted,
+} from './backend.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from './filled-workflow.ts';
-import { afterLostAnswer, guaranteeFor } from './repetition.ts';
+import { afterLostAnswer, afterSpent, guaranteeFor } from './repetition.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
@@ -25,10 +33,20 @@ export type Sender = {
     readonly connection: () => number | undefined;
   };
   accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void;
+  sendAnew(one: AssignedRun, reason: string): void;
   keep(one: AssignedRun, state: RunState): void;
   unknownForMs(one: AssignedRun): number;
 };
 
+type Hold = {
+  readonly why: BusyWhy;
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+};
+
+/** By the monotonic clock, like all of a hold: no run may be there that is tried when it ends. */
+const HELD_MORE_MS = 30_000;
 const FORGOT = 'does not show this run, which it may have been given already';
 /** The files of so many runs are put on a server at the same time. */
 const PUTTING_MOST = 2;
@@ -44,16 +62,21 @@ export class Outbox {
   #sending: Promise<void> | undefined;
   #isWanted = false;
   #postedAt = 0;
-  #unpaidUntil = 0;
+  /** Since when, and until when, it takes no run at all. */
+  #hold: Hold | undefined;
   readonly #putting = new Map<AssignedRun, Promise<void>>();
 
   constructor(sender: Sender, deps: ServerDeps, timing: Timing) {
     [this.#sender, this.#deps, this.#timing] = [sender, deps, timing];
   }
 
-  /** Whether it takes no runs because its account has no credits. */
-  get isUnpaid(): boolean {
-    return this.#unpaidUntil > performance.now();
+  /** Why no run can pass until a person changes something; undefined if one may. */
+  get blockedBy(): string | undefined {
+    const { why, reason, sinceMs = 0, untilMs = 0 } = this.#hold ?? {};
+    const now = performance.now();
+    const isLong = why === 'blocked' || (why === 'starting' && now - sinceMs >= this.#timing.startingMs);
+    // A run that is tried then says how it is now.
+    return isLong && now < untilMs + HELD_MORE_MS ? reason : undefined;
   }
 
   /** Whether it does not take what it was sent. */
@@ -91,6 +114,7 @@ export class Outbox {
   async #send(): Promise<void> {
     const { runs } = this.#sender;
     for (const one of runs.values()) {
+      if ((this.#hold?.untilMs ?? 0) > performance.now()) return;
       if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
       if (one.mustLook && !(await this.#maySend(one))) continue;
       const files = this.#filesOf(one);
@@ -129,6 +153,8 @@ export class Outbox {
     if (runs.get(one.run.id) !== one) return;
     const reason = errorMessage(error);
     if (!(error instanceof Unreachable)) return this.#sender.ends.failed(one, reason);
+    if (error instanceof Blocked)
+      return this.#isBusy(one, { kind: 'busy', why: 'blocked', reason, afterMs: this.#timing.blockedMs });
     const why = `its files cannot be put on ${name}: ${reason}`;
     const notPutAt = [...(one.state.notPutAt ?? []), name];
     const { length: failures } = notPutAt;
@@ -182,30 +208,47 @@ export class Outbox {
     [this.posting, one.absentSince] = [undefined, undefined];
     switch (submitted.kind) {
       case 'accepted':
-        this.#unpaidUntil = 0;
+        this.#hold = undefined;
         if (sent.isRepeated)
           one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#deps.now());
         return this.#sender.accepted(one, before, submitted.ref);
       case 'refused':
+        this.#hold = undefined;
         return this.#sender.ends.failed(one, `failed validation: ${submitted.reason}`);
       case 'busy':
         this.#notAsked(one, sent);
-        one.notBefore = performance.now() + submitted.afterMs;
-        if (submitted.why === 'unpaid') this.#unpaidUntil = one.notBefore;
-        if (submitted.why === 'full') this.#sender.seats.full(this.#sender.load - 1);
-        one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
-        return undefined;
+        return this.#isBusy(one, submitted);
       case 'spent':
-        one.work = { ...NO_WORK, liveStatus: `${name} ${submitted.reason}` };
-        if (this.#sender.unknownForMs(one) >= this.#timing.spentMs)
-          this.#sender.ends.unknown(one, submitted.reason);
-        return undefined;
+        return this.#isSpent(one, submitted);
       case 'unclear':
         one.unclear += 1;
         this.#isDue(one, submitted.reason);
         if (this.#sender.runs.get(one.run.id) === one) throw new Unreachable(submitted.reason);
         return undefined;
     }
+  }
+
+  #isBusy(one: AssignedRun, { afterMs, why, reason }: Extract<Submitted, { kind: 'busy' }>): void {
+    const { name, seats, load } = this.#sender;
+    one.notBefore = performance.now() + afterMs;
+    one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${reason}` };
+    if (why === undefined) return;
+    const sinceMs = this.#hold?.why === why ? this.#hold.sinceMs : performance.now();
+    this.#hold = { why, reason: `${name} takes no runs: ${reason}`, sinceMs, untilMs: one.notBefore };
+    if (why === 'full') seats.full(load - 1);
+  }
+
+  #isSpent(one: AssignedRun, { reason, isAbsent }: Extract<Submitted, { kind: 'spent' }>): void {
+    const { name, backend } = this.#sender;
+    one.work = { ...NO_WORK, liveStatus: `${name} ${reason}` };
+    const next = afterSpent(guaranteeFor(backend, one), {
+      isAbsent: isAbsent === true,
+      unknownForMs: this.#sender.unknownForMs(one),
+      ...this.#timing,
+    });
+    if (next === 'end-unknown') this.#sender.ends.unknown(one, reason);
+    if (next === 'send-anew')
+      this.#sender.sendAnew(one, 'has no job of this run, and its key is used up: it is sent anew');
   }
 
   /** Surely nothing arrived of this request. */

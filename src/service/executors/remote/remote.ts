@@ -117,9 +117,10 @@ export class Remote implements Executor {
     return inputsAt(this.servers, workflow);
   }
 
-  isUnpaid(deploymentId: string): boolean {
+  blockedBy(deploymentId: string): string | undefined {
     const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
-    return able.length > 0 && able.every(({ outbox }) => outbox.isUnpaid);
+    const reasons = able.map(({ outbox }) => outbox.blockedBy);
+    return reasons.includes(undefined) ? undefined : reasons[0];
   }
 
   accept(run: LiveRun): void {

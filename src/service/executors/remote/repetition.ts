@@ -1,6 +1,7 @@
 // What is sent or executed again, decided here alone, by what the server guarantees for the run:
 //
 //      sent ──its answer is lost──▶ afterLostAnswer ──▶ wait │ send │ failed │ end-unknown
+//      sent ──its key is used up──▶ afterSpent ──▶ wait │ send-anew │ end-unknown
 //      sent ──its server does not have it──▶ afterLoss ──▶ removed │ again │ failed │ end-unknown
 //      any ──its server does not answer for long──▶ afterAbsence ──▶ stay │ move │ failed
 //
@@ -53,6 +54,25 @@ export function afterLostAnswer(
   const isDue = guarantee.lost === 'again' || (absentForMs !== undefined && absentForMs >= lateMs);
   return { kind: isDue ? 'send' : 'wait' };
 }
+
+/** Its key is used up, and the server does not show what came of it. `isAbsent`: it showed all that it has. */
+export function afterSpent(
+  guarantee: Guarantee,
+  { isAbsent, unknownForMs, spentMs, provedMs }: Spent,
+): 'wait' | 'send-anew' | 'end-unknown' {
+  const isProvable = guarantee.lost === 'same-key' && guarantee.provesAbsence;
+  if (unknownForMs < (isProvable ? provedMs : spentMs)) return 'wait';
+  return isProvable && isAbsent ? 'send-anew' : 'end-unknown';
+}
+type Spent = {
+  readonly isAbsent: boolean;
+  /** Since it was first found that the key is used up. */
+  readonly unknownForMs: number;
+  /** For how long a run may still show. */
+  readonly spentMs: number;
+  /** After so long, the server itself has given up the request that used the key. */
+  readonly provedMs: number;
+};
 
 /** So often a server may stop while it is seen to execute a run. */
 const DEATHS_MOST = 2;

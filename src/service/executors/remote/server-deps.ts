@@ -26,6 +26,12 @@ export const TIMING = {
   lateMs: 5_000,
   /** How long a run that may have been accepted may still show. */
   spentMs: 60_000,
+  /** The same, plus the deadline of the request, if nothing shows in all that the server has: then no run was made. */
+  provedMs: 180_000,
+  /** After so long, a server is tried again that takes nothing until a person changes something. */
+  blockedMs: 60_000,
+  /** A server that has been starting for longer holds up the batch. */
+  startingMs: 60_000,
   /** After so long, the runs of a server that is away move to another one. */
   moveAfterMs: 600_000,
 };

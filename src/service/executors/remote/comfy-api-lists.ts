@@ -1,0 +1,87 @@
+// The lists of a Comfy API: the newest jobs, which hasten what is polled, and the jobs of one run. A list ends no run: its items have
+// no outputs.
+
+import { z } from 'zod';
+import { Unreachable, type Sent } from './backend.ts';
+import { problemIn, reasonOf } from './comfy-api-answers.ts';
+import { filterFor, isOf, labelIn, type Labels } from './comfy-api-labels.ts';
+import { parsed, type Answer } from './http.ts';
+
+/** A page of more would be refused. */
+export const LISTED_MOST = 100;
+/** More pages than one run can have. */
+const PAGES_MOST = 20;
+
+const itemSchema = z.object({
+  id: z.string(),
+  status: z.string().nullish().catch(undefined),
+  metadata: z.unknown().optional(),
+  created_at: z.string().nullish().catch(undefined),
+});
+export type Item = z.output<typeof itemSchema>;
+
+const pageSchema = z.object({
+  jobs: z
+    .array(itemSchema.or(z.unknown().transform(() => undefined)))
+    .nullish()
+    .transform((jobs) => (jobs ?? []).filter((job) => job !== undefined)),
+  next_cursor: z.string().nullish().catch(undefined),
+});
+type Page = z.output<typeof pageSchema>;
+
+/** The demo of the vendor takes jobs from anybody, and lists none. */
+const NO_LIST = { statuses: [404, 405, 501], codes: ['not_implemented', 'public_deployment_no_list'] };
+
+export class Lists {
+  readonly #jobs: string;
+  readonly #read: (path: string) => Promise<Answer>;
+  readonly #labels: Labels;
+  /** undefined until it is known. */
+  isThere: boolean | undefined;
+  /** A gateway may be older than filters, and ignore them. */
+  #hasFilters = true;
+
+  constructor(jobs: string, read: (path: string) => Promise<Answer>, labels: Labels) {
+    [this.#jobs, this.#read, this.#labels] = [jobs, read, labels];
+  }
+
+  /** The newest jobs; undefined for a service that has no lists. */
+  async newest(limit: number): Promise<readonly Item[] | undefined> {
+    return (await this.#page(`limit=${limit}`))?.jobs;
+  }
+
+  /** The job of a run; undefined if there is none. `isCertain`: all jobs of the run were looked through. */
+  async find(run: Sent): Promise<{ readonly item: Item | undefined; readonly isCertain: boolean }> {
+    const cursors = new Set<string>();
+    let query = filterFor(run);
+    while (this.isThere !== false && this.#hasFilters && cursors.size < PAGES_MOST) {
+      const page = await this.#page(query);
+      if (page === undefined) break;
+      const item = page.jobs.find(({ metadata }) => isOf(metadata, run));
+      this.#hasFilters = page.jobs.every(({ metadata }) => labelIn(metadata)?.run === run.id);
+      if (item !== undefined) return { item, isCertain: true };
+      const { next_cursor: cursor } = page;
+      if (!cursor) return { item, isCertain: this.#hasFilters && this.#labels.isKept };
+      if (cursors.has(cursor)) throw new Unreachable('a list does not end');
+      cursors.add(cursor);
+      query = `${filterFor(run)}&cursor=${encodeURIComponent(cursor)}`;
+    }
+    return { item: undefined, isCertain: false };
+  }
+
+  async #page(query: string): Promise<Page | undefined> {
+    if (this.isThere === false) return undefined;
+    const path = `${this.#jobs}?${query}`;
+    const answer = await this.#read(path);
+    const code = problemIn(answer)?.code;
+    if (NO_LIST.statuses.includes(answer.status) || NO_LIST.codes.includes(code ?? '')) {
+      this.isThere = false;
+      return undefined;
+    }
+    if (answer.status !== 200) throw new Unreachable(`${path} ${reasonOf(answer)}`);
+    const page = parsed(path, answer, pageSchema);
+    this.isThere = true;
+    for (const { metadata } of page.jobs) if (labelIn(metadata)) this.#labels.shown(metadata);
+    return page;
+  }
+}
