@@ -127,7 +127,7 @@ async function stored(item: number, work: () => Promise<Event>): Promise<Event> 
   } catch (error) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     if (cause instanceof ApplicationFailure && cause.type === 'StoreFailed')
-      return { type: 'storeFailed', item, reason: cause.message };
+      return { type: 'storeFailed', item, reason: cause.message, ...heldElsewhere(cause) };
     throw error;
   }
 }
@@ -151,24 +151,40 @@ async function sendGroup(
     const result = await scope.run(async () => runtime.activities.queueRuns({ attempts, ...waits }, summary));
     return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {
+    if (isSuperseded(error)) throw error;
     return { type: 'groupEnded', group, ...resultOfFailed(error) };
   } finally {
     groups.delete(group);
   }
 }
 
+/** Another execution has the batch for good (R36): this one ends, as it does after any other activity that says so. */
+const isSuperseded = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === SUPERSEDED &&
+  error.cause.nonRetryable === true;
+
+const SUPERSEDED = 'E515';
+
+/** Whether an activity refused because another command rebuilds the batch. */
+const heldElsewhere = ({ details, message }: ApplicationFailure): { readonly heldElsewhere?: string } =>
+  (details?.[0] as { readonly isHeldElsewhere?: true } | undefined)?.isHeldElsewhere === true
+    ? { heldElsewhere: message }
+    : {};
+
 // What the batch knows about a group whose activity failed.
 
 /** The result of a group whose activity failed (R2). */
 function resultOfFailed(
   error: unknown,
-): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
+): GroupResult & Pick<Extract<Event, { type: 'groupEnded' }>, 'rest' | 'reason' | 'heldElsewhere'> {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const reason = cause?.message ?? String(error);
   // The server cancels only a group that no worker has taken.
-  const isNotSent = cause instanceof CancelledFailure;
-  if (isNotSent || (cause instanceof ApplicationFailure && cause.type === 'NothingSent'))
-    return { results: [], rest: 'not-sent', reason };
+  if (cause instanceof CancelledFailure) return { results: [], rest: 'not-sent', reason };
+  if (cause instanceof ApplicationFailure && cause.type === 'NothingSent')
+    return { results: [], rest: 'not-sent', reason, ...heldElsewhere(cause) };
   if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
   const known = cause.lastHeartbeatDetails as GroupResult | undefined;
   // The worker sends no POST before the server confirms the first heartbeat.

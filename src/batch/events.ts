@@ -115,6 +115,8 @@ export type Event =
       /** The result of attempts that are not in `results`, and the reason. */
       readonly rest: 'not-sent' | 'unconfirmed';
       readonly reason?: string;
+      /** Nothing was sent because another command rebuilds the batch: which one. */
+      readonly heldElsewhere?: string;
     })
   | ({ readonly type: 'runsCompleted' } & RunEnds)
   | { readonly type: 'runsSeen'; readonly runs: readonly AttemptRun[] }
@@ -126,7 +128,13 @@ export type Event =
   | { readonly type: 'runsCancelled'; readonly id: number }
   | { readonly type: 'evidenceKept'; readonly count: number }
   | { readonly type: 'partCollected'; readonly part: number; readonly result: PartResult }
-  | { readonly type: 'storeFailed'; readonly item: StoreItem; readonly reason: string }
+  | {
+      readonly type: 'storeFailed';
+      readonly item: StoreItem;
+      readonly reason: string;
+      /** Nothing was stored because another command rebuilds the batch: which one. */
+      readonly heldElsewhere?: string;
+    }
   | { readonly type: 'closed' }
   | ({
       readonly type: 'passLoaded';

@@ -113,6 +113,39 @@ describe('the workflow of a batch', () => {
     }
   });
 
+  it.concurrent('pauses while another command rebuilds it, and goes on when that is given up', async () => {
+    const reason = 'the batch is being rebuilt by the state folder /b on vm';
+    script.sends.set('rebuilt', async (attempts, nth) => {
+      if (nth > 1) return attempts.map(accepted);
+      throw ApplicationFailure.create({
+        type: 'NothingSent',
+        message: reason,
+        details: [{ isHeldElsewhere: true }],
+      });
+    });
+    await rig.batches.start(refOf('rebuilt'), { version: 6 } as never);
+    const status = () => rig.batches.status(refOf('rebuilt'));
+    await until(async () => (await status()).progress?.state === 'paused', 'it is paused');
+    expect((await status()).progress?.pauses).toMatchObject([{ kind: 'elsewhere', reason }]);
+    await rig.batches.resume(refOf('rebuilt'));
+    expect((await rig.result('rebuilt')).tally.outcomes.succeeded).toBe(2);
+    expect(script.groups.get('rebuilt')).toEqual([both, both]);
+  });
+
+  it.concurrent('ends when another execution has it, with who that is, and sends nothing more', async () => {
+    const facts = { message: 'the state folder /b on vm has batch lost', hint: 'show its state: …' };
+    script.sends.set('superseded', async () => {
+      throw ApplicationFailure.nonRetryable(facts.message, 'E515', facts);
+    });
+    await rig.batches.start(refOf('superseded'));
+    const gone = new AbortController();
+    await expect(rig.batches.finished(refOf('superseded'), gone.signal)).rejects.toMatchObject({
+      code: 'E515',
+      ...facts,
+    });
+    expect(script.groups.get('superseded')).toEqual([both]);
+  });
+
   it('starts once, even after it has ended', async () => {
     await bring('done', async (attempts) => attempts.map(accepted));
     expect(await rig.batches.start(refOf('done'))).toBe('closed');

@@ -5,7 +5,7 @@ import { DEFERS_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { probeAt, probed } from '../pausing/pauses.ts';
+import { probeAt, probed, STOPS_STORING } from '../pausing/pauses.ts';
 import { type Decision, NEVER } from './decision.ts';
 import { runTimeShareMs, COLLECT_SHARES } from './run-time-share.ts';
 
@@ -32,7 +32,8 @@ export const collect: Decision = {
 
 /** `share`: how long an ended row waits for others, as a share of the usual run time. */
 function collectAt(state: State, share: number): number {
-  if (state.parts.size >= COLLECTS_IN_FLIGHT || state.pauses.has('store')) return NEVER;
+  if (state.parts.size >= COLLECTS_IN_FLIGHT || STOPS_STORING.some((kind) => state.pauses.has(kind)))
+    return NEVER;
   // During a pause for files, one part at a time is the probe.
   if (state.pauses.has('files'))
     return state.parts.size === 0 && state.ended.length + state.deferred.length > 0

@@ -7,7 +7,7 @@ import { type Command } from '../commands.ts';
 import { neverSentIn } from '../state/lanes.ts';
 import type { EndedRow } from '../state/row-state.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { probeAt, probed } from '../pausing/pauses.ts';
+import { probeAt, probed, STOPS_STORING } from '../pausing/pauses.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;
@@ -60,11 +60,11 @@ const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < want
 export const storeAgain: Decision = {
   dueAt: (state) => {
     if (state.unstored.size === 0) return NEVER;
-    return state.pauses.has('store') ? probeAt(state, 'store') : 0;
+    return Math.max(...STOPS_STORING.map((kind) => (state.pauses.has(kind) ? probeAt(state, kind) : 0)));
   },
   act: (state) => {
     const [item] = [...state.unstored] as [StoreItem];
-    probed(state, 'store');
+    probed(state, ...STOPS_STORING);
     state.unstored.delete(item);
     return [commandFor(state, item)];
   },

@@ -39,8 +39,8 @@ const HANDLERS: Handlers = {
   pollEnded: onPollEnded,
   evidenceKept: onEvidenceKept,
   partCollected: (state, { part, result }) => onPartCollected(state, part, result),
-  storeFailed: (state, { item, reason }) => {
-    if (item !== PASS || !leaveCancelledPasses(state)) onStoreFailed(state, item, reason);
+  storeFailed: (state, event) => {
+    if (event.item !== PASS || !leaveCancelledPasses(state)) onStoreFailed(state, event);
   },
   logKept: onLogKept,
   notified: onNotified,
@@ -95,13 +95,14 @@ function onLogKept(state: State, { count }: EventOf<'logKept'>): void {
   state.loggingNow = 0;
   // A full disk may have room for a few entries: only what failed shows that the store works again.
   if (state.unstored.size === 0) unpause(state, 'store');
+  unpause(state, 'elsewhere');
   finishWhenNotified(state);
 }
 
 function onEvidenceKept(state: State, { count }: EventOf<'evidenceKept'>): void {
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
-  unpause(state, 'store');
+  unpause(state, 'store', 'elsewhere');
 }
 
 // Handles what a pool says.

@@ -16,6 +16,7 @@ import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
 import { put, endRow, reasonBytes } from '../state/put-row.ts';
 import { type Group, type State } from '../state/state.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
+import { pauseIfElsewhere } from './held-elsewhere.ts';
 import { enterRun, noteRun, startRun } from './run-events.ts';
 
 type GroupEnded = Extract<Event, { type: 'groupEnded' }>;
@@ -44,6 +45,7 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
     if (!isOurs && (result.result === 'not-sent' || result.result === 'throttled')) failed.push(result);
     applyResult(state, row, result, { group, hasAccepted });
   }
+  if (pauseIfElsewhere(state, event)) return;
   const throttled = failed.filter(({ result }) => result === 'throttled');
   adaptRate(state, throttled.length > 0);
   for (const lane of new Set(throttled.map(({ place }) => laneWith(state, place))))

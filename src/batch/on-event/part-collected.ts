@@ -5,21 +5,14 @@ import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
-import {
-  LOG,
-  PASS,
-  type DeferredRow,
-  type PartResult,
-  type RunCost,
-  type StoreItem,
-  note,
-} from '../events.ts';
+import { LOG, PASS, type DeferredRow, type Event, type PartResult, type RunCost, note } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
 import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.ts';
 import { dropLog } from '../decisions/notify.ts';
 import { type State } from '../state/state.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
+import { pauseIfElsewhere } from './held-elsewhere.ts';
 
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;
@@ -44,7 +37,7 @@ export function onPartCollected(
   state.tally = addTallies(state.tally, tally);
   state.again -= again;
   state.unstored.delete(part);
-  unpause(state, 'store');
+  unpause(state, 'store', 'elsewhere');
   noteFileHosts(state, deferred, fetched);
   for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
   if (state.params.reserve !== undefined) learnCosts(state, costs);
@@ -109,11 +102,13 @@ export function fetchNow(state: State): void {
 }
 
 /** Pauses the batch until the store works, so that it buys no runs whose results cannot be stored. */
-export function onStoreFailed(state: State, item: StoreItem, reason: string): void {
+export function onStoreFailed(state: State, event: Extract<Event, { type: 'storeFailed' }>): void {
+  const { item, reason } = event;
   if (item > 0 && !state.parts.has(item)) return;
   // The results are written: an entry of the log must not keep the batch from ending.
   if (state.isClosed && item === LOG) return dropLog(state);
   state.unstored.add(item);
+  if (pauseIfElsewhere(state, event)) return;
   const text = clipped(reason, REASON_BYTES);
   if (item === PASS)
     return pause(state, 'store', `rows to be sent again cannot be read: ${text}`, { isRead: true });

@@ -39,6 +39,7 @@ export function onPassLoaded(
   state.isLoadingPass = false;
   // That a pass can be read does not show that the store can be written.
   if (state.pauses.get('store')?.isRead) unpause(state, 'store');
+  unpause(state, 'elsewhere');
   if (pass !== state.pass + 1) return;
   state.pass = pass;
   state.notified = [];

@@ -7,6 +7,7 @@ export const PAUSE_KINDS = [
   'unreachable',
   'unreadable',
   'store',
+  'elsewhere',
   'files',
   'unconfirmed',
   'pool',
@@ -51,6 +52,7 @@ const WAYS: Readonly<
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
   files: { until: 'the files can be fetched' },
+  elsewhere: { until: 'that command gives up' },
   pool: { first: 'give the pool slots', until: 'it grants some' },
   store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
 };

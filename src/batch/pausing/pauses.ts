@@ -6,6 +6,7 @@
 //   unreachable  no attempt was accepted for a while: throttled or not sent             one attempt probes
 //   unreadable   runs cannot be read                                                    every poll probes
 //   store        the batch folder takes no writes, or a pass cannot be read             one write or read probes
+//   elsewhere    another command rebuilds the batch (R36)                               one write probes
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
 //   pool         its pool is gone, does not answer or has no slots                      until the pool grants slots
@@ -28,6 +29,9 @@ export const PROBE_MAX_MS = 300_000;
 
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
+
+/** Pauses in which nothing is stored but a probe. */
+export const STOPS_STORING = ['store', 'elsewhere'] as const;
 
 /** A second pause of the same kind does not replace the reason of the first. */
 export function pause(
