@@ -32,7 +32,8 @@ import { RETRIES_MAX } from '../options/bounds.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
-import { newestRecords } from '../results/parts.ts';
+import type { Part } from '../results/parts-seal.ts';
+import { newestRecords, partIn, partNames, PARTS } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/all-events.ts';
 import type { RunService } from '../run-service/client.ts';
@@ -69,6 +70,8 @@ export type RebuildParams = {
 
 export type Rebuilt = {
   readonly snapshot: Snapshot;
+  /** The parts on which it builds. */
+  readonly parts: readonly Part[];
   readonly done: number;
   readonly running: number;
   readonly again: number;
@@ -78,7 +81,9 @@ export type Rebuilt = {
 
 /** Throws E511 if the run list cannot show what was bought. */
 export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
-  const { store, file, back, pass, now } = params;
+  const { file, back, pass, now } = params;
+  const parts = await partNames(params.store);
+  const store = withParts(params.store, parts);
   const state = begin(paramsOf(file, { webhooks: file.webhooks, lists: true, pass }), WRITES, now);
   state.serviceOffset = back.offset;
   state.evidenceFiles = await countEvidence(store);
@@ -114,11 +119,18 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     ...(stays && { stays }),
     // The final read of the run list must reach the runs of the first pass.
     snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
+    parts: parts.map(partIn),
     done: done.count,
     running: rows.filter(({ phase }) => phase !== 'waiting').length,
     again: rows.filter(({ phase }) => phase === 'waiting').length,
   };
 }
+
+/** The store without parts that are written from now on. */
+const withParts = (store: Store, names: readonly string[]): Store => ({
+  ...store,
+  list: async (folder) => (folder === PARTS ? names : store.list(folder)),
+});
 
 type Wishes = { paused?: BatchEvent; cancelled?: BatchEvent };
 

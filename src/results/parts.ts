@@ -3,6 +3,7 @@
 
 import { parseExactly } from '../host/exact-json.ts';
 import type { Store } from '../store/store.ts';
+import { sealOf, type Part } from './parts-seal.ts';
 import type { PartRecord } from './row-record.ts';
 import { readAhead } from '../store/pieces.ts';
 import type { RowRange } from '../options/batch-kinds.ts';
@@ -12,16 +13,15 @@ export const PARTS = 'parts';
 export const partName = (pass: number, part: number): string =>
   `${PARTS}/${String(pass).padStart(4, '0')}-${String(part).padStart(6, '0')}.jsonl`;
 
-export type Part = { readonly pass: number; readonly part: number };
-
 export const partIn = (name: string): Part => {
   const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
   return { pass, part };
 };
 
-/** The names of all parts, oldest first: by numbers, which may have more digits than most. */
+/** The names of all parts that count, oldest first: by numbers, which may have more digits than most. */
 export async function partNames(store: Store): Promise<readonly string[]> {
-  const parts = (await store.list(PARTS)).map((name) => ({ name, ...partIn(name) }));
+  const [names, isSealed] = await Promise.all([store.list(PARTS), sealOf(store)]);
+  const parts = names.map((name) => ({ name, ...partIn(name) })).filter(isSealed);
   return parts.sort((a, b) => a.pass - b.pass || a.part - b.part).map(({ name }) => name);
 }
 

@@ -7,7 +7,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
-import { isReusedPart, PARTS } from './parts.ts';
+import { isReusedPart, partNames, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 import { type Sample, atTheSameTime, type Capacity } from './forecast/forecast.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
@@ -125,7 +125,7 @@ const runOf = ({ cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord): Samp
 /** The first rows of a batch, and others from everywhere in it. Of two records of a row, the later one counts. */
 async function readSome(store: Store, opening: number): Promise<readonly PartRecord[]> {
   // Reused rows show no run.
-  const names = (await store.list(PARTS)).filter((name) => !isReusedPart(name));
+  const names = (await partNames(store)).filter((name) => !isReusedPart(name));
   const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
   const parts = new Set<number>();
   let left = EACH.bytes;

@@ -36,7 +36,7 @@ const schema = z.object({
 export type PassFile = z.infer<typeof schema>;
 
 export const FIRST_PASS = 1;
-const PASSES = 'passes';
+export const PASSES = 'passes';
 
 export const passName = (pass: number): string => `${PASSES}/${numbered(pass)}.json`;
 

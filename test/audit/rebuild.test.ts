@@ -114,7 +114,11 @@ describe('a batch that is rebuilt', () => {
     await createPass(store, 2, { at: new Date(NOW).toISOString(), kind: 'retry', by: 'ada', segments });
     await writePart(1, 2, { ...recordOf(2), place: 5_001, before: { outcome: 'failed', attempts: 1 } });
     const bought = [...[1, 2, 3, 4].map((place) => ({ place })), { place: 5_001 }];
-    const { state, ...counts } = await rebuilt([...bought, { place: placeIn(1, 1), status: 'running' }], {
+    const {
+      state,
+      parts: _,
+      ...counts
+    } = await rebuilt([...bought, { place: placeIn(1, 1), status: 'running' }], {
       pass: 3,
     });
     expect(counts).toEqual({ done: 4, running: 1, again: 0 });
@@ -156,10 +160,11 @@ describe('a batch that is rebuilt', () => {
     ];
     const file = { ...FILE, sheet: { ...FILE.sheet, lanes, isQueued: true } };
     await writePart(1, 1, recordOf(1), { ...recordOf(2), place: placeIn(1, 1) });
-    const { state, ...counts } = await rebuilt(
-      [{ place: 1 }, { place: placeIn(1, 1) }, { place: 3, status: 'running' }],
-      { file },
-    );
+    const {
+      state,
+      parts: _,
+      ...counts
+    } = await rebuilt([{ place: 1 }, { place: placeIn(1, 1) }, { place: 3, status: 'running' }], { file });
     expect(counts).toEqual({ done: 2, running: 1, again: 1 });
     expect(rowsOf({ state })).toMatchObject([
       { place: 2, phase: 'waiting' },
@@ -173,12 +178,11 @@ describe('a batch that is rebuilt', () => {
 
   it('has its done rows from the parts, waits for the runs that go on, and continues the sheet after them', async () => {
     await writePart(1, 3, recordOf(2), recordOf(1));
-    const { state, ...counts } = await rebuilt([
-      { place: 1 },
-      { place: 2 },
-      { place: 3, status: 'running' },
-      { place: 4 },
-    ]);
+    const {
+      state,
+      parts: _,
+      ...counts
+    } = await rebuilt([{ place: 1 }, { place: 2 }, { place: 3, status: 'running' }, { place: 4 }]);
     expect(counts).toEqual({ done: 2, running: 2, again: 0 });
     expect(state).toMatchObject({
       lanes: [{ segments: [{ first: 5, count: FILE.sheet.rows - 4 }] }],
@@ -206,7 +210,11 @@ describe('a batch that is rebuilt', () => {
   it('counts reused rows as done, but sends the row whose place has the number of a reused row', async () => {
     const sheet = { ...FILE.sheet, reused: 1, lanes: [{ places: ROWS - 1 }] };
     await writePart(0, 1, recordOf(3, { attempts: [], reused_from: 'earlier#8' }));
-    const { state, ...counts } = await rebuilt([{ place: 4, status: 'running' }], {
+    const {
+      state,
+      parts: _,
+      ...counts
+    } = await rebuilt([{ place: 4, status: 'running' }], {
       file: { ...FILE, sheet },
     });
     expect(counts).toEqual({ done: 1, running: 1, again: 3 });

@@ -9,7 +9,8 @@
 import { isRawNumber } from '../../host/exact-json.ts';
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
-import { parsePart, partIn, partName, partNames, type Part } from '../../results/parts.ts';
+import type { Part } from '../../results/parts-seal.ts';
+import { parsePart, partIn, partName, partNames } from '../../results/parts.ts';
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
 import { cacheRows, type PlacedRows, folderIn, readBatchSheet } from '../../sheet/placed-rows.ts';
