@@ -4,6 +4,7 @@ import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { Deps } from './deps.ts';
+import { confirmingHeld } from './held-elsewhere.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 
 const CONCURRENCY = 16;
@@ -15,8 +16,10 @@ export async function cancelRuns(
   const { service } = await deps.open(ref);
   const signal = Context.current().cancellationSignal;
   const errors: unknown[] = [];
+  const confirm = confirmingHeld(deps, ref);
   const cancel = async ({ runId }: AttemptRun): Promise<boolean> => {
     try {
+      await confirm();
       return await service.cancelRun(runId);
     } catch (error) {
       // A failed request for one run must not stop the others.

@@ -29,6 +29,7 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
+import { confirmHeld } from './held-elsewhere.ts';
 import { StoreConflict, withStore } from './activity-failures.ts';
 
 export type CollectInput = BatchRef & {
@@ -82,6 +83,8 @@ async function writePart(
   signal.throwIfAborted();
   const text = jsonLines(records);
   const own = parsePart(text);
+  // Fetching the files may have taken long.
+  await confirmHeld(deps, input);
   await showPart(open, input, shownRows(own, pageRows));
   const isNew = await open.store.create(name, text);
   const written = isNew ? own : parsePart((await open.store.read(name)) ?? '');

@@ -9,10 +9,11 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Holder } from '../src/store/holder.ts';
+import type { Standing } from '../src/store/standing.ts';
 import type { Store } from '../src/store/store.ts';
 import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/events.ts';
-import type { BatchRef } from '../src/batch/workflow-ids.ts';
+import type { BatchRef, Execution } from '../src/batch/workflow-ids.ts';
 import type { OwnRuns } from '../src/webhook/own-runs.ts';
 import type { ReportedRuns } from '../src/webhook/reported-runs.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
@@ -28,6 +29,8 @@ export type OpenBatch = {
 export type Deps = {
   /** This worker, and whose tasks it takes. */
   readonly holder: Holder;
+  /** Whether this workflow run has the batch by its folder, which is read each time. */
+  standing(caller: Execution | undefined, ref: Pick<BatchRef, 'folder'>): Promise<Standing>;
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   readRows(

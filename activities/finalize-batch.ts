@@ -16,6 +16,7 @@ import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';
 import { openDuplicates, readDuplicates, type Ended } from '../src/results/summary.ts';
+import { confirmHeld, confirmingHeld } from './held-elsewhere.ts';
 import { confirmOurs, StoreConflict, withStore } from './activity-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';
@@ -44,14 +45,22 @@ const PAGE_TRIES = 12;
 export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<void> {
   await withStore(async () => {
     const open = await deps.open(input);
-    const known = await compare(open, input);
+    const confirm = async (): Promise<void> => {
+      await confirmOurs(deps);
+      await confirmHeld(deps, input);
+    };
+    const known = await compare(open, input).catch(async (error: unknown) => {
+      // If another execution has written parts, that is the reason, and not the folder.
+      await confirmHeld(deps, input);
+      throw error;
+    });
+    await confirmHeld(deps, input);
     const { file, store } = open;
     await writeEvents(store, input.logNumber, input.log);
     const { progress, startedAt, endedAt, isEvidenceLost, throughPass, closed } = input;
-    const confirm = () => confirmOurs(deps);
     await writeSnapshot(store, throughPass, closed, confirm);
     const over = new AbortController();
-    const reading = readAgain(deps, open, input, known, over.signal);
+    const reading = readAgain(deps, open, input, { known, over: over.signal, confirm });
     // It may fail before the results need it.
     const settled = reading.catch(() => undefined);
     const ended = { startedAt, endedAt, reading, isEvidenceLost, throughPass };
@@ -91,9 +100,16 @@ async function compare({ store, file }: OpenBatch, { progress, throughPass }: Fi
 async function readAgain(
   deps: Deps,
   { store, file, service }: OpenBatch,
-  { batch, evidence, back }: FinalizeInput,
-  known: KnownRuns,
-  over: AbortSignal,
+  { evidence, back, ...ref }: FinalizeInput,
+  {
+    known,
+    over,
+    confirm,
+  }: {
+    readonly known: KnownRuns;
+    readonly over: AbortSignal;
+    readonly confirm: () => Promise<void>;
+  },
 ): Promise<Reading> {
   const duplicates = await openDuplicates(store);
   try {
@@ -104,16 +120,19 @@ async function readAgain(
       back,
       evidence: keptEvidence(store, evidence),
       earlier: readDuplicates(store),
-      cancels: true,
+      beforeCancel: confirmingHeld(deps, ref),
       tries: PAGE_TRIES,
       signal: AbortSignal.any([Context.current().cancellationSignal, over]),
       nameOf: (attempt) => nameOf(store, file, attempt),
       onDuplicate: duplicates.add,
     });
-    await confirmOurs(deps);
+    await confirm();
     await duplicates.commit();
     if (reading.lists === 'incomplete')
-      deps.log.warn({ batch, reason: reading.reason }, 'the run lists could not be read at the end');
+      deps.log.warn(
+        { batch: ref.batch, reason: reading.reason },
+        'the run lists could not be read at the end',
+      );
     return reading;
   } finally {
     await duplicates.discard();

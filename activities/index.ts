@@ -8,6 +8,7 @@ import { collectRows } from './collect-rows.ts';
 import { createBatch } from './create-batch.ts';
 import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
+import { onlyHolder } from './held-elsewhere.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { notify, notifyFiring } from './send-notices.ts';
 import { keepEvidence, keepLog } from './keep-records.ts';
@@ -23,7 +24,10 @@ type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => R
 
 const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string]) => activity): Bound<T> =>
   Object.fromEntries(
-    Object.entries(work).map(([name, activity]) => [name, (input: never) => wrap(activity)(deps, input)]),
+    Object.entries(work).map(([name, activity]) => [
+      name,
+      (input: never) => wrap(onlyHolder(name, activity))(deps, input),
+    ]),
   ) as unknown as Bound<T>;
 
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */

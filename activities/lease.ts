@@ -1,9 +1,10 @@
 // Allows a worker to start POSTs only while the server confirms that its group is still active (R3). The server may abandon a
 // group while its worker is disconnected, frozen or asleep; when that worker continues, it must not send. Every confirmed
-// heartbeat opens the lease until 3 s after the heartbeat was requested.
+// heartbeat opens the lease until 3 s after the heartbeat was requested. The same holds for the folder: another Temporal may have
+// rebuilt the batch meanwhile (R36).
 //
-//   heartbeat ──confirmed──► open until 3 s after the request ──► closed until the next one is confirmed
-//     └────not found──► lost permanently: the server has abandoned the group, nothing more is sent
+//   heartbeat, started.json ──both confirmed──► open until 3 s after the request ──► closed until the next ones are confirmed
+//     └────not found, or another execution──► lost permanently: nothing more is sent
 //
 // Two clocks must agree that the lease is open: the monotonic clock stops while the machine sleeps, and the wall clock may be
 // set back.
@@ -20,7 +21,12 @@ export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
+/** Why the batch no longer belongs to this execution; undefined if it does. Throws if that cannot be read. */
+export type AskHolder = () => Promise<string | undefined>;
+
 export type Lease = {
+  /** The first heartbeat. Before it, the folder is asked: a group without a heartbeat has sent nothing. */
+  begin(details: unknown): Promise<boolean>;
   /** Sends `details` and asks whether the group is still active; false once it is lost. */
   heartbeat(details: unknown): Promise<boolean>;
   /** Throws {@link NotAllowed} unless a POST may start now. */
@@ -31,28 +37,57 @@ export function takeLease(
   activity: AsyncCompletionClient,
   taskToken: Uint8Array,
   stopping: AbortSignal,
+  whyNotHeld: AskHolder,
 ): Lease {
-  let wallMs = Number.NEGATIVE_INFINITY;
-  let steadyMs = Number.NEGATIVE_INFINITY;
+  let confirmed = NEVER;
+  let held = NEVER;
   let lostBecause: string | undefined;
+  let asking: Promise<void> | undefined;
+  const askHolder = async (): Promise<void> => {
+    const requested = momentNow();
+    try {
+      const reason = await whyNotHeld();
+      lostBecause ??= reason;
+      if (reason === undefined) held = requested;
+    } catch {
+      // The folder is away: the lease expires if it stays away.
+    }
+  };
+  const heartbeat: Lease['heartbeat'] = async (details) => {
+    // A folder that hangs delays no heartbeat.
+    asking ??= askHolder().finally(() => (asking = undefined));
+    const requested = momentNow();
+    try {
+      await activity.heartbeat(taskToken, details);
+      confirmed = requested;
+    } catch (error) {
+      if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
+        lostBecause ??= `Temporal has abandoned the group: ${errorMessage(error)}`;
+      // Other errors say nothing about the group; the lease expires if they continue.
+    }
+    return lostBecause === undefined;
+  };
   return {
-    heartbeat: async (details) => {
-      const requested = { wallMs: Date.now(), steadyMs: performance.now() };
-      try {
-        await activity.heartbeat(taskToken, details);
-        ({ wallMs, steadyMs } = requested);
-      } catch (error) {
-        if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
-          lostBecause = errorMessage(error);
-        // Other errors say nothing about the group; the lease expires if they continue.
-      }
-      return lostBecause === undefined;
+    heartbeat,
+    begin: async (details) => {
+      await askHolder();
+      return heartbeat(details);
     },
     check: () => {
       if (stopping.aborted) throw new NotAllowed('the worker is stopping');
-      if (lostBecause !== undefined) throw new NotAllowed(`Temporal has abandoned the group: ${lostBecause}`);
-      const isOpen = Date.now() - wallMs < LEASE_MS && performance.now() - steadyMs < LEASE_MS;
-      if (!isOpen) throw new NotAllowed('Temporal has not confirmed the group recently');
+      if (lostBecause !== undefined) throw new NotAllowed(lostBecause);
+      if (!isRecent(confirmed)) throw new NotAllowed('Temporal has not confirmed the group recently');
+      if (!isRecent(held)) throw new NotAllowed('the batch folder could not be read recently');
     },
   };
 }
+
+/** By both clocks. */
+type Moment = { readonly wallMs: number; readonly steadyMs: number };
+
+const momentNow = (): Moment => ({ wallMs: Date.now(), steadyMs: performance.now() });
+
+const isRecent = ({ wallMs, steadyMs }: Moment): boolean =>
+  Date.now() - wallMs < LEASE_MS && performance.now() - steadyMs < LEASE_MS;
+
+const NEVER: Moment = { wallMs: Number.NEGATIVE_INFINITY, steadyMs: Number.NEGATIVE_INFINITY };

@@ -19,7 +19,7 @@ import {
   readPass,
   snapshotName,
 } from '../src/store/passes.ts';
-import type { Holder } from '../src/store/holder.ts';
+import { commandThere, holderText, isSameServers, type Holder } from '../src/store/holder.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { confirmOurs, finalFailure, withStore } from './activity-failures.ts';
@@ -50,7 +50,7 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf(), holder: deps.holder };
   const closed = continues === undefined ? undefined : await closedState(store);
   if (closed !== undefined) await continueAs(deps, open, own);
-  else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
+  else if (!(await createStarted(store, own))) await assertSameExecution(deps, open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   if (closed === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
@@ -114,10 +114,21 @@ function executionOf(): Execution {
 }
 
 /** A second start of the same batch would buy every row a second time. */
-async function assertSameExecution({ file: { batch }, store }: OpenBatch, own: Execution): Promise<void> {
+async function assertSameExecution(
+  { holder: here }: Pick<Deps, 'holder'>,
+  { file: { batch }, store }: OpenBatch,
+  own: Execution,
+): Promise<void> {
   const before = await readStarted(store);
-  if (before === undefined || !isSameRun(before.workflow, own))
-    throw problem('E515', { batch, folder: store.location });
+  if (before !== undefined && isSameRun(before.workflow, own)) return;
+  const place = { batch, folder: store.location };
+  const holder = before?.rebuilding?.holder ?? before?.holder;
+  if (holder === undefined || isSameServers(holder, here)) throw problem('E515', place);
+  throw problem('E515', {
+    ...place,
+    holder: holderText(holder),
+    there: commandThere(holder, 'status', place),
+  });
 }
 
 const PERMANENT: ReadonlySet<string> = new Set(['E411', 'E515']);

@@ -1,6 +1,7 @@
 // Sends one group: at most one Queue Run call for each attempt (R1 to R3). The workflow always learns how each POST ended:
 // heartbeats carry the results so far, and the completion is retried until the server has accepted it.
 
+import { whyNotHeld } from './held-elsewhere.ts';
 import { HEARTBEAT_MS, NotAllowed, type Lease, takeLease } from './lease.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
@@ -39,15 +40,17 @@ const NEXT_MS = 2_000;
 
 export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
   const { open, requests, leftOut } = await prepare(deps, input);
-  const { taskToken } = activityInfo();
-  const lease = takeLease(deps.completion, taskToken, deps.posts.stopping);
+  const { taskToken, workflowExecution } = activityInfo();
+  const lease = takeLease(deps.completion, taskToken, deps.posts.stopping, async () =>
+    whyNotHeld(await deps.standing(workflowExecution, input)),
+  );
   const results: PostResult[] = [...leftOut];
   const soFar = (): GroupResult => {
     const serviceNowMs = results.length > 0 ? open.service.nowMs() : undefined;
     return { results, ...(serviceNowMs === undefined ? {} : { serviceNowMs }) };
   };
   // Awaited before the first POST: if the server has no heartbeat details, this group has sent nothing.
-  await lease.heartbeat(soFar());
+  await lease.begin(soFar());
   const sending = Promise.all(
     requests.map(async (request) =>
       results.push(noted(deps, open, request, await send(open, request, lease, deps.posts))),

@@ -21,8 +21,8 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Duplicates that an earlier end of the batch has reported; the lists may not show them any more. */
   readonly earlier?: AsyncIterable<DuplicateRun>;
-  /** Whether duplicates that are still running are cancelled. */
-  readonly cancels: boolean;
+  /** Duplicates that are still running are cancelled after this call, unless it throws; absent: none is cancelled. */
+  readonly beforeCancel?: () => Promise<void>;
   /** The row and attempt that people know. */
   readonly nameOf: (attempt: AttemptRef) => Promise<{ readonly row: number; readonly attempt: number }>;
   readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
@@ -98,11 +98,12 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
 }
 
 /** The run, after cancelling it if it was still running; undefined if it cannot be read. */
-async function endOf({ service, cancels }: ReadingParams, runId: string, listed: Run | undefined) {
+async function endOf({ service, beforeCancel }: ReadingParams, runId: string, listed: Run | undefined) {
   let run = listed;
   try {
     run ??= await service.getRun(runId);
-    if (!cancels || run === undefined || isTerminal(run.status)) return run;
+    if (beforeCancel === undefined || run === undefined || isTerminal(run.status)) return run;
+    await beforeCancel();
     await service.cancelRun(runId);
     return (await service.getRun(runId)) ?? run;
   } catch {

@@ -77,10 +77,22 @@ export const BATCH_ENTRIES = {
     `the batch in ${f.folder} was made by an earlier version of runsheet, and this version cannot continue it`,
     'finish it with the version that made it, or run its sheet again as a new batch',
   ]),
-  E515: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
-    `this is not the workflow that started batch ${f.batch} (see started.json in ${f.folder}), or it was reset; it would send rows again`,
-    `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ]),
+  E515: entry<{
+    batch: string;
+    folder: string;
+    holder?: string | undefined;
+    there?: string | undefined;
+  }>(inputRefused, (f) =>
+    f.holder === undefined
+      ? [
+          `this is not the workflow that started batch ${f.batch} (see started.json in ${f.folder}), or it was reset; it would send rows again`,
+          `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
+        ]
+      : [
+          `${f.holder} has batch ${f.batch} (see started.json in ${f.folder}), so nothing is sent from here`,
+          f.there === undefined ? `show its state: runsheet status ${f.batch}` : `show its state: ${f.there}`,
+        ],
+  ),
   E516: entry<{ batch: string }>(unreachable, (f) => [
     `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
     `continue it: runsheet resume ${f.batch}`,

@@ -2,7 +2,9 @@
 // it, although its own servers know nothing of the batch.
 
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { z } from 'zod';
+import { shellWord } from '../errors/outside-text.ts';
 import { version } from '../host/package-version.ts';
 
 export const holderSchema = z.object({
@@ -30,6 +32,26 @@ export const holderHere = (servers: Servers): Holder => ({
   pid: process.pid,
   version,
 });
+
+/** Whether both are the same servers, whichever process. */
+export const isSameServers = (one: Holder, other: Holder): boolean =>
+  one.kind === 'embedded'
+    ? one.home === other.home && one.host === other.host
+    : one.address === other.address && one.namespace === other.namespace;
+
+/** A command about a batch, as a user types it where the holder is. */
+export function commandThere(
+  { kind, home, address, namespace }: Holder,
+  command: string,
+  { batch, folder }: { readonly batch: string; readonly folder: string },
+): string {
+  const cluster = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  const settings = Object.entries(kind === 'embedded' ? { RUNSHEET_HOME: home } : cluster);
+  const given = settings.flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${shellWord(value)} `,
+  );
+  return `${given.join('')}runsheet ${command} ${shellWord(batch)} --out ${shellWord(dirname(folder))}`;
+}
 
 /** For messages: the servers, then the machine. Folders of earlier versions name no holder. */
 export function holderText(holder: Holder | undefined): string {

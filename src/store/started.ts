@@ -1,4 +1,4 @@
-// started.json: the workflow run that has a batch, and who has that (R20, R34). It is the fence between executions: only the one that
+// started.json: the workflow run that has a batch, and who has that (R20, R36). It is the fence between executions: only the one that
 // it names may send, write or cancel, and it reads the file again before each lease.
 //
 //   (none) ──loadBatch──▶ held by A ──▶ A, being rebuilt by B ──the run of B is entered──▶ held by B

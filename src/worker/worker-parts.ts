@@ -23,7 +23,11 @@ import { cacheRows } from '../sheet/placed-rows.ts';
 import { allowedPrograms } from '../notices/prepare-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { holderHere } from '../store/holder.ts';
+import { openStore } from '../store/open-store.ts';
+import { standingOf } from '../store/standing.ts';
+import { readStarted } from '../store/started.ts';
 import { openWorkerNotes } from '../store/workers.ts';
+import { openOrigins } from '../temporal/origins.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
 import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
@@ -86,6 +90,7 @@ export async function openParts(params: PartsParams, { client, connection, dataC
   const { namespace } = client.options;
   if (isSearchable) await registerSearchAttributes(connection, namespace, params.log);
   const deps = activityDeps(params, shared, {
+    client,
     completion: new OwnCompletion({ connection, namespace, dataConverter }),
     posts: {
       stopping: stopping.signal,
@@ -152,11 +157,15 @@ function activityDeps(
   { config, log, server }: PartsParams,
   shared: Shared,
   {
+    client,
     completion,
     posts,
     ownUrl,
     holder,
-  }: Pick<Deps, 'completion' | 'posts' | 'holder'> & { readonly ownUrl: string | undefined },
+  }: Pick<Deps, 'completion' | 'posts' | 'holder'> & {
+    readonly client: Client;
+    readonly ownUrl: string | undefined;
+  },
 ): Deps {
   const { batches, signals, waitingGroups, reported, ownRuns, find, servers, searchAttributes, meters } =
     shared;
@@ -164,8 +173,11 @@ function activityDeps(
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(holder);
   const download = openDownloads(CONNECTIONS);
+  const originOf = openOrigins(client, server);
   return {
     holder,
+    standing: async (caller, { folder }) =>
+      standingOf(await readStarted(openStore(folder)), caller, originOf),
     open: async (ref) => {
       const open = await batches.open(ref);
       await noteWorker(open.store);

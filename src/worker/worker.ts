@@ -13,9 +13,8 @@ import { version } from '../host/package-version.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/monitor.ts';
 import { openTickets } from '../schedule/tickets.ts';
-import { readStarted } from '../store/started.ts';
 import { openStore } from '../store/open-store.ts';
-import { guardActivities, guardFirings } from '../temporal/activity-guards.ts';
+import { guardFirings } from '../temporal/activity-guards.ts';
 import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
 import { connectWorker, installRuntime } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
@@ -62,7 +61,7 @@ export async function startWorker(params: WorkerParams) {
   const sees = parts === 'receiver-only' ? undefined : states;
   const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
   const watched = watchActivities({ log, storeFailed: monitor?.meters.storeFailed });
-  const interceptors = workerInterceptors(server, client, { home: config.home, keys }, watched);
+  const interceptors = workerInterceptors(server, { home: config.home, keys }, watched);
   const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queue, { ...at, ...versioning, interceptors }, drainMs);
@@ -111,20 +110,15 @@ async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerM
 /** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs more. */
 export const workerInterceptors = (
   server: Server,
-  client: Client,
   { home, keys }: { readonly home: string; readonly keys: PayloadKeys },
   ...others: readonly ActivityInterceptorsFactory[]
 ) => ({
-  activity: [...activityGuards(keys), ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
+  activity: [
+    ...activityGuards(keys),
+    ...(server === 'embedded' ? [guardFirings(openTickets(home))] : []),
+    ...others,
+  ],
 });
-
-const guardsOf = (client: Client, home: string) => [
-  guardActivities(client, startedBy),
-  guardFirings(openTickets(home)),
-];
-
-/** The first workflow run of a batch. */
-const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;
 
 /** This process as a member of a cluster: what it says of itself, and whether it fits the other members. */
 const WEBHOOK = 'webhook/';

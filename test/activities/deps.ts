@@ -8,6 +8,7 @@ import type { Arriving, Download } from '../../src/run-service/download.ts';
 import type { RememberingService } from '../../src/run-service/remembering.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
+import { holderHere } from '../../src/store/holder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
@@ -70,6 +71,8 @@ export function depsOf(given: Given): Deps {
       answered: () => undefined,
     },
     open: async () => openOf(given),
+    standing: async () => ({ is: 'ours' }),
+    holder: holderHere({ kind: 'embedded', home: '/nowhere/.runsheet' }),
   };
   return { ...own, ...given } as unknown as Deps;
 }

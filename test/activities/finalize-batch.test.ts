@@ -21,6 +21,8 @@ import type { Summary } from '../../src/results/summary.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
+import { holderHere } from '../../src/store/holder.ts';
+import type { Standing } from '../../src/store/standing.ts';
 import type { Store } from '../../src/store/store.ts';
 import { BACK, FILE as LISTED, idOf, listing, runOf } from '../audit/lists.ts';
 import { paramsOf } from '../batch/params.ts';
@@ -193,6 +195,30 @@ describe('the end of a batch', () => {
     });
     expect(existsSync(join(folder, 'results.csv'))).toBe(false);
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
+  });
+
+  it('changes and cancels nothing once another execution has the batch, and says so although it finds other parts', async () => {
+    const holder = holderHere({ kind: 'embedded', home: '/home/bob/.runsheet' });
+    const rebuilding: Standing = { is: 'rebuilding', holder };
+    const running = runOf({ place: 2, id: idOf(700), status: 'running' });
+    const runs = [...RECORDS.map(({ row }) => runOf({ place: row })), running];
+    /** The other execution appears when so many looks at the folder have said otherwise. */
+    const finalizeAfter = async (looks: number): Promise<void> => {
+      let left = looks;
+      const standing = async (): Promise<Standing> => ((left -= 1) < 0 ? rebuilding : { is: 'ours' });
+      await expect(finalize({ ...deps(runs), standing })).rejects.toMatchObject({
+        type: 'StoreFailed',
+        message: expect.stringContaining('/home/bob/.runsheet') as string,
+      });
+    };
+    await writePart(RECORDS.slice(1));
+    await finalizeAfter(0);
+    await writePart(RECORDS);
+    for (const looks of [0, 1, 2]) {
+      await finalizeAfter(looks);
+      expect(existsSync(join(folder, 'summary.json'))).toBe(false);
+    }
+    expect(cancelled).toEqual([]);
   });
 
   it('names and cancels a second run that only the evidence shows, from the input or from stored files', async () => {

@@ -8,6 +8,7 @@ import { queueRuns } from '../../activities/queue-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { GroupResult, RunCompletion, BatchSignals } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
+import { holderHere } from '../../src/store/holder.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 import { readToken } from '../../src/webhook/token.ts';
@@ -94,6 +95,22 @@ describe('sending a group', () => {
       { place: 3, attempt: 1, result: 'accepted', runId: RUN },
       { place: 4, attempt: 2, result: 'unconfirmed' },
     ]);
+  });
+
+  it('sends nothing once another execution has the batch, although it was its own when the group began', async () => {
+    const holder = holderHere({ kind: 'embedded', home: '/home/bob/.runsheet' });
+    const standing = async () => ({ is: 'rebuilding', holder }) as const;
+    expect(await send(takes, {}, { standing })).toEqual([]);
+    expect(results()).toMatchObject([
+      { place: 3, result: 'not-sent', reason: expect.stringContaining('/home/bob/.runsheet') as string },
+      { place: 4, result: 'not-sent' },
+    ]);
+  });
+
+  it('sends nothing while the folder cannot say who has the batch', async () => {
+    const standing = async () => Promise.reject(new Error('EIO'));
+    expect(await send(takes, {}, { standing })).toEqual([]);
+    expect(results()).toMatchObject([{ result: 'not-sent' }, { result: 'not-sent' }]);
   });
 
   it("completes with the service's own time", async () => {

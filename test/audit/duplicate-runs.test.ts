@@ -10,7 +10,7 @@ import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } 
 type Given = ListingOptions & {
   readonly known?: readonly string[];
   readonly evidence?: readonly AttemptRun[];
-  readonly cancels?: boolean;
+  readonly beforeCancel?: (() => Promise<void>) | 'never';
   readonly service?: Partial<ReadingParams['service']>;
   readonly file?: ReadingParams['file'];
   readonly signal?: AbortSignal;
@@ -21,8 +21,18 @@ type Read = {
   readonly cancelled: string[];
 };
 
+const allowed = async (): Promise<void> => undefined;
+
 async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
-  const { known = [], evidence = [], cancels = true, service = {}, file = FILE, signal, ...options } = given;
+  const {
+    known = [],
+    evidence = [],
+    beforeCancel = allowed,
+    service = {},
+    file = FILE,
+    signal,
+    ...options
+  } = given;
   const all = [...runs];
   const cancelled: string[] = [];
   const told: DuplicateRun[] = [];
@@ -45,7 +55,7 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
     })(),
     back: BACK,
     tries: 1,
-    cancels,
+    ...(beforeCancel === 'never' ? {} : { beforeCancel }),
     onDuplicate: async (run) => void told.push(run),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -110,7 +120,17 @@ describe('the last reading of the lists', () => {
   });
 
   it('cancels nothing if it may only look', async () => {
-    const { told, cancelled } = await read([runOf({ place: 2, status: 'running' })], { cancels: false });
+    const { told, cancelled } = await read([runOf({ place: 2, status: 'running' })], {
+      beforeCancel: 'never',
+    });
+    expect([cancelled, told[0]?.status]).toEqual([[], 'running']);
+  });
+
+  it('cancels none once another execution has the batch, whose run it may be', async () => {
+    const beforeCancel = async (): Promise<never> => {
+      throw new Error('the state folder /b has the batch now');
+    };
+    const { told, cancelled } = await read([runOf({ place: 2, status: 'running' })], { beforeCancel });
     expect([cancelled, told[0]?.status]).toEqual([[], 'running']);
   });
 

@@ -134,7 +134,6 @@ describe('a finished batch', () => {
       known,
       back: BACK,
       evidence: (async function* () {})(),
-      cancels: false,
       tries: 1,
       onDuplicate: async ({ run_id }) => {
         if (!reported.has(run_id)) hidden.push(run_id);

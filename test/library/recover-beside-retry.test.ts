@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { resumeBatch } from '../../src/library/handle/resumed-batch.ts';
 import type { Servers } from '../../src/library/servers.ts';
+import { holderHere } from '../../src/store/holder.ts';
+import { announceRebuild } from '../../src/store/started.ts';
 import { createPass, newestPass, type PassFile } from '../../src/store/passes.ts';
 import { Console } from '../console/console.ts';
 
@@ -12,7 +14,8 @@ it.each([
   const console = await Console.open();
   const batch = await console.batch(console.write('sheet.csv', 'prompt\na fox\n'), 'one');
   // The quiet period is over.
-  await batch.store.write('recovering.json', '{"since":0,"id":"a"}');
+  const holder = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
+  await announceRebuild(batch.store, { id: 'before', now: 0, holder, afresh: false });
   const at = new Date().toISOString();
   const other: PassFile = { at, kind, segments: [] };
   // No command has the batch.
@@ -20,7 +23,7 @@ it.each([
     await createPass(batch.store, (await newestPass(batch.store)) + 1, other);
     return false;
   };
-  const session = { batches: { isRunning } };
+  const session = { batches: { isRunning }, holder };
   const servers = { config: loadConfig(), check: async () => undefined, for: async () => session };
   const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
   const recovering = resumeBatch(servers as unknown as Servers, batch, asked);

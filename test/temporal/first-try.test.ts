@@ -2,13 +2,11 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Info } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { workerInterceptors } from '../../src/worker/worker.ts';
 import { REF } from '../activities/deps.ts';
 
-const NOT_BEGUN = {} as Client;
 const ASKED_MS = 1_000;
 
 /** Runs the activity with the interceptors of a worker; returns its result. */
@@ -16,7 +14,7 @@ async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promi
   const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
     { activityType: 'queueRuns', activityId: randomUUID(), ...asked, ...info },
-    { interceptors: workerInterceptors(server, NOT_BEGUN, { home: '/nowhere', keys: NO_KEYS }).activity },
+    { interceptors: workerInterceptors(server, { home: '/nowhere', keys: NO_KEYS }).activity },
   );
   return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;
 }
@@ -50,9 +48,5 @@ describe('the first attempt of a group', () => {
     await expect(tried('cluster', call)).rejects.toMatchObject({ type: 'MayBeSent', nonRetryable: true });
     const workflowExecution = { workflowId: 'runsheet:b~1', runId: 'another' };
     expect(await tried('cluster', { ...call, workflowExecution })).toBe('sent');
-  });
-
-  it('sends nothing if another workflow started the batch', async () => {
-    await expect(tried('embedded', {})).rejects.toMatchObject({ type: 'NothingSent' });
   });
 });

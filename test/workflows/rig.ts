@@ -125,7 +125,7 @@ export type Rig = {
 /** What the workers of `runsheet worker` have. */
 const sealed = (keys: PayloadKeys) => ({
   ...conversion(keys),
-  interceptors: workerInterceptors('cluster', {} as Client, { home: '', keys }),
+  interceptors: workerInterceptors('cluster', { home: '', keys }),
 });
 
 type RigOptions = {

@@ -76,7 +76,6 @@ async function readLists(config: Config, { file, store }: FoundBatch, known: Kno
       known,
       back: await readBackToStart(store, Date.now()),
       evidence: NO_EVIDENCE,
-      cancels: false,
       tries: PAGE_TRIES,
       onDuplicate: async ({ run_id }) => {
         if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);

@@ -2,9 +2,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
-import { assertQuiet, endQuiet } from '../../../src/audit/quiet-period.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
-import { readStarted, replaceStarted } from '../../../src/store/started.ts';
+import { holderHere } from '../../../src/store/holder.ts';
+import { announceRebuild, readStarted, replaceStarted, takeBack } from '../../../src/store/started.ts';
 import { writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
@@ -17,9 +17,9 @@ const summary = (pass: number) =>
   ({ pass, outcomes: {}, requests: {}, duplicates: {} }) as unknown as Summary;
 const watched = (sheet: string) => ({ sheet, deployment: 'fox', rows: {}, places: [] });
 const run = (runId: string) => async () => ({ workflow: { workflowId: 'hens', runId } });
-const FILE = { service: { timing: { postDeadlineMs: 1, settleWithoutControlMs: 1 } } };
-const asking = (store: Store, now: number): Promise<unknown> =>
-  assertQuiet({ store, file: FILE as never, batch: 'hens' }, now).catch(() => undefined);
+const HERE = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
+const announce = (store: Store, id: string): Promise<number> =>
+  announceRebuild(store, { id, now: 1_000, holder: HERE, afresh: false });
 const view = async (store: Store, content: string): Promise<void> => {
   const draft = await store.draft('results.csv', 'view');
   await draft.write(content);
@@ -58,10 +58,10 @@ const CASES: readonly Case[] = [
     after: (store) => writeWatched(store, watched('one.csv')),
   },
   {
-    name: 'recovering.json',
-    before: endQuiet,
-    late: (store) => asking(store, 1_000),
-    after: endQuiet,
+    name: 'started.json',
+    before: (store) => replaceStarted(store, run('first')),
+    late: (store) => announce(store, 'one'),
+    after: async (store) => takeBack(store, (await run('first')()).workflow),
   },
   { name: 'results.csv', late: (store) => view(store, 'old'), after: (store) => view(store, 'new') },
 ];

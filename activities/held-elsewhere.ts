@@ -1,0 +1,123 @@
+// Refuses activities of any execution but the one that has the batch by its folder (R36). Two Temporals may know the same batch after
+// it was rebuilt from its folder, and every user of the machine can connect to an embedded server: he cannot read or create
+// payloads, but he can copy them, and reset or start workflows.
+
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
+import { codedMessage, errorMessage, problem } from '../src/errors/error.ts';
+import { commandThere, holderText } from '../src/store/holder.ts';
+import type { Standing } from '../src/store/standing.ts';
+import { finalFailure } from './activity-failures.ts';
+import type { Deps } from './deps.ts';
+
+/**
+ * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
+ * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `guardFirings` checks
+ * `createFiring` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
+ */
+const BEFORE_START: ReadonlySet<string> = new Set([
+  'awaitBatch',
+  'awaitStage',
+  'createBatch',
+  'createFiring',
+  'createStage',
+  'loadBatch',
+  'notifyFiring',
+  'showPipeline',
+]);
+
+/** They change neither the folder nor a run, so they go on while the batch is rebuilt: it may be taken back. */
+const ONLY_READING: ReadonlySet<string> = new Set(['notify', 'pollRuns', 'reconcileRuns']);
+
+/** Those whose failure of the type `StoreFailed` pauses the batch. */
+const STORING: ReadonlySet<string> = new Set([
+  'collectRows',
+  'finalizeBatch',
+  'keepEvidence',
+  'keepLog',
+  'loadPass',
+]);
+
+type Work = (deps: Deps, input: never) => unknown;
+
+/** An activity that begins only for the execution that has the batch. */
+export const onlyHolder =
+  (name: string, work: Work): Work =>
+  async (deps, input) => {
+    if (!BEFORE_START.has(name)) await assertHeld(deps, input, name);
+    return work(deps, input);
+  };
+
+async function assertHeld({ standing }: Deps, ref: BatchRef, name: string): Promise<void> {
+  const found = await standing(activityInfo().workflowExecution, ref).catch((error: unknown) => {
+    // The folder, S3 or Temporal is away; nothing was sent yet.
+    throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent' });
+  });
+  if (found.is === 'rebuilding' && ONLY_READING.has(name)) return;
+  refuseOthers(found, ref, STORING.has(name) ? 'StoreFailed' : 'NothingSent');
+}
+
+/** Before an activity changes a file that another execution may have by now. Also fails if the folder cannot be read. */
+export async function confirmHeld({ standing }: Pick<Deps, 'standing'>, ref: BatchRef): Promise<void> {
+  refuseOthers(await standing(activityInfo().workflowExecution, ref), ref, 'StoreFailed');
+}
+
+const RECENT_MS = 1_000;
+
+/** The same for many changes in a row: the folder is read once a second. */
+export function confirmingHeld(deps: Pick<Deps, 'standing'>, ref: BatchRef): () => Promise<void> {
+  let confirmed = Promise.resolve();
+  let at = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - at < RECENT_MS) return confirmed;
+    at = now;
+    return (confirmed = confirmHeld(deps, ref));
+  };
+}
+
+/** Why a group must not go on sending; undefined if it may. */
+export function whyNotHeld(standing: Standing): string | undefined {
+  switch (standing.is) {
+    case 'ours':
+      return undefined;
+    case 'rebuilding':
+      return rebuildingText(standing);
+    case 'superseded':
+      return `${holderText(standing.holder)} has the batch now`;
+    case 'not-entered':
+    case 'stranger':
+      return 'another execution has the batch';
+  }
+}
+
+const rebuildingText = ({ holder }: Extract<Standing, { readonly is: 'rebuilding' }>): string =>
+  `the batch is being rebuilt by ${holderText(holder)}`;
+
+/** The details of a failure because of a rebuild, from which a batch knows that neither the service nor its folder is to blame. */
+export type HeldElsewhere = { readonly isHeldElsewhere: true };
+
+function refuseOthers(standing: Standing, { batch, folder }: BatchRef, type: string): void {
+  if (standing.is === 'ours') return;
+  if (standing.is === 'superseded') {
+    const { holder } = standing;
+    const there = holder && commandThere(holder, 'status', { batch, folder });
+    throw finalFailure(problem('E515', { batch, folder, holder: holderText(holder), there }));
+  }
+  if (standing.is === 'rebuilding') {
+    const details: HeldElsewhere = { isHeldElsewhere: true };
+    // What the batch stores and sends pauses it; anything else is tried again by Temporal.
+    throw ApplicationFailure.create({
+      message: rebuildingText(standing),
+      type,
+      nonRetryable: type === 'StoreFailed',
+      details: [details],
+    });
+  }
+  // Retryable: nothing was sent, and a batch that is being rebuilt gets its new execution soon.
+  throw ApplicationFailure.create({
+    message: codedMessage(problem('E515', { batch, folder })),
+    type: 'NothingSent',
+  });
+}
