@@ -1,12 +1,12 @@
 // A job is a file, `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case, and when it runs. It becomes the words of
 // a command, so that each value is read as its flag is.
 
-import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
 import { flagOf } from '../../options/written-options.ts';
 import { errorMessage, hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
-import { fileFault } from '../../errors/file-fault.ts';
+import { fileFault, meaningOf } from '../../errors/file-fault.ts';
+import { readPlainFile } from '../../host/plain-file.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
@@ -215,9 +215,12 @@ const placed = (folder: string, path: string): string =>
 function tableIn(path: string): Readonly<Record<string, TomlValue>> {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    ({ text } = readPlainFile(path));
   } catch (error) {
-    throw fileFault(error, { path }) ?? error;
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isAbsent) throw fileFault(error, { path }) ?? error;
+    const why = meaningOf(error) ?? errorMessage(error);
+    throw problem('E602', { what: `${path} cannot be read: ${why}` }, { cause: error });
   }
   try {
     return parseToml(text, { integersAsBigInt: 'asNeeded' });

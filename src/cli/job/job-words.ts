@@ -40,6 +40,7 @@ const NEGATED: ReadonlyMap<string, string> = new Map(
 /** The flags in words, as the parser reads them: `-c=3` and `--maxCost=3` too. The last value counts, or all of a flag that is repeated. */
 export function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>): WrittenFlags {
   const found = new Map<string, boolean | readonly string[]>();
+  const repeated = new Map<string, Set<string>>();
   for (const [at, word] of words.entries()) {
     const [, name, value] = /^(-[a-z]|--[a-z][\w.-]+)(?:=(.*))?$/is.exec(word) ?? [];
     if (name === undefined) continue;
@@ -48,11 +49,15 @@ export function flagsIn(words: readonly string[], letters: Readonly<Record<strin
     const off = NEGATED.get(flag);
     if (off !== undefined) found.set(off, false);
     else if (kind === 'boolean') found.set(flag, value === undefined || YES.test(value));
+    else if (variadic !== true) found.set(flag, [value ?? words[at + 1] ?? '']);
     else {
-      const before = variadic === true ? valuesIn(found, flag) : [];
-      found.set(flag, [...new Set([...before, value ?? words[at + 1] ?? ''])]);
+      const values = repeated.get(flag) ?? new Set<string>();
+      repeated.set(flag, values.add(value ?? words[at + 1] ?? ''));
+      // Its place among the flags is that of its first value.
+      found.set(flag, []);
     }
   }
+  for (const [flag, values] of repeated) found.set(flag, [...values]);
   return found;
 }
 
