@@ -133,6 +133,20 @@ const servers = {
     { flags: flags.cleanFlags },
     'remove old batches and what refused sheets left behind',
   ),
+  trust: command(
+    async () => (await import('./trust/trust.ts')).default,
+    {
+      positional: positional(
+        maybe(argument('path', 'a settings file, a state folder (default: runsheet.toml in this folder)')),
+      ),
+      flags: {
+        list: boolean('list what you trust, newest first'),
+        forget: boolean('trust it no longer'),
+      },
+    },
+    'let the runsheet.toml of a folder count, once you know who wrote it',
+    '[path] [--forget] | --list',
+  ),
   completion: command(
     async () => (await import('./completion/completion.ts')).default,
     { positional: shell, flags: {} },

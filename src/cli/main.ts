@@ -1,5 +1,6 @@
 // Runs the command of this process, and ends the process with its exit code.
 
+import { existsSync } from 'node:fs';
 import { EXIT } from '../errors/error.ts';
 import { programName, PROGRAM } from '../host/package-version.ts';
 import { run, type RouteMap, type StricliProcess } from '@stricli/core';
@@ -56,14 +57,30 @@ export async function execute(
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
     const page = pageOf(words, program ?? PROGRAM);
-    if (page === undefined) await run(application, await withoutJob(words), context);
-    else process.stdout.write(page);
+    if (page !== undefined) process.stdout.write(page);
+    else {
+      await askFirst(words, args, process);
+      await run(application, await withoutJob(words), context);
+    }
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
   }
   // The parser's own exit codes are negative; all of them mean wrong usage.
   const code = Number(process.exitCode ?? EXIT.ok);
   return code < 0 ? EXIT.usage : code;
+}
+
+const SETTINGS = 'runsheet.toml';
+
+/** Whether the settings of this folder may count: only a user can say. */
+async function askFirst(
+  words: readonly string[],
+  args: readonly string[],
+  { stdin, stderr }: Context['process'],
+): Promise<void> {
+  const isAsked = stdin.isTTY && stderr.isTTY && outputIn(args) === undefined && words[0] !== 'trust';
+  if (isAsked && existsSync(SETTINGS))
+    await (await import('./trust/ask-trust.ts')).askSettings({ stdin, stderr }, SETTINGS);
 }
 
 /** What stands in a job file is a part of the command. */

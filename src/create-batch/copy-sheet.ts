@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +12,7 @@ import { problem, RunsheetError } from '../errors/error.ts';
 import { openDownloads } from '../run-service/download.ts';
 import { withCallSignal } from '../host/call-signal.ts';
 import type { Config } from '../host/config.ts';
+import { takeStateFolder } from '../host/state-folder.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
@@ -80,12 +81,12 @@ export async function withIncoming<T>(at: Preparing, use: (folder: string) => Pr
 }
 
 /** As {@link withIncoming}; the caller removes it. */
-export async function makeIncoming({ out, home = tmpdir() }: Preparing): Promise<string> {
+export async function makeIncoming({ out, home }: Preparing): Promise<string> {
   const isLocal = openStore(out).localPath !== undefined;
-  const folder = isLocal ? out : home;
+  const folder = isLocal ? out : (home ?? tmpdir());
   try {
-    // The state folder has keys.
-    await (isLocal ? makeFolder(folder) : mkdir(folder, { recursive: true, mode: 0o700 }));
+    if (isLocal) await makeFolder(folder);
+    else if (home !== undefined) takeStateFolder(home);
     return await mkdtemp(join(folder, INCOMING));
   } catch (error) {
     throw outFault(folder, error);

@@ -36,7 +36,7 @@ export const errorTable = {
   ]),
   E304: entry<{ base: string; reason: string }>(unreachable, (f) => [
     `the run service at ${f.base} cannot be reached: ${f.reason}`,
-    'check its address (RUNSHEET_API_URL, or api_url in runsheet.toml), and run: runsheet doctor. To rehearse without a run service, add --local',
+    'check its address (RUNSHEET_API_URL, or api_url in a settings file), and run: runsheet doctor. To rehearse without a run service, add --local',
   ]),
   E305: entry<object>(usage, () => [
     'no run service is set',
@@ -164,6 +164,10 @@ export const errorTable = {
   E614: entry<{ url: string; reason: string }>(unreachable, (f) => [
     `no ComfyUI answers at ${f.url}: ${f.reason}`,
     'start it (python main.py --listen), or give the address at which it answers: --comfyui http://HOST:8188',
+  ]),
+  E615: entry<{ path: string; says: readonly string[] }>(usage, (f) => [
+    `${f.path} came with its folder and is not trusted as it is now. It says: ${list(f.says)}`,
+    `its author chooses where your rows go, and with which key. If you trust it: runsheet trust ${shellWord(f.path)}`,
   ]),
   E612: entry<{ place: string; reason: string; hint: string }>(unreachable, (f) => [
     `${f.place} cannot be used: ${f.reason}`,

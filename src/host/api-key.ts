@@ -2,7 +2,7 @@
 // a new key without a restart.
 
 import { problem, errorMessage } from '../errors/error.ts';
-import { secretIn } from './state-folder.ts';
+import { secretIn } from './key-file.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export interface ApiKey {
@@ -19,10 +19,10 @@ export function keyFromEnvironment(value: string, variable: string): ApiKey {
   return { value: key, from: variable, refresh: () => false };
 }
 
-/** Throws E309 for an unreadable file and for a key that an HTTP header cannot carry. */
-export function keyFromFile(path: string, variable: string): ApiKey {
+/** `within`: the folder in which the file has to lie. Throws E309 for an unreadable file and for a key that an HTTP header cannot carry. */
+export function keyFromFile(path: string, variable: string, within?: string): ApiKey {
   const from = `${variable} (${path})`;
-  const read = (): string => usableKey(from, () => secretIn(path));
+  const read = (): string => usableKey(from, () => secretIn(path, within));
   let value = read();
   return {
     get value() {

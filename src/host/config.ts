@@ -1,22 +1,28 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { parse as parseToml, TomlError } from 'smol-toml';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
-import { meaningOf } from '../errors/file-fault.ts';
+import { nearest, problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
-import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { APIS } from './api-version.ts';
-import { chosenService, namedServices, type NamedService } from './named-services.ts';
+import { namedServices } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
-import { isSameService, plainAddress } from './service-address.ts';
+import { plainAddress } from './service-address.ts';
 import { takeS3Settings, resolveOut, s3PlaceOf } from './s3-keys.ts';
+import { serviceKeys } from './service-keys.ts';
+import {
+  foldersChoices,
+  refuseUntrusted,
+  settingsFiles,
+  type KnownNames,
+  type SettingsFile,
+} from './settings-files.ts';
+import { refuseUnknown, setNotes } from './state-folder.ts';
+import type { Found } from './trust-notes.ts';
+import { cacheFolder, notesFolder, usersFolder } from './user-folders.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -90,37 +96,40 @@ const SECRET_VARIABLES = [
   'RUNSHEET_SLACK_WEBHOOK',
   'RUNSHEET_SMTP_URL',
 ] as const;
-type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
+export type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 
-/** Reads all settings. `flags` has command line flags by their name in the files. Throws E602. */
+/** Reads all settings. `flags` has command line flags by their name in the files. Throws E602, and E615 for a file to trust. */
 export function loadConfig(
   environment: Environment = process.env,
   flags: Readonly<Partial<Record<Name | 'service', string>>> = {},
 ) {
   keepSecrets(environment);
   refuseVariables(environment);
-  const files = settingsFiles(environment);
-  const values = readSettings(environment, flags, files);
+  const files = settingsFiles(environment, KNOWN);
+  const layers = layersOf(environment, flags, files);
   const services = namedServices(files, url);
-  const service = flags.service ?? (environment['RUNSHEET_SERVICE'] || undefined);
-  const chosen = chosenService(services, service);
-  const apiUrl = chosen?.api_url ?? values.api_url;
-  const home = resolve(values.home ?? '.runsheet');
-  const cache = resolve(cacheFolder(environment, home));
+  refuseUntrusted(files, environment);
+  const values: Values = { ...layers.own, ...layers.folder, ...layers.command };
+  const { home, notes } = stateFolderOf(environment, layers);
   const out = resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out');
   takeS3Settings(environment, s3PlaceOf(out)?.bucket ?? '');
   return Object.freeze({
-    /** Folder of the embedded servers' state, secrets and logs. Absolute. */
-    home,
+    /** Folder of the embedded servers' state, secrets and logs. Absolute. Throws E606 if it may be from a stranger. */
+    get home() {
+      refuseUnknown(home);
+      return home;
+    },
     /** Folder of the batch folders: an absolute path, or an s3:// address. */
     out,
     /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
-    /** The run service's base address for the API version `api`. */
-    apiUrl,
-    api: chosen?.api ?? values.api ?? 'v2',
-    service,
-    ...keysOf(services, environment, { ...values, chosen: apiUrl, isNamed: service !== undefined }),
+    ...serviceKeys({
+      ...layers,
+      services,
+      service: flags.service ?? (environment['RUNSHEET_SERVICE'] || undefined),
+      ownKey: environment['RUNSHEET_API_KEY'],
+      within: process.cwd(),
+    }),
     webhook: {
       /** The receiver's address as the run service sees it. */
       url: values.webhook_url,
@@ -148,37 +157,12 @@ export function loadConfig(
     /** Speed of the local run service that `--local` starts, relative to real time. */
     localSpeed: values.local_speed ?? 10,
     /** runsheet's cache folder of this user. Absolute. */
-    cache,
+    cache: resolve(cacheFolder(environment, notes ?? home)),
     /** Where this user's batches on this machine are. Absolute. */
-    places: join(usersFolder(environment, home), 'places'),
+    places: join(usersFolder(environment) ?? home, 'places'),
     environment,
   });
 }
-
-type Chosen = { readonly chosen: string | undefined; readonly isNamed: boolean };
-
-/** Every process has the keys of all services, because a batch goes on with the one that it was made for. */
-const keysOf = (
-  services: ReadonlyMap<string, NamedService>,
-  environment: Environment,
-  { api_url, api_key_file, chosen, isNamed }: Values & Chosen,
-) => ({
-  /** The name of the service at `base`, if it has one. */
-  serviceAt: (base: string) => [...services].find(([, one]) => isAt(base, one.api_url))?.[0],
-  /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
-  apiKey: (base: string | undefined = chosen): ApiKey | undefined => {
-    const named = [...services.values()].find((one) => isAt(base, one.api_url));
-    const ofName = (): ApiKey | undefined => keyFromSettings(undefined, named?.api_key_file);
-    const own = (): ApiKey | undefined =>
-      isAt(base, api_url) ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
-    // Of two keys for one address, a name that is given chooses.
-    return isNamed && isAt(base, chosen) ? ofName() : (own() ?? ofName());
-  },
-});
-
-/** An older release may have written the address in another way. */
-const isAt = (base: string | undefined, set: string | undefined): boolean =>
-  base !== undefined && set !== undefined && isSameService({ base }, { base: set });
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -197,6 +181,18 @@ const NAMES = Object.keys(SETTINGS) as Name[];
 const variableOf = (name: string): string => `${PREFIX}${name.toUpperCase()}`;
 export const VARIABLES: readonly string[] = [...[...NAMES, 'service'].map(variableOf), ...SECRET_VARIABLES];
 
+const KNOWN: KnownNames = {
+  names: NAMES,
+  isSecret: (name) => SECRET_VARIABLES.some((secret) => secret === variableOf(name)),
+  variableOf,
+};
+
+/** What a `runsheet.toml` would choose; undefined if there is nothing to trust. Throws E602. */
+export const choicesIn = (path: string): Found | undefined => foldersChoices(path, KNOWN);
+
+/** Where the notes are of what this user trusts. */
+export const ownNotes = (environment: Environment = process.env): string => notesFolder(environment);
+
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
   const known = VARIABLES.map((name) => name.slice(PREFIX.length));
@@ -210,30 +206,47 @@ function refuseVariables(environment: Environment): void {
 
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
-/** The strongest first. */
-function settingsFiles(environment: Environment): readonly SettingsFile[] {
-  const users = configFolder(environment);
-  const own = users === undefined ? [] : [join(users, 'runsheet', 'config.toml')];
-  return [resolve('runsheet.toml'), ...own].map(readSettingsFile);
-}
+/** `command`: flags and variables. `own`: the user's file. `folder`: the file of the current folder, once it is trusted. */
+export type Layers = Readonly<Record<'command' | 'own' | 'folder', Values>>;
 
-function readSettings(
+function layersOf(
   environment: Environment,
   flags: Readonly<Partial<Record<Name, string>>>,
   files: readonly SettingsFile[],
-): Values {
+): Layers {
+  const ofFile = (source: SettingsFile['source']): Values => {
+    const { path = '', table = {} } = files.find((file) => file.source === source) ?? {};
+    const values = layer((name) => [[`${name} in ${path}`, table[name]]]);
+    // A key means the same wherever the command is given.
+    const beside = ([name, value]: [string, unknown]) =>
+      name.endsWith('_file') ? [name, resolve(dirname(path), String(value))] : [name, value];
+    return Object.fromEntries(Object.entries(values).map(beside));
+  };
+  const command = layer((name) => [
+    [`--${name.replaceAll('_', '-')}`, flags[name]],
+    [variableOf(name), environment[variableOf(name)] || undefined],
+  ]);
+  return { command, own: ofFile('user'), folder: ofFile('folder') };
+}
+
+type Given = readonly [from: string, value: unknown];
+
+function layer(givenFor: (name: Name) => readonly Given[]): Values {
   const values: Record<string, unknown> = {};
   for (const name of NAMES) {
-    const variable = variableOf(name);
-    const sources: readonly (readonly [from: string, value: unknown])[] = [
-      [`--${name.replaceAll('_', '-')}`, flags[name]],
-      [variable, environment[variable] || undefined],
-      ...files.map(({ path, table }) => [`${name} in ${path}`, table[name]] as const),
-    ];
-    const given = sources.find(([, value]) => value !== undefined);
+    const given = givenFor(name).find(([, value]) => value !== undefined);
     if (given !== undefined) values[name] = checked(SETTINGS[name], given[0], given[1], HINTS[name]);
   }
   return values;
+}
+
+/** A relative path in the user's file would be another folder in each working directory, as the default is. */
+function stateFolderOf(environment: Environment, { command, own }: Layers) {
+  const isNamed = command.home !== undefined || (own.home !== undefined && isAbsolute(own.home));
+  const home = resolve(command.home ?? own.home ?? '.runsheet');
+  const notes = isNamed ? undefined : notesFolder(environment);
+  setNotes(home, notes);
+  return { home, notes };
 }
 
 function checked(schema: z.ZodType, from: string, value: unknown, hint: string | undefined): unknown {
@@ -246,102 +259,4 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
     ...(hint !== undefined && { hint }),
   });
-}
-
-/** The folders of this user for settings and caches. In a container the user may have no home, or one that cannot be written. */
-/** undefined without a home. */
-const configFolder = ({ XDG_CONFIG_HOME: given }: Environment) => given || inHome('.config');
-
-/** The user's, unless there is none and none can be made: then one in the state folder. */
-function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string): string {
-  const users = given || inHome('.cache');
-  const own = users && join(users, 'runsheet');
-  return own !== undefined && (given || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
-}
-
-/** The user's, unless it cannot be written: the state folder is another one in each working directory. */
-function usersFolder({ XDG_STATE_HOME: given }: Environment, own: string): string {
-  const users = given || inHome(join('.local', 'state'));
-  const folder = users && join(users, 'runsheet');
-  return folder !== undefined && canMake(folder) ? folder : own;
-}
-
-function inHome(name: string): string | undefined {
-  try {
-    return join(homedir(), name);
-  } catch {
-    return undefined;
-  }
-}
-
-function canMake(folder: string): boolean {
-  const parent = dirname(folder);
-  if (!existsSync(folder) && parent !== folder) return canMake(parent);
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Reads a settings file, `runsheet.toml` or that of the user, and refuses names that are no settings. */
-type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
-
-/** An empty table if there is no such file. Throws E602 if it cannot be read or has another name in it. */
-function readSettingsFile(path: string): SettingsFile {
-  const text = settingsIn(path);
-  if (text === undefined) return { path, table: {} };
-  let table: SettingsFile['table'];
-  try {
-    table = parseToml(text);
-  } catch (error) {
-    // The further lines of the message quote the file, which may contain a password.
-    const [firstLine] = errorMessage(error).split('\n');
-    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    throw unreadable(path, `${firstLine}${where}`, error);
-  }
-  for (const name of Object.keys(table))
-    if (name !== 'service' && !Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
-  return { path, table };
-}
-
-function settingsIn(path: string): string | undefined {
-  try {
-    // The same file is checked and read, whatever the name stands for meanwhile.
-    const file = openSync(path, 'r');
-    try {
-      refuseForeign(fstatSync(file));
-      return readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
-  }
-}
-
-/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
-function refuseForeign({ uid }: { readonly uid: number }): void {
-  const ours = process.geteuid?.() ?? 0;
-  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
-}
-
-const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
-  problem(
-    'E602',
-    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
-    { cause },
-  );
-
-function unknownName(path: string, name: string): RunsheetError {
-  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
-  const variable = variableOf(name);
-  if (SECRET_VARIABLES.some((secret) => secret === variable)) {
-    const file = Object.hasOwn(SETTINGS, `${name}_file`);
-    const hint = `secrets are not allowed in this file: ${file ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${variable}`;
-    return problem('E602', { what, hint });
-  }
-  return problem('E602', { what, hint: hintAmong(name, 'names', NAMES) });
 }

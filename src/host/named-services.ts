@@ -1,20 +1,25 @@
-// Run services by name: `[service.production]` in runsheet.toml or in the user's file, chosen by --service or RUNSHEET_SERVICE. Every
-// process knows the keys of all of them, so a batch goes on with the service that it was made for.
+// Run services by name: `[service.production]` in the user's file or in a trusted runsheet.toml, chosen by --service or RUNSHEET_SERVICE.
+// Every process knows the keys of all of them, so a batch goes on with the service that it was made for.
 
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { hintAmong, problem } from '../errors/error.ts';
 import { APIS } from './api-version.ts';
 import { isSameService } from './service-address.ts';
+import type { SettingsFile } from './settings-files.ts';
 
 export type NamedService = {
   readonly api_url: string;
   readonly api: (typeof APIS)[number];
+  /** Absolute. */
   readonly api_key_file: string;
+  /** The folder in which the key has to lie, if the user did not choose it. */
+  readonly within?: string;
 };
 
-/** Of the strongest file that has it. Throws E602 for a service without an address or a key, and for other names in it. */
+/** The user's own name wins. Throws E602 for a service without an address or a key, and for other names in it. */
 export function namedServices(
-  files: readonly { readonly path: string; readonly table: Readonly<Record<string, unknown>> }[],
+  files: readonly SettingsFile[],
   url: z.ZodType<string>,
 ): ReadonlyMap<string, NamedService> {
   const schema = z.strictObject({
@@ -23,7 +28,8 @@ export function namedServices(
     api_key_file: z.string().min(1),
   });
   const found = new Map<string, NamedService>();
-  for (const { path, table } of files) {
+  const isUsers = ({ source }: SettingsFile): number => Number(source === 'user');
+  for (const { path, source, table } of files.toSorted((one, other) => isUsers(other) - isUsers(one))) {
     const { service = {} } = table;
     if (typeof service !== 'object' || service === null || Array.isArray(service))
       throw problem('E602', {
@@ -38,7 +44,10 @@ export function namedServices(
           what: `[service.${name}] in ${path}: ${[...wrong.path, wrong.message].join(' ')}`,
           hint: 'a service has api_url, api_key_file, and api if it is v1',
         });
-      if (parsed.data && !found.has(name)) found.set(name, parsed.data);
+      if (!parsed.data || found.has(name)) continue;
+      const folder = dirname(path);
+      const api_key_file = resolve(folder, parsed.data.api_key_file);
+      found.set(name, { ...parsed.data, api_key_file, ...(source === 'folder' && { within: folder }) });
     }
   }
   refuseTwoKeys(found);
@@ -74,6 +83,6 @@ export function chosenService(
     hint:
       names.length > 0
         ? hintAmong(name, 'services', names)
-        : `in runsheet.toml: [service.${name}], then api_url = "https://…/api" and api_key_file = "…"`,
+        : `in ~/.config/runsheet/config.toml: [service.${name}], then api_url = "https://…/api" and api_key_file = "…"`,
   });
 }

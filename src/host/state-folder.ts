@@ -1,35 +1,36 @@
-// Creates and checks the state folder, which contains keys and the addresses of our servers. In a shared folder such as /tmp
-// another user could create it first with a known key, so a folder that others can write is refused.
+// Creates and checks the state folder, which holds keys, the programs that may be started, and the addresses of our servers. What
+// came with a folder from a stranger belongs to the user too, so `.runsheet` of the current folder counts only with a note that is
+// outside of it. RUNSHEET_HOME names a folder that the user has chosen.
+//
+//   absent ──first use──▶ ours, with a note
+//   there, without a note ──runsheet trust──▶ ours, with a note
 
+import { randomBytes } from 'node:crypto';
 import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  type Stats,
   existsSync,
   linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { problem, errorMessage } from '../errors/error.ts';
+import { dirname, join } from 'node:path';
+import { problem } from '../errors/error.ts';
+import { throwFault } from '../errors/file-fault.ts';
 import { shellWord } from '../errors/outside-text.ts';
-import { randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
-import { meaningOf } from '../errors/file-fault.ts';
+import { folderFault, takeOwnFolder, type FolderFault } from './own-folder.ts';
+import { readPlainFile } from './plain-file.ts';
+import { isTrusted, trust, withdraw, type Found } from './trust-notes.ts';
 
 type Text = { readonly reason: string; readonly hint: string };
 
 const ELSEWHERE = 'set RUNSHEET_HOME to a folder of your own';
 
-/** Creates the folder and makes it private. Throws E606 if other users may have written to it. */
-export function takeStateFolder(home: string): void {
-  const fault = takeOwnFolder(home);
-  if (fault !== undefined) throw problem('E606', { path: home, ...TEXTS[fault](home) });
-}
-
-const TEXTS: Readonly<Record<FolderFault, (home: string) => Text>> = {
+const TEXTS: Readonly<Record<FolderFault | 'unknown', (home: string) => Text>> = {
   link: () => ({ reason: 'it is a symbolic link', hint: 'set RUNSHEET_HOME to the folder itself' }),
   stranger: (home) => ({
     reason: 'it belongs to another user, who may know the keys in it',
@@ -39,32 +40,108 @@ const TEXTS: Readonly<Record<FolderFault, (home: string) => Text>> = {
     reason: 'other users can write to it, and may have placed their key there',
     hint: `${ELSEWHERE}; if you trust its content: chmod 700 ${shellWord(home)}`,
   }),
+  unknown: (home) => ({
+    reason:
+      'your runsheet did not make it at this path: a clone or an archive brought it, or it was moved or restored. Its maker chooses programs, keys and schedules',
+    hint: `if it is yours: runsheet trust ${shellWord(home)}`,
+  }),
 };
 
-// A folder of this user alone. In a shared folder such as /tmp, another user can create a folder of an expected name first, or a
-// link, and then write what this user reads.
+const refused = (home: string, fault: keyof typeof TEXTS): Error =>
+  problem('E606', { path: home, ...TEXTS[fault](home) });
 
-/** Why others may have written to the folder. */
-type FolderFault = 'link' | 'stranger' | 'writable';
+/** State folders that count only with a note, by their path, and where the notes are. A process has one set of settings. */
+const withNotes = new Map<string, string>();
 
-/** Creates the folder and makes it private; does not touch a folder that others may have written to, and returns why. */
-export function takeOwnFolder(path: string): FolderFault | undefined {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Windows has no such permissions.
-  if (process.getuid === undefined) return undefined;
-  const stats = lstatSync(path);
-  const fault = faultOf(stats, process.getuid());
-  if (fault === undefined && (stats.mode & 0o077) !== 0) chmodSync(path, 0o700);
-  return fault;
+/** `notes`: undefined for a folder that the user has named. */
+export function setNotes(home: string, notes: string | undefined): void {
+  if (notes === undefined) withNotes.delete(home);
+  else withNotes.set(home, notes);
 }
 
-function faultOf(stats: Stats, uid: number): FolderFault | undefined {
-  if (stats.isSymbolicLink()) return 'link';
-  if (stats.uid !== uid) return 'stranger';
-  return (stats.mode & 0o022) === 0 ? undefined : 'writable';
+/** Creates the folder and makes it private. Throws E606 if others may have written to it. */
+export function takeStateFolder(home: string): void {
+  const notes = withNotes.get(home);
+  if (notes !== undefined && !isThere(home)) makeWithNote(home, notes);
+  else if (notes !== undefined) refuseUnknown(home);
+  const fault = takeOwnFolder(home);
+  if (fault !== undefined) throw refused(home, fault);
 }
 
-// Creates random secrets once per state folder: the webhook secret, the local service's token, the stack's name.
+/** Before something in it is read: a folder that needs a note and has none throws E606; one that does not exist is none. */
+export function refuseUnknown(home: string): void {
+  const notes = withNotes.get(home);
+  if (notes === undefined || !isThere(home)) return;
+  const fault = folderFault(home) ?? (isKnown(home, notes) ? undefined : 'unknown');
+  if (fault !== undefined) throw refused(home, fault);
+}
+
+/** The user knows the folder: it counts from now on. Throws E606 if other users can write to it. */
+export function trustStateFolder(home: string, notes: string): void {
+  const fault = takeOwnFolder(home);
+  if (fault !== undefined) throw refused(home, fault);
+  const mark = markOf(home);
+  if (!existsSync(mark)) make(mark);
+  trust(notes, markedIn(home));
+}
+
+const isThere = (home: string): boolean => lstatSync(home, { throwIfNoEntry: false }) !== undefined;
+
+const markOf = (home: string): string => join(home, 'instance');
+
+/**
+ * The mark is random, so that nobody can bring a folder along that has one of our notes. The number of the device is not a part of it:
+ * for many file systems it changes when they are mounted again.
+ */
+function markedIn(folder: string, home = folder): Found {
+  const mark = readPlainFile(markOf(folder)).text.trim();
+  return { path: home, content: { mark, inode: String(statSync(folder, { bigint: true }).ino) } };
+}
+
+function isKnown(home: string, notes: string): boolean {
+  try {
+    return isTrusted(notes, markedIn(home));
+  } catch {
+    return false;
+  }
+}
+
+/** The note comes first: who finds the folder finds the note. */
+function makeWithNote(home: string, notes: string): void {
+  const beside = besideOf(home);
+  try {
+    make(markOf(beside));
+    // It has keys.
+    writeFileSync(join(beside, '.gitignore'), '*\n');
+    const found = markedIn(beside, home);
+    trust(notes, found);
+    if (!hasMoved(beside, home)) withdraw(notes, found);
+  } catch (error) {
+    throwFault(error);
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
+  }
+}
+
+function besideOf(home: string): string {
+  try {
+    mkdirSync(dirname(home), { recursive: true });
+    return mkdtempSync(`${home}-`);
+  } catch (error) {
+    return throwFault(Object.assign(error as NodeJS.ErrnoException, { path: home }));
+  }
+}
+
+/** false if another command was first. */
+function hasMoved(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isThere(to)) return false;
+    throw error;
+  }
+}
 
 /** The secret in a file that only its owner can read. The first process creates it atomically for all. Throws E606. */
 export function readOrCreateSecret(path: string): string {
@@ -84,31 +161,5 @@ function make(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     rmSync(beside, { force: true });
-  }
-}
-
-// Reads a secret from the file that a setting names.
-
-/** A larger file is not a key file. */
-const MOST_BYTES = 64 * 1024;
-
-/** The file's content without surrounding white space. Throws an Error that says why there is no secret. */
-export function secretIn(path: string): string {
-  const secret = contentOf(path).trim();
-  if (secret === '') throw new Error('it is empty');
-  return secret;
-}
-
-function contentOf(path: string): string {
-  try {
-    const stats = statSync(path);
-    // A shell's process substitution gives a pipe.
-    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');
-    if (stats.size > MOST_BYTES) throw new Error('it is larger than any key');
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = isAbsent ? 'there is no such file' : (meaningOf(error) ?? errorMessage(error));
-    throw new Error(why, { cause: error });
   }
 }

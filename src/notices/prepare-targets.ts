@@ -1,11 +1,12 @@
 // Who is notified of a batch, and what this machine must know for that.
 
-import { accessSync, constants, appendFileSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, appendFileSync } from 'node:fs';
 import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
 import { join, resolve } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
+import { takeStateFolder } from '../host/state-folder.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
@@ -63,7 +64,7 @@ const programsFile = (home: string): string => join(home, 'programs');
 
 function allowProgram(home: string, path: string): void {
   if (allowedPrograms(home).includes(path)) return;
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  takeStateFolder(home);
   appendFileSync(programsFile(home), `${path}\n`, { mode: 0o600 });
 }
 

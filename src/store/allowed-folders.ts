@@ -3,9 +3,11 @@
 // so a batch also continues when a command without --out restarts the servers. Sheets the workers of a cluster may read below
 // RUNSHEET_OUT and RUNSHEET_SHEETS, because everybody who may start a workflow there can name one.
 
-import { appendFileSync, mkdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { appendFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isBelow } from '../host/below.ts';
 import { isS3Address, s3Address, s3PlaceOf } from '../host/s3-keys.ts';
+import { takeStateFolder } from '../host/state-folder.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
 type Place = { readonly home: string; readonly out: string };
@@ -15,7 +17,7 @@ const outsFile = (home: string): string => join(home, 'outs');
 /** Allows the workers to use the batches in `out` from now on. */
 export function allowOut({ home, out }: Place): void {
   if (keptOuts(home).includes(out)) return;
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  takeStateFolder(home);
   appendFileSync(outsFile(home), `${out}\n`, { mode: 0o600 });
 }
 
@@ -38,14 +40,11 @@ export type SheetPlaces = {
  */
 export function allowedSheet(sheet: string, { out, sheets }: SheetPlaces): string | undefined {
   const real = realOf(sheet) ?? join(realOf(dirname(sheet)) ?? dirname(resolve(sheet)), basename(sheet));
-  return [out, ...sheets].some((one) => isBelow(real, realOf(one) ?? one)) ? real : undefined;
+  return [out, ...sheets].some((one) => isSheetBelow(real, realOf(one) ?? one)) ? real : undefined;
 }
 
-function isBelow(sheet: string, folder: string): boolean {
-  if (isS3Address(sheet) || isS3Address(folder)) return isBelowS3(sheet, folder);
-  const [first] = relative(folder, sheet).split(sep);
-  return first !== '..' && first !== '' && relative(folder, sheet) !== sheet;
-}
+const isSheetBelow = (sheet: string, folder: string): boolean =>
+  isS3Address(sheet) || isS3Address(folder) ? isBelowS3(sheet, folder) : isBelow(sheet, folder);
 
 function isBelowS3(sheet: string, folder: string): boolean {
   const [own, other] = [s3PlaceOf(sheet), s3PlaceOf(folder)];

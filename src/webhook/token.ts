@@ -7,7 +7,8 @@ import QuickLRU from 'quick-lru';
 import { join } from 'node:path';
 import type { Config } from '../host/config.ts';
 import { problem, errorMessage } from '../errors/error.ts';
-import { readOrCreateSecret, secretIn } from '../host/state-folder.ts';
+import { secretIn } from '../host/key-file.ts';
+import { readOrCreateSecret } from '../host/state-folder.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export type Token = {

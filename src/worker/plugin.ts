@@ -29,7 +29,7 @@ import { identityWith } from '../temporal/encryption/worker-keys.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
-  /** Settings by their name in `runsheet.toml`, stronger than the environment: `{ out: '/srv/batches' }`. */
+  /** Settings by their name in a settings file, stronger than the environment: `{ out: '/srv/batches' }`. */
   readonly settings?: Parameters<typeof loadConfig>[1];
   /** Whether this process receives webhooks (default: true). Without a receiver anywhere, runs are polled. */
   readonly receiver?: boolean;

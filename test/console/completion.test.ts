@@ -15,9 +15,9 @@ async function opened() {
   await console.batch(sheet, 'first');
   await console.batch(sheet, 'fire');
   const home = join(console.folder, 'home');
-  keepNames(home, 'deployments', ['listed', 'with blank', 'bad\u001B[2J']);
-  keepNames(home, 'schedules', ['nightly']);
-  keepNames(home, 'pools', ['gpus']);
+  keepNames({ home }, 'deployments', ['listed', 'with blank', 'bad\u001B[2J']);
+  keepNames({ home }, 'schedules', ['nightly']);
+  keepNames({ home }, 'pools', ['gpus']);
   const propose = async (...words: readonly string[]): Promise<readonly string[]> => {
     const { stdout } = await console.run('__complete', ...words);
     return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
@@ -54,7 +54,7 @@ describe('completion', () => {
     const folder = freshFolder();
     vi.stubEnv('RUNSHEET_HOME', folder);
     vi.stubEnv('RUNSHEET_OUT', 's3://bucket/batches');
-    keepNames(folder, 'batches', ['first', 'second']);
+    keepNames({ home: folder }, 'batches', ['first', 'second']);
     expect([batches('f'), deployments('')]).toEqual([['first'], []]);
     vi.unstubAllEnvs();
   });

@@ -49,7 +49,7 @@ describe('the commands of', () => {
         .replaceAll('http://127.0.0.1:8188', comfyui.url)
         .replaceAll('/home/ann/', `${stage.path('home')}/`);
     const given = {
-      'runsheet.toml': `api_url = "${base}"\napi_key_file = "${stage.path('home/.secrets/runs')}"\n`,
+      'home/.config/runsheet/config.toml': `api_url = "${base}"\napi_key_file = "${stage.path('home/.secrets/runs')}"\n`,
       'portrait_api.json': JSON.stringify(portrait()),
       ...(await one.files?.(page)),
     };

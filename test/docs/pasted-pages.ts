@@ -104,7 +104,9 @@ export const PASTED_PAGES: readonly PastedPage[] = [
   },
   {
     path: 'docs/guide/settings.md',
-    files: (page) => ({ 'runsheet.toml': blockWith(page, 'toml', 'service.production') }),
+    files: (page) => ({
+      'home/.config/runsheet/config.toml': blockWith(page, 'toml', 'service.production'),
+    }),
     before: { 'runsheet worker': CLUSTER },
     // Services of two names have two addresses.
     instead: async ({ base }) => ({

@@ -21,7 +21,17 @@ afterEach(() => {
 });
 
 const load = (environment: Readonly<Record<string, string>> = {}): Config =>
-  loadConfig({ XDG_CONFIG_HOME: join(folder, 'config'), ...environment });
+  loadConfig({
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    ...environment,
+  });
+
+/** Writes the user's own file, and what lies beside it. */
+function writeOwn(text: string): void {
+  mkdirSync(join('config', 'runsheet'), { recursive: true });
+  writeFileSync(join('config', 'runsheet', 'config.toml'), text);
+}
 
 function refusal(loading: () => unknown): RunsheetError {
   try {
@@ -59,8 +69,11 @@ describe('an address with a user and a password in it', () => {
     );
   });
 
-  it('is refused in the project file', () => {
-    writeFileSync('runsheet.toml', `api_url = "https://user:${PASSWORD}@example.test/api"\n`);
+  it('is refused in the file of a folder, and not shown', () => {
+    writeFileSync(
+      'runsheet.toml',
+      `api_url = "https://user:${PASSWORD}@example.test/api"\napi_key_file = "key"\n`,
+    );
     const error = refusal(load);
     expect(error.message).toContain('api_url in ');
     expect(error.message).not.toContain(PASSWORD);
@@ -125,7 +138,7 @@ describe('a name in runsheet.toml', () => {
   });
 
   it('counts where it is known', () => {
-    writeFileSync('runsheet.toml', 'local_speed = 3\nout = "there"\n');
+    writeOwn('local_speed = 3\nout = "there"\n');
     expect(load()).toMatchObject({ localSpeed: 3, out: join(process.cwd(), 'there') });
   });
 });
@@ -190,14 +203,14 @@ describe('settings of another user of the machine', () => {
 
   it('are refused: they could send our key elsewhere; root reads those of the folder in which it works', () => {
     const path = join(folder, 'runsheet.toml');
-    writeFileSync(path, 'api_url = "https://example.test/api"\n');
+    writeFileSync(path, 'local_speed = 3\n');
     const owner = statSync(path).uid;
     if (owner === 0) chownSync(path, 12_345, 12_345);
     const error = refusal(() => asUser(23_456));
     expect(error.code).toBe('E602');
     expect(error.message).toMatch(/runsheet\.toml cannot be read: it belongs to another user/);
-    expect(asUser(statSync(path).uid).apiUrl).toBe('https://example.test/api');
-    expect(asUser(0).apiUrl).toBe('https://example.test/api');
+    expect(asUser(statSync(path).uid).localSpeed).toBe(3);
+    expect(asUser(0).localSpeed).toBe(3);
   });
 });
 
@@ -247,8 +260,8 @@ describe('the settings of one worker of several', () => {
 
 describe('a service with a name', () => {
   const named = (text: string, environment: Readonly<Record<string, string>> = {}): Config => {
-    writeFileSync('runsheet.toml', text);
-    writeFileSync('key', 'key-of-production-1', { mode: 0o600 });
+    writeOwn(text);
+    writeFileSync(join('config', 'runsheet', 'key'), 'key-of-production-1', { mode: 0o600 });
     return load(environment);
   };
   const PRODUCTION = '[service.production]\napi_url = "https://gpu.example/api"\napi_key_file = "key"\n';

@@ -1,12 +1,35 @@
 // The state folder holds keys and names the servers to trust, so it is used only if no other user can have written it.
 
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { takeStateFolder, readOrCreateSecret } from '../../src/host/state-folder.ts';
+import {
+  readOrCreateSecret,
+  refuseUnknown,
+  setNotes,
+  takeStateFolder,
+  trustStateFolder,
+} from '../../src/host/state-folder.ts';
+import { trustNotes } from '../../src/host/trust-notes.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const STRANGER = 65_534;
+const MODULE = new URL('../../src/host/state-folder.ts', import.meta.url).href;
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -61,5 +84,110 @@ describe('a state folder', () => {
     mkdirSync(home);
     chownSync(home, STRANGER, STRANGER);
     expect(refused()).toEqual(refusal(/another user/, /chown/));
+  });
+});
+
+describe('the state folder of the current folder', () => {
+  let [folder, home, notes] = ['', '', ''];
+  beforeEach(() => {
+    folder = freshFolder();
+    [home, notes] = [join(folder, 'clone', '.runsheet'), join(folder, 'notes')];
+    setNotes(home, notes);
+  });
+  const UNKNOWN = expect.objectContaining({
+    code: 'E606',
+    message: expect.stringContaining('did not make it at this path'),
+    hint: expect.stringMatching(/runsheet trust \S+\.runsheet$/),
+  });
+  const all = () => ({
+    reading: thrownBy(() => refuseUnknown(home)),
+    taking: thrownBy(() => takeStateFolder(home)),
+  });
+  const KNOWN = { reading: undefined, taking: undefined };
+  const REFUSED = { reading: UNKNOWN, taking: UNKNOWN };
+
+  it('counts if this user has made it here, and is never committed', () => {
+    expect(thrownBy(() => refuseUnknown(home))).toBeUndefined();
+    takeStateFolder(home);
+    expect(all()).toEqual(KNOWN);
+    expect(statSync(home).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(home, '.gitignore'), 'utf8')).toBe('*\n');
+    expect(readdirSync(join(folder, 'clone'))).toEqual(['.runsheet']);
+  });
+
+  it('that came with a clone is refused, and nothing is written into it', () => {
+    mkdirSync(join(home, 'schedules'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, 'programs'), '/bin/sh\n');
+    writeFileSync(join(home, 'instance'), 'a'.repeat(64));
+    expect(all()).toEqual(REFUSED);
+    expect(readdirSync(home).toSorted()).toEqual(['instance', 'programs', 'schedules']);
+  });
+
+  it.each<[string, () => void]>([
+    ['moved to another path', () => renameSync(join(folder, 'clone'), join(folder, 'moved'))],
+    [
+      'copied to another path',
+      () => cpSync(join(folder, 'clone'), join(folder, 'moved'), { recursive: true }),
+    ],
+  ])('that was %s is refused until the user trusts it there', (_, move) => {
+    takeStateFolder(home);
+    move();
+    home = join(folder, 'moved', '.runsheet');
+    setNotes(home, notes);
+    expect(all()).toEqual(REFUSED);
+    trustStateFolder(home, notes);
+    expect(all()).toEqual(KNOWN);
+  });
+
+  it('whose place another folder has taken is refused, also one with the same mark', () => {
+    takeStateFolder(home);
+    cpSync(home, `${home}-other`, { recursive: true });
+    rmSync(home, { recursive: true });
+    renameSync(`${home}-other`, home);
+    expect(all()).toEqual(REFUSED);
+  });
+
+  it('with a mark that is a link to an endless device is refused', () => {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    symlinkSync('/dev/zero', join(home, 'instance'));
+    expect(all()).toEqual(REFUSED);
+  });
+
+  it('needs no note where the user names it', () => {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    setNotes(home, undefined);
+    expect(all()).toEqual(KNOWN);
+  });
+
+  it('is not made where nothing can remember it', () => {
+    writeFileSync(notes, '');
+    expect(thrownBy(() => takeStateFolder(home))).toMatchObject({
+      code: 'E606',
+      message: expect.stringContaining('no folder that can remember'),
+    });
+    expect(existsSync(home)).toBe(false);
+    expect(readdirSync(join(folder, 'clone'))).toEqual([]);
+  });
+
+  it('that processes make at the same moment is one folder, which all of them know', async () => {
+    const script = `
+      const { setNotes, takeStateFolder, readOrCreateSecret } = await import(${JSON.stringify(MODULE)});
+      const secrets = [];
+      for (let at = 0; at < 50; at += 1) {
+        const home = ${JSON.stringify(folder)} + '/' + at + '/.runsheet';
+        setNotes(home, ${JSON.stringify(notes)});
+        takeStateFolder(home);
+        secrets.push(readOrCreateSecret(home + '/instance'));
+      }
+      console.log(JSON.stringify(secrets));`;
+    const secretsOf = async (): Promise<string> => {
+      const words = ['--input-type=module', '-e', script];
+      return text(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
+    };
+    const [first, ...others] = await Promise.all([secretsOf(), secretsOf(), secretsOf()]);
+    expect(JSON.parse(first ?? '')).toHaveLength(50);
+    for (const other of others) expect(other).toBe(first);
+    expect(readdirSync(join(folder, '7'))).toEqual(['.runsheet']);
+    expect(trustNotes(notes)).toHaveLength(50);
   });
 });

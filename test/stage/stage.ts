@@ -135,9 +135,10 @@ export class Stage {
     args: readonly string[],
     environment: Environment = {},
     program = installedIn(this.#folders.bin),
+    cwd = this.folder,
   ): Running {
     const child = spawn(process.execPath, [program, ...args], {
-      cwd: this.folder,
+      cwd,
       env: { ...ownEnvironment(), XDG_STATE_HOME: this.path('state'), ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -165,7 +166,7 @@ export class Stage {
     const { runInProcess } = await import('./in-process.ts');
     this.#outside ??= { folder: process.cwd(), environment: { ...process.env } };
     process.chdir(this.folder);
-    setOwn({ ...this.environment, ...environment });
+    setOwn({ XDG_STATE_HOME: this.path('state'), ...this.environment, ...environment });
     return runInProcess(args);
   }
 
@@ -305,7 +306,8 @@ export class Stage {
 
 /** Replaces the variables of this process that are settings of the program. */
 function setOwn(environment: NodeJS.ProcessEnv): void {
-  const isOwn = (name: string): boolean => /^(RUNSHEET|TEMPORAL)_/.test(name);
+  const isOwn = (name: string): boolean =>
+    /^(?:(?:RUNSHEET|TEMPORAL)_|XDG_(?:CONFIG|STATE)_HOME$)/.test(name);
   for (const name of Object.keys(process.env).filter(isOwn)) delete process.env[name];
   for (const [name, value] of Object.entries(environment)) if (isOwn(name)) process.env[name] = value;
 }

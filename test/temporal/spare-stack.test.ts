@@ -18,13 +18,16 @@ const wordsOf = (pid: number): readonly string[] =>
   existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') : [];
 
 describe('where servers have run before, a command that needs the local service', () => {
-  const stage = freshStage(async (at) => at.write('.runsheet/logs/stack.log', ''));
+  const stage = freshStage(async (at) => {
+    at.write('.runsheet/logs/stack.log', '');
+    await at.runHere(['trust', '.runsheet']);
+  });
 
   /** It has prepared the processes of the servers and of their worker, and waits for its sheet. */
   async function waiting() {
     const command = spawn(process.execPath, [programFile(), ...'run - -d portraits --local'.split(' ')], {
       cwd: stage.folder,
-      env: ownEnvironment(),
+      env: { ...ownEnvironment(), XDG_STATE_HOME: stage.path('state') },
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     const prepared = (name: string): number | undefined =>
@@ -47,7 +50,7 @@ describe('where servers have run before, a command that needs the local service'
     const { command, servers, worker } = await waiting();
     command.kill('SIGKILL');
     await until(() => ![servers, worker].some(isAlive), 'they are gone');
-    expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
+    expect(readdirSync(stage.path('.runsheet'))).toEqual(['instance', 'logs']);
     expect(readFileSync(stage.path('.runsheet/logs/stack.log'), 'utf8')).toBe('');
   });
 
@@ -98,6 +101,6 @@ describe('where servers have run before, a command that needs the local service'
     const { code } = await stage.run(['run', 'no-such-sheet.csv', '-d', 'portraits', '--local']);
     expect(code).toBe(5);
     await until(() => strays(stage.folder).length === 0, 'they are gone');
-    expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
+    expect(readdirSync(stage.path('.runsheet'))).toEqual(['instance', 'logs']);
   });
 });

@@ -39,7 +39,7 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const config = configOf(flags);
   const { folders, unreadable } = await listedStatuses(config.out);
   const names = folders.map(({ found }) => found.batch);
-  if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
+  if (isS3Address(config.out)) keepNames(config, 'batches', names);
   for (const [batch, fault] of unreadable)
     printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
   const statuses = await withLiveStatus(flags, printer, folders);

@@ -1,11 +1,12 @@
 // What the shell proposes while a command is typed. It must be quick, so no server is asked: batches are folders, and the
 // names of deployments, schedules, pools and batches in S3 are those that commands have listed here.
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GPUS } from '../../options/gpu.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
-import { loadConfig } from '../../host/config.ts';
+import { loadConfig, type Config } from '../../host/config.ts';
+import { takeStateFolder } from '../../host/state-folder.ts';
 import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';
 
 type Kind = 'deployments' | 'schedules' | 'pools' | 'batches';
@@ -14,9 +15,10 @@ const FILE = 'names.json';
 const MOST = 1_000;
 
 /** Keeps the names for {@link known}. A command does not fail because of them. */
-export function keepNames(home: string, kind: Kind, names: readonly string[]): void {
+export function keepNames(config: Pick<Config, 'home'>, kind: Kind, names: readonly string[]): void {
   try {
-    mkdirSync(home, { recursive: true });
+    const { home } = config;
+    takeStateFolder(home);
     const all = { ...namesIn(home), [kind]: names.slice(0, MOST) };
     writeFileSync(join(home, FILE), `${JSON.stringify(all)}\n`);
   } catch {

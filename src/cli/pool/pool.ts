@@ -17,7 +17,7 @@ export async function list(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this, flags);
   const pools = await poolsFor(flags, printer).list();
   const names = pools.map(({ pool }) => pool);
-  keepNames(configOf(flags).home, 'pools', names);
+  keepNames(configOf(flags), 'pools', names);
   if (flags.output === 'json') printer.json(pools.map(poolJson));
   else for (const pool of pools) printer.data(poolLine(pool));
   const [first] = pools;

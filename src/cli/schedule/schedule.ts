@@ -25,7 +25,7 @@ export async function list(this: Context, flags: ReadFlags): Promise<void> {
   const all: ScheduleInfo[] = [];
   for await (const one of schedules.list()) all.push(one);
   const names = all.map(({ name }) => name);
-  keepNames(configOf(flags).home, 'schedules', names);
+  keepNames(configOf(flags), 'schedules', names);
   if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
   else for (const one of all) printer.data(await lineOf(one));
   const [first] = all;

@@ -34,7 +34,7 @@ export default async function deployments(
   if (name === undefined) {
     const all = await listDeployments(config, meant);
     const names = all.map((one) => one.name ?? one.id);
-    keepNames(config.home, 'deployments', names);
+    keepNames(config, 'deployments', names);
     if (flags.output === 'json') printer.json(all.map(shown));
     else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
     const first = all.find(({ inputTypes }) => inputTypes !== undefined) ?? all[0];

@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { environmentFor } from '../../host/child-environment.ts';
 import { type Config, loadConfig } from '../../host/config.ts';
-import { takeOwnFolder } from '../../host/state-folder.ts';
+import { takeOwnFolder } from '../../host/own-folder.ts';
 import { temporalFrom } from '../temporal-address.ts';
 import { programFile } from './processes.ts';
 import { livingRecord } from './stack-file.ts';
@@ -26,7 +26,7 @@ let prepared: { readonly home: string; readonly child: ChildProcess } | undefine
 
 /** Only where servers have run before: a sheet that is refused leaves no state folder behind. */
 export function prepareStack(): void {
-  const config = configIfSound();
+  const config = placeIfSound();
   if (config === undefined || !existsSync(stackLog(config.home))) return;
   // In the folder of another user, a log may be a link to a file of ours.
   if (takeOwnFolder(config.home) !== undefined) return;
@@ -45,10 +45,11 @@ function killWithParts({ pid }: ChildProcess): void {
   }
 }
 
-/** The command itself reports what is wrong with its settings. */
-function configIfSound(): Config | undefined {
+/** The command itself reports what is wrong with its settings, and with the folder. */
+function placeIfSound(): Place | undefined {
   try {
-    return loadConfig();
+    const { home, environment } = loadConfig();
+    return { home, environment };
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 // Errors of flags, arguments, files and settings.
 
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Console } from '../../console/console.ts';
 import type { Provocation } from '../provocation.ts';
@@ -128,6 +128,33 @@ export const USAGE: readonly Case[] = [
     },
     args: ['dev'],
     env: { RUNSHEET_HOME: 'my state' },
+    leads: [0],
+  },
+  {
+    code: 'E606',
+    name: 'a state folder came with a clone whose name has a blank',
+    arrange: (console) => {
+      mkdirSync(join(console.folder, 'my clone', '.runsheet'), { recursive: true, mode: 0o700 });
+      process.chdir(join(console.folder, 'my clone'));
+    },
+    args: ['schedule', 'list'],
+    env: { RUNSHEET_HOME: '' },
+    leads: [0],
+    undo: ({ folder }) => process.chdir(folder),
+  },
+  {
+    code: 'E615',
+    name: 'the settings of a folder are not trusted',
+    arrange: (console) => void console.write('runsheet.toml', 'task_queue = "eu"\n'),
+    args: ['list'],
+    leads: [0],
+    mend: () => undefined,
+    undo: ({ folder }) => rmSync(join(folder, 'runsheet.toml')),
+  },
+  {
+    code: 'E602',
+    name: 'what is not trusted is forgotten',
+    args: ['trust', '--forget', 'runsheet.toml'],
     leads: [0],
   },
   {

@@ -1,0 +1,158 @@
+// The files with settings: `runsheet.toml` in the current folder, which may have come from a stranger, and the user's own file. What
+// a folder's file chooses counts once the user has trusted it as it is now.
+//
+//   runsheet.toml ──says nothing but HARMLESS──▶ counts
+//                 ──else──▶ E615 ──runsheet trust──▶ counts until what it says changes
+
+import { dirname, join, resolve } from 'node:path';
+import { parse as parseToml, TomlError } from 'smol-toml';
+import { errorMessage, hintAmong, problem, type RunsheetError } from '../errors/error.ts';
+import { meaningOf } from '../errors/file-fault.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { isBelow } from './below.ts';
+import { readPlainFile } from './plain-file.ts';
+import { isTrusted, type Found } from './trust-notes.ts';
+import { configFolder, notesFolder } from './user-folders.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Table = Readonly<Record<string, unknown>>;
+
+/** `folder`: that of the current folder, weaker than `user`. */
+export type Source = 'user' | 'folder';
+export type SettingsFile = { readonly path: string; readonly source: Source; readonly table: Table };
+
+/** `secrets`: names that would be settings, but never in a file. */
+export type KnownNames = {
+  readonly names: readonly string[];
+  readonly isSecret: (name: string) => boolean;
+  readonly variableOf: (name: string) => string;
+};
+
+/** Settings of a folder's file that choose neither a place nor a receiver. */
+const HARMLESS: ReadonlySet<string> = new Set(['drain_seconds', 'local_speed', 'log_level']);
+/** Those that it may have once it is trusted. All others are about this machine: its user names them. */
+const TRUSTED: ReadonlySet<string> = new Set([
+  'api',
+  'api_key_file',
+  'api_url',
+  'out',
+  'service',
+  'task_queue',
+]);
+
+const FOLDERS_FILE = 'runsheet.toml';
+
+/** The strongest first. Throws E602. */
+export function settingsFiles(environment: Environment, known: KnownNames): readonly SettingsFile[] {
+  const users = configFolder(environment);
+  const own = users === undefined ? [] : [readTable(join(users, 'runsheet', 'config.toml'), 'user', known)];
+  return [foldersTable(FOLDERS_FILE, known), ...own];
+}
+
+/** After their values were checked: what a user is asked to trust can be used. Throws E615. */
+export function refuseUntrusted(files: readonly SettingsFile[], environment: Environment): void {
+  for (const asked of files.flatMap((file) => toTrust(file) ?? []))
+    if (!isTrusted(notesFolder(environment), asked))
+      throw problem('E615', { path: asked.path, says: linesOf(asked) });
+}
+
+/** What the file of a folder would choose; undefined if there is nothing to trust. Throws E602. */
+export const foldersChoices = (path: string, known: KnownNames): Found | undefined =>
+  toTrust(foldersTable(path, known));
+
+/** One line a setting, without a password that an address has by mistake. */
+export const linesOf = ({ content }: Found): readonly string[] =>
+  Object.entries(content as Table).map(([name, value]) =>
+    terminalLine(`${name} = ${JSON.stringify(value).replaceAll(/\/\/[^/"]*@/g, '//[secret]@')}`),
+  );
+
+const foldersTable = (path: string, known: KnownNames): SettingsFile =>
+  checkedPair(readTable(resolve(path), 'folder', known));
+
+function toTrust({ path, source, table }: SettingsFile): Found | undefined {
+  if (source === 'user') return undefined;
+  const content = Object.fromEntries(Object.entries(table).filter(([name]) => !HARMLESS.has(name)));
+  return Object.keys(content).length === 0 ? undefined : { path, content };
+}
+
+/** An empty table if there is no such file. */
+function readTable(path: string, source: Source, known: KnownNames): SettingsFile {
+  const text = settingsIn(path);
+  const table = text === undefined ? {} : parsed(path, text);
+  for (const name of Object.keys(table)) {
+    if (name !== 'service' && !known.names.includes(name)) throw unknownName(path, name, known);
+    if (source === 'folder' && !HARMLESS.has(name) && !TRUSTED.has(name))
+      throw problem('E602', {
+        what: `${path} has ${name}, which is a setting of this machine and not of a folder`,
+        hint: `remove the line; to mean it, set ${known.variableOf(name)}, or write it into your own file, ~/.config/runsheet/config.toml`,
+      });
+  }
+  return { path, source, table };
+}
+
+function parsed(path: string, text: string): Table {
+  try {
+    return parseToml(text);
+  } catch (error) {
+    // The further lines of the message quote the file, which may contain a password.
+    const [firstLine] = errorMessage(error).split('\n');
+    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
+    throw unreadable(path, `${firstLine}${where}`, error);
+  }
+}
+
+/** undefined if there is no such file. */
+function settingsIn(path: string): string | undefined {
+  try {
+    const { text, stats } = readPlainFile(path);
+    refuseForeign(stats);
+    return text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
+  }
+}
+
+/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
+function refuseForeign({ uid }: { readonly uid: number }): void {
+  const ours = process.geteuid?.() ?? 0;
+  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
+}
+
+/** An address without a key would get the user's, and a key without an address would pay for the user's rows. */
+function checkedPair(file: SettingsFile): SettingsFile {
+  const { path, table } = file;
+  const { api_url: url, api_key_file: key } = table;
+  if ((url === undefined) !== (key === undefined))
+    throw problem('E602', {
+      what: `${path} has ${url === undefined ? 'api_key_file without api_url' : 'api_url without api_key_file'}`,
+      hint: 'a key goes only to an address that its owner chose: the file of a folder has both or neither; to use your own key, set RUNSHEET_API_URL and RUNSHEET_API_KEY',
+    });
+  const services = typeof table['service'] === 'object' ? Object.values(table['service'] ?? {}) : [];
+  for (const one of [key, ...services.map((service) => (service as Table | null)?.['api_key_file'])])
+    if (typeof one === 'string' && !isBelow(resolve(dirname(path), one), dirname(path)))
+      throw problem('E602', {
+        what: `${path} names a key outside of its folder: ${one}`,
+        hint: 'the key of a folder lies in it; name yours in your own file, ~/.config/runsheet/config.toml',
+      });
+  return file;
+}
+
+const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
+  problem(
+    'E602',
+    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
+    { cause },
+  );
+
+function unknownName(path: string, name: string, { names, isSecret, variableOf }: KnownNames): RunsheetError {
+  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
+  if (!isSecret(name)) return problem('E602', { what, hint: hintAmong(name, 'names', names) });
+  const file = names.includes(`${name}_file`)
+    ? `use ${name}_file with the path of a file that contains it, or `
+    : '';
+  return problem('E602', {
+    what,
+    hint: `secrets are not allowed in this file: ${file}set ${variableOf(name)}`,
+  });
+}

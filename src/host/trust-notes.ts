@@ -1,0 +1,83 @@
+// The notes of what this user trusts: a file that came with a folder, as it was looked at, and a state folder that this user's
+// runsheet has made. A note is outside of the folder that it is about, so that nobody can bring one along.
+//
+//   <notes>/trusted/<sha256 of path and content>.json   {"path":"/home/ann/clone/runsheet.toml","at":"2026-11-23T01:00:00.000Z"}
+
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { problem } from '../errors/error.ts';
+import { jsonIn } from '../errors/outside-text.ts';
+import { canonical } from './canonical-json.ts';
+import { folderFault, takeOwnFolder } from './own-folder.ts';
+import { readPlainFile } from './plain-file.ts';
+
+const schema = z.object({ path: z.string(), at: z.iso.datetime() });
+export type TrustNote = z.output<typeof schema>;
+
+/** A path with what was found there: the settings of a file, the mark of a state folder. */
+export type Found = { readonly path: string; readonly content: unknown };
+
+const folderOf = (notes: string): string => join(notes, 'trusted');
+
+function fileOf(notes: string, { path, content }: Found): string {
+  const name = createHash('sha256')
+    .update(`${path}\n${canonical(content)}`)
+    .digest('hex');
+  return join(folderOf(notes), `${name}.json`);
+}
+
+export const isTrusted = (notes: string, found: Found): boolean =>
+  isOwn(notes) && noteIn(fileOf(notes, found))?.path === found.path;
+
+/** Newest first. */
+export function trustNotes(notes: string): readonly TrustNote[] {
+  const all = isOwn(notes) ? namesIn(notes).flatMap((name) => noteIn(join(folderOf(notes), name)) ?? []) : [];
+  return all.toSorted((one, other) => (one.at < other.at ? 1 : -1));
+}
+
+/** Throws E606 if there is no place for notes. */
+export function trust(notes: string, found: Found): void {
+  const { path } = found;
+  const file = fileOf(notes, found);
+  const beside = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    for (const folder of [notes, folderOf(notes)])
+      if (takeOwnFolder(folder) !== undefined) throw new Error(`others can have written to ${folder}`);
+    const note: TrustNote = { path, at: new Date().toISOString() };
+    writeFileSync(beside, JSON.stringify(note), { mode: 0o600 });
+    renameSync(beside, file);
+  } catch (cause) {
+    const reason = 'this user has no folder that can remember what is trusted';
+    const hint =
+      'set XDG_STATE_HOME to a folder of your own that stays, or use variables instead of the file';
+    throw problem('E606', { path: notes, reason, hint }, { cause });
+  }
+}
+
+/** Returns how many notes there were. */
+export function forget(notes: string, path: string): number {
+  const files = isOwn(notes) ? namesIn(notes).map((name) => join(folderOf(notes), name)) : [];
+  const about = files.filter((file) => noteIn(file)?.path === path);
+  for (const file of about) rmSync(file, { force: true });
+  return about.length;
+}
+
+/** Of one content alone. */
+export const withdraw = (notes: string, found: Found): void => rmSync(fileOf(notes, found), { force: true });
+
+/** Whether there are notes, and no other user can have written them. */
+const isOwn = (notes: string): boolean =>
+  [notes, folderOf(notes)].every((folder) => existsSync(folder) && folderFault(folder) === undefined);
+
+const namesIn = (notes: string): readonly string[] =>
+  readdirSync(folderOf(notes)).filter((name) => name.endsWith('.json'));
+
+function noteIn(file: string): TrustNote | undefined {
+  try {
+    return schema.safeParse(jsonIn(readPlainFile(file).text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+// The folders of this user for settings, for caches, and for what holds in every working directory. In a container the user may
+// have no home, or one that cannot be written.
+
+import { accessSync, constants, existsSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { folderFault } from './own-folder.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** undefined without a home. */
+export const configFolder = ({ XDG_CONFIG_HOME: given }: Environment): string | undefined =>
+  given || inHome('.config');
+
+/** The user's, unless there is none and none can be made: then one in the state folder. */
+export function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string): string {
+  const users = given || inHome('.cache');
+  const own = users && join(users, 'runsheet');
+  return own !== undefined && (given || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
+}
+
+/** The user's; undefined if it cannot be written. */
+export function usersFolder({ XDG_STATE_HOME: given }: Environment): string | undefined {
+  const users = given || inHome(join('.local', 'state'));
+  const folder = users && join(users, 'runsheet');
+  return folder !== undefined && canMake(folder) ? folder : undefined;
+}
+
+/** Where the notes are of what this user trusts. Never in a working directory: what lies there may be from a stranger. */
+export function notesFolder(environment: Environment): string {
+  const users = usersFolder(environment);
+  // Root may work in the home of another user.
+  const isUsed = users !== undefined && isAbsolute(users) && !(existsSync(users) && folderFault(users));
+  return isUsed ? users : join(tmpdir(), `runsheet-${process.getuid?.() ?? 'user'}`);
+}
+
+function inHome(name: string): string | undefined {
+  try {
+    return join(homedir(), name);
+  } catch {
+    return undefined;
+  }
+}
+
+function canMake(folder: string): boolean {
+  const parent = dirname(folder);
+  if (!existsSync(folder) && parent !== folder) return canMake(parent);
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
