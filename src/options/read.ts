@@ -69,15 +69,14 @@ function pairsFrom(given: unknown): readonly (readonly [string, unknown])[] | Wr
   if (isObject(given)) return Object.entries(given);
   const all = listFrom(given);
   if (all === undefined) return undefined;
-  const found: (readonly [string, string])[] = [];
+  const values = new Map<string, string>();
   for (const pair of all) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(textFrom(pair)) ?? [];
     if (name === undefined || value === undefined) return { wrong: `${textFrom(pair)} has no =` };
-    if (found.some(([one]) => one === name))
-      return { wrong: `${name} is given twice`, hint: 'remove one of them' };
-    found.push([name, value]);
+    if (values.has(name)) return { wrong: `${name} is given twice`, hint: 'remove one of them' };
+    values.set(name, value);
   }
-  return found;
+  return [...values];
 }
 
 const RESUBMIT = 'resubmit-after=';

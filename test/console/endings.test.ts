@@ -1,6 +1,7 @@
 // Every command ends by saying what to do next: lines of a word and a complete command, on stderr, and only with text. Commands
 // that need servers are in test/cli.
 
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandsIn, wordsOf } from '../errors/printed-commands.ts';
 import { openQuickGround } from '../errors/quick-ground.ts';
@@ -85,6 +86,12 @@ describe('the end of a command names the next ones', () => {
         if (printed.endsWith(' > prompts.csv')) console.write('prompts.csv', 'prompt\na fox\n');
       }
     }
+    console.write('runsheet.toml', 'task_queue = "eu"\n');
+    const { stderr } = await console.run('trust');
+    expect(nextOf(stderr)).toEqual(['forget: trust --forget']);
+    expect((await paste('runsheet trust --forget', 0, {})).code).toBe(0);
+    recorded.add(stderr, 'runsheet trust --forget');
+    rmSync('runsheet.toml');
     await expect(recorded.text).toMatchFileSnapshot(recordOf('endings'));
     expect((await run(['list'], {})).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
   });

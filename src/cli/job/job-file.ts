@@ -9,6 +9,7 @@ import { fileFault, meaningOf } from '../../errors/file-fault.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
+import { count } from '../../options/number-text.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 
 export type Job = {
@@ -167,8 +168,19 @@ function flagsOf(
     const values = valuesOf(place, name, value, variadic === true);
     return [flagOf(flag), values.map((one) => withPath(flag, one, inFolder))];
   };
-  return new Map(Object.entries(table).map(([name, value]) => read(name, value)));
+  const flags = new Map(Object.entries(table).map(([name, value]) => read(name, value)));
+  const values = [...flags.values()].reduce<number>(
+    (sum, one) => sum + (typeof one === 'object' ? one.length : 1),
+    0,
+  );
+  if (values <= VALUES_MOST) return flags;
+  throw problem('E602', {
+    what: `${place} has ${count(values)} values, and a job has at most ${count(VALUES_MOST)}`,
+  });
 }
+
+/** The parser of the command line takes the square of their number. */
+const VALUES_MOST = 5_000;
 
 /** A list or a table is repeated, or one word with commas, as the flag is. */
 function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {

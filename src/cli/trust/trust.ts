@@ -21,11 +21,11 @@ export default async function trustPath(this: Context, flags: Flags, given?: str
   if (flags.forget) return forgotten(printer, path);
   if (isStateFolder(path)) {
     trustStateFolder(path, ownNotes());
-    return said(printer, path, [`its keys, schedules and programs count while it stays at this path`]);
+    return said(printer, path, given, [`its keys, schedules and programs count while it stays at this path`]);
   }
   const found = choicesOf(isFolder(path) ? join(path, SETTINGS) : path);
   trust(ownNotes(), found);
-  said(printer, found.path, linesOf(found));
+  said(printer, found.path, given, linesOf(found));
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -38,17 +38,17 @@ function choicesOf(path: string): Found {
   if (!existsSync(path))
     throw problem('E602', {
       what: `there is no ${path}`,
-      hint: 'give the file to trust, or a state folder: runsheet trust .runsheet',
+      hint: 'give the path of a runsheet.toml, or of a state folder',
     });
   const found = choicesIn(path);
   if (found !== undefined) return found;
   throw problem('E602', { what: `${path} says nothing that has to be trusted`, hint: 'it counts as it is' });
 }
 
-function said(printer: Printer, path: string, lines: readonly string[]): void {
+function said(printer: Printer, path: string, given: string | undefined, lines: readonly string[]): void {
   printer.data(terminalLine(`trusted: ${path}`));
   for (const line of lines) printer.data(terminalLine(`  ${line}`));
-  printer.next(['forget', `runsheet trust --forget ${shellWord(path)}`]);
+  printer.next(['forget', `runsheet trust --forget${given === undefined ? '' : ` ${shellWord(given)}`}`]);
 }
 
 function listed(printer: Printer): void {
