@@ -3,6 +3,7 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { terminalJson } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
+import { withPlainErrors } from './logged-errors.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -20,12 +21,8 @@ export function openLog(
   return pino({ level, name, base, hooks }, to);
 }
 
-/**
- * A fault that lasts would write a line for each request that it stops. Of warnings with the same reason the log has the first, and
- * once a minute how many have come since.
- */
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
-type Facts = { readonly reason?: unknown; readonly batch?: unknown };
+type Facts = { readonly reason?: unknown; readonly batch?: unknown; readonly error?: unknown };
 
 const EVERY_MS = 60_000;
 /** More different reasons are written as they come. */
@@ -34,16 +31,25 @@ const WARN = 40;
 /** What differs between two requests with the same fault. */
 const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
 
-/** A hook of pino. */
+/** The reason of a warning: a text of ours, or the message of an error. */
+const reasonIn = (facts: Facts | undefined): unknown =>
+  facts?.reason ?? (facts?.error as { readonly message?: unknown } | undefined)?.message;
+
+/**
+ * A hook of pino. A fault that lasts would write a line for each request that it stops: of warnings with the same reason the log has
+ * the first, and once a minute how many have come since.
+ */
 function countRepeats(): LogMethod {
   const lasting = new Map<string, { times: number; facts: Facts }>();
   return function (args, method, level) {
-    const [facts, message] = args as unknown as [facts: Facts | undefined, message: unknown];
+    const [given, ...others] = args as unknown as [facts: Facts | undefined, message: unknown];
+    const facts = withPlainErrors(given) as typeof given;
     const write = (some: Facts | undefined): void => {
-      method.apply(this, [some, message] as unknown as Parameters<typeof method>);
+      method.apply(this, [some, ...others] as unknown as Parameters<typeof method>);
     };
-    if (level < WARN || typeof facts?.reason !== 'string') return method.apply(this, args);
-    const key = [message, facts.batch, facts.reason.replaceAll(NAMES, '#')].map(String).join('\n');
+    const reason = reasonIn(facts);
+    if (level < WARN || facts === undefined || typeof reason !== 'string') return write(facts);
+    const key = [others[0], facts.batch, reason.replaceAll(NAMES, '#')].map(String).join('\n');
     const known = lasting.get(key);
     if (known !== undefined) {
       known.times += 1;

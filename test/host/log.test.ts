@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runInNewContext } from 'node:vm';
+import { keepSecret } from '../../src/errors/redact.ts';
 import { openLog } from '../../src/host/log.ts';
 
 describe('the log', () => {
@@ -41,5 +43,34 @@ describe('the log', () => {
     for (let n = 0; n < 1_100; n += 1) log.warn({ reason: 'x'.repeat(n) }, 'no');
     expect(lines).toHaveLength(1_100);
     expect(vi.getTimerCount()).toBe(1_000);
+  });
+
+  it.each([
+    ['error', (error: Error) => ({ error })],
+    ['err', (error: Error) => ({ err: error })],
+    ['a list', (error: Error) => ({ failures: [{ cause: error }] })],
+    ['another realm', () => ({ error: runInNewContext('new TypeError("no version 7")') as Error })],
+    ['a cause', (error: Error) => ({ error: new Error('the task failed', { cause: error }) })],
+  ])('says the message and the stack of an error under any name: %s', (_, factsOf) => {
+    const { log, lines } = opened();
+    log.error(factsOf(new TypeError('no version 7')), 'a task failed');
+    const [line] = lines;
+    expect(JSON.stringify(line)).toMatch(/"message":"no version 7","stack":"TypeError: no version 7\\n +at /);
+    expect(JSON.stringify(line)).not.toContain('{}');
+  });
+
+  it('has an error that repeats once a minute', () => {
+    const { log, lines } = opened();
+    for (let n = 0; n < 5; n += 1) log.error({ error: new Error('no version 7') }, 'a task failed');
+    expect(lines).toHaveLength(1);
+    vi.advanceTimersByTime(60_000);
+    expect(lines.map(({ times }) => times)).toEqual([undefined, 4]);
+  });
+
+  it('removes secrets from the message and the stack of an error', () => {
+    const { log, lines } = opened();
+    keepSecret('the-key-of-a-user-1234');
+    log.error({ error: new Error('refused the-key-of-a-user-1234') }, 'a task failed');
+    expect(JSON.stringify(lines)).not.toContain('the-key-of-a-user-1234');
   });
 });
