@@ -14,9 +14,9 @@ type Place = { readonly out?: string };
 export const serversFor = (config: Config, printer: Printer): Servers =>
   new Servers({ onNotice: (text) => printer.notice(printer.paint('dim', text)) }, config);
 
-/** Starts servers if none are running. */
+/** Starts servers if none are running; no batch goes on. */
 export const openSession = (flags: Place, printer: Printer): Promise<Session> =>
-  serversFor(configOf(flags), printer).open(false);
+  serversFor(configOf(flags), printer).look(false);
 
 /** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
 export async function withLocalService<T>(

@@ -132,6 +132,19 @@ export const errorTable = {
     `the worker cannot use the RunsheetPlugin: ${f.what}`,
     f.hint,
   ]),
+  E417: entry<{
+    home: string;
+    pid: number;
+    theirs: string | undefined;
+    ours: string;
+    commands: readonly number[];
+  }>(unreachable, (f) => [
+    `the embedded servers of ${f.home} (pid ${f.pid}, version ${f.theirs ?? 'unknown'}) cannot run the batches of version ${f.ours}`,
+    // A command that lives on would start them again.
+    f.commands.length > 0
+      ? `stop the commands that use them, which loses nothing: kill ${f.commands.join(' ')}; then repeat this command`
+      : `stop them, which loses nothing: kill ${f.pid}; then repeat this command`,
+  ]),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(unreachable, (f) => [
     `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,

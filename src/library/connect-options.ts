@@ -133,6 +133,8 @@ export function pathOf(place: string | URL): string {
 export type SessionParams = {
   readonly config: Config;
   readonly local: boolean;
+  /** Whether batches go on, or embedded servers are only looked at. */
+  readonly works: boolean;
   /** Shows the user what embedded servers are doing. */
   readonly notice: (text: string) => void;
   /** The connection of a program, instead of the settings. */

@@ -58,7 +58,7 @@ export class Deployments {
   async #service(): Promise<Spoken> {
     const { config, options } = this.#servers;
     const meant = serviceOf(config, options.service);
-    if (meant.base === LOCAL) await this.#servers.open(true);
+    if (meant.base === LOCAL) await this.#servers.look(true);
     return meant;
   }
 }

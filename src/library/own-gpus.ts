@@ -41,7 +41,7 @@ const refusedSchema = z.object({
 
 /** Starts the local run service if need be. Returns the deployments; throws E602 for a workflow that cannot run, E614 if no server answers. */
 export async function addOwnGpus(servers: Servers, given: GivenGpus): Promise<z.output<typeof addedSchema>> {
-  await servers.open(true);
+  await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
   const answer = await fetchOutside(`${new URL(service.base).origin}/control/gpus`, {

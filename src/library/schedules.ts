@@ -65,7 +65,7 @@ export async function checkFiring(servers: Servers, definition: ScheduleDefiniti
   const { settings, service } = definition.request;
   await servers.check(settings);
   await using proposal = await proposeFiring(definition, servers.around(service), wording);
-  const session = await servers.open(service.base === LOCAL);
+  const session = await servers.look(service.base === LOCAL);
   await servers.check(settings, undefined, session);
   return { session, today: proposal?.draft };
 }
@@ -137,7 +137,7 @@ export class Schedules {
   /** Asks Temporal for nothing yet; the methods of the handle throw E560 if there is no such schedule. */
   getHandle(name: string): ScheduleHandle {
     const handle = async (): Promise<ScheduleHandle> =>
-      (await this.#servers.open(false)).schedules.getHandle(name);
+      (await this.#servers.look(false)).schedules.getHandle(name);
     return takeSignals({
       name,
       describe: async () => (await handle()).describe(),
@@ -150,7 +150,7 @@ export class Schedules {
 
   /** By name. */
   async *list(_call?: Abortable): AsyncGenerator<ScheduleInfo> {
-    yield* (await this.#servers.open(false)).schedules.list();
+    yield* (await this.#servers.look(false)).schedules.list();
   }
 }
 

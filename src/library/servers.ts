@@ -1,7 +1,7 @@
 // Temporal as one program or one command reaches it. Servers are started when something has to run, not when something is read, and they
 // are left when the program closes its connection. Only then is the Temporal client loaded, which is half of what a command loads.
 
-import { problem } from '../errors/error.ts';
+import { list, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
 import { LOCAL } from '../run-service/local-address.ts';
@@ -40,7 +40,7 @@ export class Servers implements AsyncDisposable {
   }
 
   get isCluster(): boolean {
-    return clusterOf(this.#params(false)) !== undefined;
+    return clusterOf(this.#params(false, false)) !== undefined;
   }
 
   /** Aborted when the connection is closed. */
@@ -48,40 +48,60 @@ export class Servers implements AsyncDisposable {
     return this.#closed.signal;
   }
 
-  #params(local: boolean): SessionParams {
+  #params(local: boolean, works: boolean): SessionParams {
     const { client, embedded = false, onNotice } = this.options;
-    return { config: this.config, local, client, embedded, notice: onNotice ?? (() => undefined) };
+    return { config: this.config, local, works, client, embedded, notice: onNotice ?? (() => undefined) };
   }
 
-  /** Starts embedded servers if none are running, and keeps them running until this is disposed of. */
-  open(local: boolean): Promise<Session> {
+  /** Starts embedded servers if none are running, and keeps them running until this is disposed of; all their batches go on. */
+  async open(local: boolean, own?: Pick<FoundBatch, 'file'>): Promise<Session> {
+    const session = await this.#session(local, true);
+    if (session.work()) await this.#sayOthers(session, own);
+    return session;
+  }
+
+  /** Batches that were interrupted go on with the servers of any command. */
+  async #sayOthers({ batches }: Session, own: Pick<FoundBatch, 'file'> | undefined): Promise<void> {
+    // What cannot be listed stops no batch.
+    const running = await batches.running().catch(() => []);
+    const names = running.flatMap(({ batch, mark }) => (mark === own?.file.mark ? [] : batch));
+    if (names.length > 0)
+      this.options.onNotice?.(`with these servers, other batches go on as well: ${list(names)}`);
+  }
+
+  /** The same for who only looks: no batch goes on. */
+  look(local: boolean): Promise<Session> {
+    return this.#session(local, false);
+  }
+
+  #session(local: boolean, works: boolean): Promise<Session> {
     if (this.closed.aborted)
       throw problem('E602', { what: 'the connection is closed', hint: 'connect() again' });
-    return unlessAborted(this.#sessions.get(local) ?? this.#open(local));
+    return unlessAborted(this.#sessions.get(local) ?? this.#open(local, works));
   }
 
   /** Shared by all calls, so that none of them ends it. */
-  #open(local: boolean): Promise<Session> {
-    const opening = outsideCalls(() => opened(this.#params(local)));
+  #open(local: boolean, works: boolean): Promise<Session> {
+    const opening = outsideCalls(() => opened(this.#params(local, works)));
     this.#sessions.set(local, opening);
     opening.catch(() => this.#sessions.delete(local));
     return opening;
   }
 
   /** Those that a batch needs. */
-  for({ file }: Pick<FoundBatch, 'file'>): Promise<Session> {
-    return this.open(file.service.base === LOCAL);
+  for(found: Pick<FoundBatch, 'file'>): Promise<Session> {
+    return this.open(found.file.service.base === LOCAL, found);
   }
 
   /** The local run service, which alone has the runs of a rehearsal. */
   async forRehearsal(found: Pick<FoundBatch, 'file'>): Promise<void> {
-    if (found.file.service.base === LOCAL) await this.for(found);
+    if (found.file.service.base === LOCAL) await this.look(true);
   }
 
   /** Servers that run; starts none. The caller leaves them. */
   async join(): Promise<Joined> {
     const [kept] = this.#sessions.values();
-    const session = await (kept === undefined ? living(this.#params(false)) : unlessAborted(kept));
+    const session = await (kept === undefined ? living(this.#params(false, false)) : unlessAborted(kept));
     return { session, leave: async () => (kept === undefined ? session?.close() : undefined) };
   }
 
@@ -107,7 +127,7 @@ export class Servers implements AsyncDisposable {
     return {
       config: this.config,
       isCluster: () => this.isCluster,
-      servers: () => this.open(base === LOCAL),
+      servers: () => this.look(base === LOCAL),
       onUploading: uploadNotices((text) => this.options.onNotice?.(text)),
       onComparing: (why) => this.options.onNotice?.(COMPARING[why]),
     };
@@ -165,7 +185,12 @@ async function living(params: SessionParams): Promise<Session | undefined> {
   return openSession(params, at, stack);
 }
 
-const stackParams = ({ config, local, notice }: SessionParams) => ({ config, service: local, notice });
+const stackParams = ({ config, local, works, notice }: SessionParams) => ({
+  config,
+  service: local,
+  works,
+  notice,
+});
 
 const localOnCluster = () =>
   problem('E602', {

@@ -25,6 +25,10 @@ export type Session = {
   readonly stack: Follower | undefined;
   /** What has the batches of this session. */
   readonly holder: Holder;
+  /** From now on the batches of embedded servers go on; false if they do so anyway, as those of a cluster. */
+  work(): boolean;
+  /** Whether batches go on: not with embedded servers that are only looked at. */
+  isWorking(): boolean;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
   close(onProgress?: (onWire: number) => void): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -77,6 +81,8 @@ async function sessionWith(
         ? { kind: 'cluster', address: at.address, namespace: at.namespace }
         : { kind: 'embedded', home: config.home },
     ),
+    work: () => stack?.work() ?? false,
+    isWorking: () => stack?.isWorking ?? true,
     close,
     [Symbol.asyncDispose]: () => close(),
   };

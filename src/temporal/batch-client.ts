@@ -123,6 +123,9 @@ export function openBatchClient(
     /** All batches that Temporal knows, newest first. */
     list: () => listed(reach()),
 
+    /** Those of them that have not ended. */
+    running: () => listed(reach(), " AND ExecutionStatus = 'Running'"),
+
     /** The batches of these rows, as far as the namespace is searchable. */
     withContent: async (content: string): Promise<readonly Known[]> =>
       searchable ? listed(reach(), ` AND RunsheetContent = '${content}'`).catch(ofNoAttribute) : [],

@@ -66,8 +66,12 @@ export async function startWorker(params: WorkerParams) {
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queue, { ...at, ...versioning, interceptors }, drainMs);
   const member = isMember ? [await createMemberWorker(config, parts, queue, at, keys)] : [];
-  const running = [...workers, ...member].map((worker) => worker.run());
+  const all = new RunOnce([...workers, ...member]);
   return {
+    /** Takes tasks from now on. */
+    work: (): void => {
+      if (!stopping.signal.aborted) all.run();
+    },
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
     /** Where metrics and health are shown, if the settings ask for it. */
     monitorUrl: monitorServer?.url,
@@ -82,22 +86,60 @@ export async function startWorker(params: WorkerParams) {
       receiver?.drain();
       // The service does not repeat webhooks that were answered.
       const sent = opened.sendHeld();
-      for (const worker of [...workers, ...member]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      all.shutDown();
       // A balancer sends webhooks here until it has seen that the receiver is not ready.
       const lingering =
         receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs / 2)) : undefined;
       const ended = async (): Promise<true> => {
-        await Promise.all([...running, lingering, sent]);
+        await Promise.all([all.hasBegun && all.done, lingering, sent]);
         await opened.close();
         await monitorServer?.close();
-        await connection.close();
+        // A worker that never ran holds it until the process ends.
+        if (all.hasBegun || all.isEmpty) await connection.close();
         return true;
       };
       return Promise.race([ended(), wait(withinMs, false as const, { ref: false })]);
     },
     /** Resolves after `stop`; rejects when a worker failed. */
-    done: Promise.all(running).then(() => undefined),
+    done: all.done,
   };
+}
+
+/** Workers that are ready before they may take tasks. */
+class RunOnce {
+  readonly #workers: readonly Worker[];
+  readonly #done = Promise.withResolvers<void>();
+  #hasBegun = false;
+
+  constructor(workers: readonly Worker[]) {
+    this.#workers = workers;
+  }
+
+  get isEmpty(): boolean {
+    return this.#workers.length === 0;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Resolves when all have ended; rejects when one failed. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  run(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    void Promise.all(this.#workers.map((worker) => worker.run())).then(
+      () => this.#done.resolve(),
+      this.#done.reject,
+    );
+  }
+
+  shutDown(): void {
+    for (const worker of this.#workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
 }
 
 /** Loaded only if the settings ask for it. */

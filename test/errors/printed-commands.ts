@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 
 /** The program, with variables before it. "a runsheet worker" is no command. */
 const BEGIN =
-  /(?<!\b(?:a|an|the|of) )(?<![\w/.-])(?:[A-Z_]+=(?:'[^']*'|[^\s'])+ )*(?:runsheet|node \S*bin\/runsheet\.mjs|temporal|chmod) (?=[\w-])/;
+  /(?<!\b(?:a|an|the|of) )(?<![\w/.-])(?:[A-Z_]+=(?:'[^']*'|[^\s'])+ )*(?:runsheet|node \S*bin\/runsheet\.mjs|temporal|chmod|kill(?= \d)) (?=[\w-])/;
 
 const OWN_LINE = new RegExp(`^ +(?:[a-z ]+: +)?(?=${BEGIN.source})`);
 

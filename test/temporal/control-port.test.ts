@@ -19,21 +19,26 @@ describe('the control port of the embedded servers', () => {
   const onLast = vi.fn<() => void>();
   const onNow = vi.fn<() => void>();
   const onHold = vi.fn<ControlHandlers['onHold']>();
+  const onWork = vi.fn<() => void>();
+  const onRest = vi.fn<() => Promise<void>>();
+  const onChange = vi.fn<() => void>();
   let control: Control;
 
   beforeEach(async () => {
-    for (const called of [onLast, onNow, onHold]) called.mockReset();
+    for (const called of [onLast, onNow, onHold, onWork, onRest, onChange]) called.mockReset();
     onHold.mockResolvedValue({ type: 'notice', text: 'held' });
-    control = await openControl({ onHold, onLast, onNow }, { lingerMs: LINGER_MS, wordWithinMs: WORD_MS });
+    onRest.mockResolvedValue();
+    const handlers = { onHold, onLast, onNow, onWork, onRest, onChange };
+    control = await openControl(handlers, { lingerMs: LINGER_MS, wordWithinMs: WORD_MS });
   });
   afterEach(() => control.close());
 
   const send = (socket: Socket, message: FollowerMessage) => socket.write(`${JSON.stringify(message)}\n`);
-  const follow = async (keeps = true): Promise<Socket> => {
+  const follow = async (keeps = true, works = true): Promise<Socket> => {
     const socket = connect(control.port, '127.0.0.1');
     const answers: StackMessage[] = [];
     readJsonLines(socket, STACK_MESSAGES, (news) => answers.push(news));
-    send(socket, { type: 'hold', word: control.word, service: false, keeps, stays: false });
+    send(socket, { type: 'hold', word: control.word, service: false, keeps, stays: false, works });
     await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('notice'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
     return socket;
@@ -71,6 +76,52 @@ describe('the control port of the embedded servers', () => {
     expect(onLast).not.toHaveBeenCalled();
     second.resetAndDestroy();
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  });
+
+  it('proves itself to a follower before it tells what changes for that follower', async () => {
+    onWork.mockImplementation(() => control.broadcast({ type: 'working' }));
+    await follow();
+    expect(onWork).toHaveBeenCalledOnce();
+  });
+
+  it('lets batches go on for the first follower that wants it, not for one that looks', async () => {
+    const looker = await follow(true, false);
+    await follow(false, true);
+    expect(onWork).not.toHaveBeenCalled();
+    await follow();
+    await follow();
+    expect(onWork).toHaveBeenCalledOnce();
+    send(looker, { type: 'work' });
+    await wait(50);
+    expect(onWork).toHaveBeenCalledOnce();
+  });
+
+  it('lets batches stand still when the last follower that wanted them leaves, and then answers it', async () => {
+    const resting = Promise.withResolvers<void>();
+    onRest.mockReturnValue(resting.promise);
+    await follow(true, false);
+    const [first, second] = [await follow(), await follow()];
+    send(first, { type: 'leave' });
+    await once(first, 'data');
+    expect(onRest).not.toHaveBeenCalled();
+    send(second, { type: 'leave' });
+    await vi.waitFor(() => expect(onRest).toHaveBeenCalledOnce(), { interval: 5 });
+    const left = once(second, 'data');
+    await expect(Promise.race([left, wait(100, 'waits')])).resolves.toBe('waits');
+    resting.resolve();
+    expect(String(await left)).toContain('left');
+    expect(onLast).not.toHaveBeenCalled();
+  });
+
+  it('lets batches go on for a while after a kill of the last follower that wanted them, and beyond if it comes back', async () => {
+    await follow(true, false);
+    (await follow()).resetAndDestroy();
+    await wait(LINGER_MS / 3);
+    const second = await follow();
+    await wait(LINGER_MS * 1.2);
+    expect(onRest).not.toHaveBeenCalled();
+    second.resetAndDestroy();
+    await vi.waitFor(() => expect(onRest).toHaveBeenCalledOnce(), { timeout: 5_000 });
   });
 
   it('tells whether a follower keeps the servers until its user stops it', async () => {

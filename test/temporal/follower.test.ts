@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
-import { readStack } from '../../src/temporal/embedded/follower.ts';
-import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
+import { followStack, readStack } from '../../src/temporal/embedded/follower.ts';
+import { type StackRecord, writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { serve, type Served } from '../stage/serve.ts';
 
@@ -55,5 +55,37 @@ describe('a command that finds another program on the port of its embedded serve
   ])('does not trust a program that sends %s', async (_what, bytes) => {
     response = bytes;
     expect(await follow()).toEqual({ stack: undefined, notices: [] });
+  });
+});
+
+describe('a command that finds embedded servers of an earlier version', () => {
+  const recorded = async (more: Partial<StackRecord>) => {
+    const home = freshFolder();
+    const held = `${JSON.stringify({ type: 'held', answer: ANSWER })}\n`;
+    const server = await serve(createServer((socket) => socket.on('data', () => socket.write(held))));
+    onTestFinished(server.close);
+    const control = { port: server.port, word: 'the-word', answer: ANSWER };
+    writeRecord(home, { pid: process.pid, startedAt: new Date().toISOString(), control, ...more });
+    return followStack({
+      config: loadConfig({ RUNSHEET_HOME: home }),
+      service: false,
+      notice: () => undefined,
+    });
+  };
+
+  it('names the commands to stop, because they would start the servers again', async () => {
+    await expect(recorded({ version: '0.0.9', reads: 1, followers: [4711, 4712] })).rejects.toMatchObject({
+      code: 'E417',
+      message: expect.stringContaining(`(pid ${process.pid}, version 0.0.9)`),
+      hint: expect.stringContaining('kill 4711 4712;'),
+    });
+  });
+
+  it('names the process of the servers if no command is known to keep them', async () => {
+    await expect(recorded({})).rejects.toMatchObject({
+      code: 'E417',
+      message: expect.stringContaining(`(pid ${process.pid}, version unknown)`),
+      hint: expect.stringContaining(`kill ${process.pid};`),
+    });
   });
 });

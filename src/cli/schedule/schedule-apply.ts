@@ -58,7 +58,7 @@ export const applyWith = (parameters: Parameters) =>
       const defining = definitionOf(servers, given, job.name, job.sheet ?? '');
       definitions.set(job.name, { ...(await defining.catch(inFile(job.path))), job: resolve(job.path) });
     }
-    const { schedules, stack } = await servers.open(false);
+    const { schedules, stack } = await servers.look(false);
     const { out } = servers.config;
     const found = await differences(schedules, definitions, { prunes: flags.prune, out });
     if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));

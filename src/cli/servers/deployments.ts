@@ -28,7 +28,7 @@ export default async function deployments(
   const flags = await withOwnGpus<Flags & { readonly deployment?: string }>(servers, given);
   const { deployment: name = named } = flags;
   const meant = meantService(config, flags);
-  if (flags.local) await servers.open(true);
+  if (flags.local) await servers.look(true);
   const batches = await batchesByDeployment(config.out);
   const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
   if (name === undefined) {

@@ -18,8 +18,7 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
     stays: true,
     notice: (text) => printer.notice(text),
   });
-  const { temporal, receiver, service, dashboardPage } = stack;
-  const { address, namespace } = temporal;
+  const { address, namespace, receiver, service, dashboardPage } = stack.ready;
   if (flags.output === 'json')
     printer.json(
       shaped(serversSchema, {

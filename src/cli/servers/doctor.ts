@@ -17,6 +17,7 @@ import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-addr
 import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worker-keys.ts';
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
+import { refuseTooOld } from '../../temporal/embedded/join-stack.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { checkPlace } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
@@ -101,9 +102,11 @@ const NO_CLUSTER = () =>
 async function temporalText(config: Config, notice: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
   if (cluster === undefined) {
-    const { cache, environment } = config;
-    const stack = livingRecord(config.home)?.temporal;
-    return `embedded: ${await temporalBinary({ cache, environment, notice })}${stack ? `, running at ${stack.address}` : ''}`;
+    const { cache, environment, home } = config;
+    const stack = livingRecord(home);
+    if (stack !== undefined) refuseTooOld(home, stack);
+    const running = stack?.temporal && `, running at ${stack.temporal.address} (pid ${stack.pid})`;
+    return `embedded: ${await temporalBinary({ cache, environment, notice })}${running ?? ''}`;
   }
   await using connected = await connectClient(cluster);
   const { client } = connected;

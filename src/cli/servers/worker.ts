@@ -13,7 +13,13 @@ import { canReachReceiver } from '../../run-service/local-address.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import {
+  begun,
+  mayWork,
+  ORPHAN_DRAIN_MS,
+  tellStack,
+  untilStackIsGone,
+} from '../../temporal/embedded/processes.ts';
 import { plural } from '../format.ts';
 
 const REPORT_MS = 250;
@@ -55,6 +61,7 @@ const LOCALHOST: TemporalAddress = {
 
 /** Whether everything that it had begun has ended. */
 async function serveStack(running: RunningWorker): Promise<boolean> {
+  void mayWork().then(running.work);
   tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
   const how = await untilStackIsGone();
   const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);
@@ -71,6 +78,7 @@ async function serveTerminal(
 ): Promise<boolean> {
   const printer = printerFor(context);
   using interrupts = hearInterrupts(context.process);
+  running.work();
   printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
   printer.notice(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
   if (running.monitorUrl) printer.notice(`metrics at ${running.monitorUrl}/metrics`);

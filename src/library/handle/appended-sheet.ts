@@ -41,7 +41,6 @@ export const proposeFurther = (
     { ...asked, batch, by: userHere() },
     {
       ...servers.around(batch.file.service),
-      servers: () => servers.for(batch),
       isUnderWay: () =>
         servers.asking(async (session) => session !== undefined && isUnderWay(session, batch)),
     },

@@ -103,11 +103,11 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
 
 /** `fromFolder`, with what the workflow published. */
 export async function liveStatus<S extends BatchStatus>(
-  { batches }: Session,
+  { batches, isWorking }: Pick<Session, 'batches' | 'isWorking'>,
   found: FoundBatch,
   fromFolder: S,
 ): Promise<S> {
-  if (isSettled(fromFolder)) return fromFolder;
+  if (isSettled(fromFolder) || !isWorking()) return fromFolder;
   const known = await batches.find(refOf(found));
   // The last progress of a terminated workflow still says running.
   if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;

@@ -73,8 +73,9 @@ export async function proposeRetry(
 ): Promise<RowsAgain> {
   await refuseUnknownRows(found, filter);
   const reach = async () => {
-    const { batches } = await servers.for(found);
-    return servers.isCluster ? batches.withContent(found.file.content) : [];
+    if (!servers.isCluster) return [];
+    const { batches } = await servers.open(false);
+    return batches.withContent(found.file.content);
   };
   const params = { ...passParams(filter, answers), servers: reach };
   if (set === undefined) return RowsAgain.of(found, params, servers.config);

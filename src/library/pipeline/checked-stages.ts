@@ -61,7 +61,7 @@ async function deploymentOf(
   servers: Servers,
   { request: { service, deployment } }: StageDefinition,
 ): Promise<Deployment> {
-  if (service.base === 'local') await servers.open(true);
+  if (service.base === 'local') await servers.look(true);
   return findDeployment(openServices(servers.config, openTransport(1)).at(service), deployment);
 }
 

@@ -66,8 +66,12 @@ async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newes
 /** For commands that only read: they start nothing. */
 export const notRunning = ({ batch }: FoundBatch): RunsheetError => problem('E516', { batch });
 
-/** Whether Temporal has the batch. Throws E507 and E508 as {@link startOrAttach}. */
-export async function isUnderWay({ batches }: Session, found: FoundBatch): Promise<boolean> {
+/** Whether servers run the batch. Throws E507 and E508 as {@link startOrAttach}. */
+export async function isUnderWay(
+  { batches, isWorking }: Pick<Session, 'batches' | 'isWorking'>,
+  found: FoundBatch,
+): Promise<boolean> {
+  if (!isWorking()) return false;
   const known = await batches.find(refOf(found));
   if (known !== undefined) await refuseOther(known, found);
   return known !== undefined;

@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-server.ts';
+import { Followers, type FollowersHandlers } from './followers.ts';
 
 // Reads and writes JSON lines on a loopback socket. A schema validates each line; the first invalid one closes the connection,
 // and nothing after it is read.
@@ -57,10 +58,15 @@ const stackMessage = z.discriminatedUnion('type', [
     apiUrl: text.optional(),
     /** Whether a follower stays until its user stops it. */
     isKept: z.boolean().optional(),
+    /** Whether batches went on before this follower came. */
+    wasWorking: z.boolean().optional(),
   }),
   z.object({ type: z.literal('failed'), code: text, message: text, hint: text.optional() }),
   /** The worker sends nothing more and waits for the answers of `onWire` requests. */
   z.object({ type: z.literal('stopping'), onWire: z.number() }),
+  /** Batches go on from now on, or stand still although the servers run. */
+  z.object({ type: z.literal('working') }),
+  z.object({ type: z.literal('resting') }),
   /** The follower has left; others are still connected. */
   z.object({ type: z.literal('left') }),
 ]);
@@ -76,7 +82,13 @@ const followerMessage = z.discriminatedUnion('type', [
     keeps: z.boolean().default(true),
     /** It does nothing but keep the stack, until its user stops it. */
     stays: z.boolean().default(false),
+    /** Batches go on for it; for one that only looks, the servers run without a working worker. */
+    works: z.boolean().default(true),
+    /** The process of the command. */
+    pid: z.number().exactOptional(),
   }),
+  /** From now on batches go on for this follower. */
+  z.object({ type: z.literal('work') }),
   z.object({ type: z.literal('leave') }),
   /** Stop without waiting for pending requests. */
   z.object({ type: z.literal('now') }),
@@ -85,11 +97,13 @@ export type FollowerMessage = z.infer<typeof followerMessage>;
 type Hold = Extract<FollowerMessage, { type: 'hold' }>;
 const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
-export type ControlHandlers = {
+export type ControlHandlers = FollowersHandlers & {
   /** A follower has joined; the result is sent to it alone. undefined disconnects it. */
-  onHold(wants: { readonly service: boolean; readonly isKept: boolean }): Promise<StackMessage | undefined>;
-  /** The last follower left, or was killed and did not come back in time. */
-  onLast(): void;
+  onHold(wants: {
+    readonly service: boolean;
+    readonly isKept: boolean;
+    readonly wasWorking: boolean;
+  }): Promise<StackMessage | undefined>;
   onNow(): void;
 };
 
@@ -110,41 +124,32 @@ export async function openControl(
   { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
 ) {
   const [word, answer] = [randomSecret(), randomSecret()];
-  const followers = new Map<Socket, Pick<Hold, 'stays'>>();
+  // The command that started the stack may have been killed before it connects.
+  const followers = new Followers(deps, FIRST_MS);
   /** Authenticated connections; one that has left may still send `now`. */
   const admitted = new Set<Socket>();
-
-  // The command that started the stack may have been killed before it connects.
-  let lingering: NodeJS.Timeout | undefined = setTimeout(deps.onLast, FIRST_MS);
-  const release = (socket: Socket, forMs: number): void => {
-    if (!followers.delete(socket) || followers.size > 0) return;
-    if (forMs === 0) deps.onLast();
-    else lingering = setTimeout(deps.onLast, forMs);
-  };
 
   const admit = (socket: Socket, wants: Hold): void => {
     connections.busy(socket);
     admitted.add(socket);
-    if (wants.keeps) {
-      followers.set(socket, wants);
-      clearTimeout(lingering);
-    }
+    // First of all, because it proves who answers.
     writeJsonLine(socket, { type: 'held', answer } satisfies StackMessage);
-    const isKept = [...followers.values()].some(({ stays }) => stays);
-    const answered = deps.onHold({ ...wants, isKept });
+    const wasWorking = followers.isWorking;
+    if (wants.keeps) followers.add(socket, wants);
+    const answered = deps.onHold({ ...wants, isKept: followers.isKept, wasWorking });
     void answered.then((message) => (message ? writeJsonLine(socket, message) : socket.destroy()));
   };
 
   const onMessage = (socket: Socket, message: FollowerMessage): void => {
-    if (message.type === 'hold' && isSameSecret(message.word, word)) admit(socket, message);
-    else if (!admitted.has(socket)) socket.destroy();
-    else if (message.type === 'now') deps.onNow();
-    else if (message.type === 'leave') {
-      // The last follower stays connected until the stack has ended.
-      if (!followers.has(socket) || followers.size > 1)
-        writeJsonLine(socket, { type: 'left' } satisfies StackMessage);
-      release(socket, 0);
-    } else socket.destroy();
+    if (message.type === 'hold' && isSameSecret(message.word, word)) return admit(socket, message);
+    if (!admitted.has(socket)) return void socket.destroy();
+    if (message.type === 'now') return deps.onNow();
+    if (message.type === 'work' && followers.work(socket)) return;
+    if (message.type !== 'leave') return void socket.destroy();
+    // The last follower stays connected until the stack has ended.
+    const isLast = followers.isLast(socket);
+    const left = followers.remove(socket, 0);
+    if (!isLast) void left.then(() => writeJsonLine(socket, { type: 'left' } satisfies StackMessage));
   };
 
   const server = createServer((socket) => {
@@ -154,7 +159,7 @@ export async function openControl(
     socket.on('close', () => {
       clearTimeout(timer);
       admitted.delete(socket);
-      release(socket, lingerMs);
+      void followers.remove(socket, lingerMs);
     });
     readJsonLines(socket, FOLLOWER_MESSAGES, (message) => onMessage(socket, message));
   });
@@ -166,9 +171,10 @@ export async function openControl(
     port,
     word,
     answer,
+    /** The processes of the followers, as far as they told. */
+    followers: (): readonly number[] => followers.pids,
     broadcast: (message: StackMessage): void => admitted.forEach((socket) => writeJsonLine(socket, message)),
     close: (): void => {
-      clearTimeout(lingering);
       followers.clear();
       server.close();
       connections.closeAll();

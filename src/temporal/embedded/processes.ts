@@ -1,7 +1,7 @@
 // Starts the worker and the local run service as children of the stack: the same program as the user's command, with other
 // arguments. They communicate over Node's IPC channel, and exit when it breaks.
 //
-//   spawned ──loads──▶ waits ──begin: its port and its environment──▶ starts ──ready──▶ up ──stop──▶ gone
+//   spawned ──loads──▶ waits ──begin: its port and its environment──▶ starts ──ready──▶ up ──work──▶ works (a worker) ──stop──▶ gone
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,6 +24,9 @@ export type ChildNews =
 
 /** The message that asks a child to finish its work and exit. */
 export const STOP = 'stop';
+
+/** The message after which a worker takes tasks. */
+export const WORK = 'work';
 
 /** What a child learns only once its stack is the one that runs. */
 type Begin = { readonly port: number; readonly environment: Readonly<Record<string, string>> };
@@ -143,6 +146,13 @@ export function untilStackIsGone(): Promise<'asked' | 'lost'> {
     process.once('disconnect', () => done('lost'));
     process.on('message', (word) => word === STOP && done('asked'));
   });
+}
+
+/** Resolves when the stack wants batches to go on; not if it ends before. */
+export async function mayWork(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.on('message', (word) => word === WORK && resolve());
+  return promise;
 }
 
 /** How long a child whose stack was killed finishes its work; Temporal lives a little longer. */

@@ -22,6 +22,7 @@ import {
   startChild,
   STOP,
   underUmask,
+  WORK,
   workerOf,
 } from './processes.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
@@ -52,13 +53,27 @@ export function openStackServices(params: ServicesParams) {
   let temporal: Supervised<TemporalServer> | undefined;
   let worker: Supervised<StackChild> | undefined;
   let service: Promise<Supervised<StackChild>> | undefined;
+  /** Whether batches go on: if not, the worker waits. */
+  let isWorking = false;
 
   return {
     namespace,
 
+    /** Lets batches go on. */
+    work: (): void => {
+      isWorking = true;
+      if (worker !== undefined) askToWork(worker.current());
+    },
+
+    /** Lets them stand still: another worker replaces this one, and waits. */
+    rest: async (): Promise<void> => {
+      isWorking = false;
+      await worker?.replace(askToStop, WORKER_ENDS_MS);
+    },
+
     /** Starts the server and the worker concurrently: the worker loads its code while the server opens its database. */
     start: async (): Promise<void> => {
-      const child = keepWorker(params, namespace);
+      const child = keepWorker(params, namespace, () => isWorking);
       // A worker without a server waits for a long time; it exits when its channel to the stack breaks.
       child.catch(() => undefined);
       temporal = await keepServer(params, namespace);
@@ -89,7 +104,7 @@ export function openStackServices(params: ServicesParams) {
     /** Stops the worker first, because it must report its last answers to Temporal, which stops last. */
     stop: async (): Promise<void> => {
       // The worker reports its pending requests as long as the channel is open.
-      await worker?.stop(({ child }) => void (child.connected && child.send(STOP)), WORKER_ENDS_MS);
+      await worker?.stop(askToStop, WORKER_ENDS_MS);
       await (
         await service?.catch(() => undefined)
       )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
@@ -111,14 +126,24 @@ async function keepServer(params: ServicesParams, namespace: string): Promise<Su
   });
 }
 
-function keepWorker(params: ServicesParams, namespace: string): Promise<Supervised<StackChild>> {
+const askToWork = ({ child }: StackChild): void => void (child.connected && child.send(WORK));
+const askToStop = ({ child }: StackChild): void => void (child.connected && child.send(STOP));
+
+function keepWorker(
+  params: ServicesParams,
+  namespace: string,
+  isWorking: () => boolean,
+): Promise<Supervised<StackChild>> {
   const { config, ports, onWire, umask } = params;
   const environment = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
   let prepared: ChildProcess | undefined = params.worker;
-  const start = (): Promise<StackChild> => {
+  const start = async (): Promise<StackChild> => {
     const child = prepared ?? underUmask(umask, () => spawnWorker(config));
     prepared = undefined;
-    return startChild({ program: workerOf(config), child, port: ports.receiver, environment, onWire });
+    const program = workerOf(config);
+    const worker = await startChild({ program, child, port: ports.receiver, environment, onWire });
+    if (isWorking()) askToWork(worker);
+    return worker;
   };
   return supervise({ start, ...reports(params, 'the worker') });
 }
@@ -143,8 +168,9 @@ function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
 }
 
 const reports = ({ log, notice, onChange }: ServicesParams, part: string) => ({
-  onRestart: () => {
+  onRestart: (_: unknown, isExpected: boolean) => {
     onChange();
+    if (isExpected) return;
     log.warn({ part }, 'a process exited and was restarted');
     notice(`${part} exited and was restarted`);
   },
@@ -158,13 +184,16 @@ export const namespaceOf = (home: string) =>
 /** Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff. */
 type Supervised<T extends { readonly child: ChildProcess }> = {
   readonly current: () => T;
+  /** The same as `stop` for this child, which the next one then replaces. */
+  replace(ask: (current: T) => void, withinMs: number): Promise<void>;
   /** Asks the child to exit and waits; kills it if it does not exit in time. */
   stop(ask: (current: T) => void, withinMs: number): Promise<void>;
 };
 
 type SuperviseParams<T> = {
   readonly start: () => Promise<T>;
-  readonly onRestart: (current: T) => void;
+  /** `isExpected`: it was asked to end. */
+  readonly onRestart: (current: T, isExpected: boolean) => void;
   readonly onTrouble: (error: unknown) => void;
 };
 
@@ -179,6 +208,7 @@ async function supervise<T extends { readonly child: ChildProcess }>(
 ): Promise<Supervised<T>> {
   let current = await params.start();
   let isStopping = false;
+  let replaced: T | undefined;
   let starting: Promise<unknown> = Promise.resolve();
 
   const watch = async (): Promise<void> => {
@@ -187,13 +217,14 @@ async function supervise<T extends { readonly child: ChildProcess }>(
       await ended(current.child);
       if (Date.now() - since > HEALTHY_MS) pauseMs = PAUSE_MS;
       if (isStopping) return;
-      await wait(pauseMs);
+      const isExpected = replaced === current;
+      if (!isExpected) await wait(pauseMs);
       if (isStopping) return;
       try {
         const started = params.start();
         starting = started.catch(() => undefined);
         current = await started;
-        params.onRestart(current);
+        params.onRestart(current, isExpected);
       } catch (error) {
         params.onTrouble(error);
       }
@@ -201,17 +232,26 @@ async function supervise<T extends { readonly child: ChildProcess }>(
   };
   void watch();
 
+  const end = async (ask: (current: T) => void, withinMs: number): Promise<void> => {
+    const ending = current;
+    if (hasEnded(ending.child)) return;
+    ask(ending);
+    const timer = setTimeout(() => ending.child.kill('SIGKILL'), withinMs);
+    await ended(ending.child);
+    clearTimeout(timer);
+  };
+
   return {
     current: () => current,
+    replace: (ask, withinMs) => {
+      replaced = current;
+      return end(ask, withinMs);
+    },
     stop: async (ask, withinMs) => {
       isStopping = true;
       // A child that is just being started must exit as well.
       await Promise.race([starting, wait(withinMs, undefined, { ref: false })]);
-      if (hasEnded(current.child)) return;
-      ask(current);
-      const timer = setTimeout(() => current.child.kill('SIGKILL'), withinMs);
-      await ended(current.child);
-      clearTimeout(timer);
+      await end(ask, withinMs);
     },
   };
 }

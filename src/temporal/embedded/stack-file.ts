@@ -10,6 +10,11 @@ import { jsonIn } from '../../errors/outside-text.ts';
 export type StackRecord = {
   readonly pid: number;
   readonly startedAt: string;
+  /** The version of runsheet, and the newest version of batches that its worker can run; absent before both were recorded. */
+  readonly version?: string;
+  readonly reads?: number;
+  /** The processes of the commands that keep it. */
+  readonly followers?: readonly number[];
   /** The control port, the word that authenticates followers, and the answer that authenticates the stack. */
   readonly control: { readonly port: number; readonly word: string; readonly answer: string };
   readonly temporal?: {

@@ -2,6 +2,7 @@
 // followers: a second command joins the stack of the first one, and the last one to leave stops it.
 //
 //   starting ──► up ──last follower leaves, or a signal──► stopping ──► gone
+//       │        └ the worker waits ◄──► it works, while a follower wants batches to go on
 //       └──────────────────── failed: the followers get the reason ──────┘
 
 import { type ChildProcess, execFileSync } from 'node:child_process';
@@ -10,11 +11,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { READS } from '../../batch/params.ts';
 import { errorMessage, EXIT, RunsheetError } from '../../errors/error.ts';
 import { textIfThere } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/config.ts';
+import { version } from '../../host/package-version.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
-import { openControl, type StackMessage } from './control-port.ts';
+import { type Control, openControl, type StackMessage } from './control-port.ts';
 import { choosePorts } from './ports.ts';
 import { namespaceOf, openStackServices, type ServicesParams, type StackServices } from './services.ts';
 import { removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
@@ -44,7 +47,6 @@ async function supervise(
 ): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
-  let onWire = 0;
 
   const parts = openStackServices({
     config,
@@ -53,18 +55,13 @@ async function supervise(
     ports: await choosePorts(config.home),
     notice: (text) => control.broadcast({ type: 'notice', text }),
     onChange: () => void recordAgain(),
-    onWire: (count) => {
-      onWire = count;
-      if (stopping !== undefined) control.broadcast({ type: 'stopping', onWire });
-    },
+    // A worker reports only while it stops.
+    onWire: (onWire) => control.broadcast({ type: 'stopping', onWire }),
   });
 
-  const stop = (): void => {
-    stopping ??= end();
-  };
+  const stop = (): void => void (stopping ??= end());
 
   const end = async (): Promise<void> => {
-    control.broadcast({ type: 'stopping', onWire });
     await up;
     await parts.stop();
     removeRecord(config.home);
@@ -79,8 +76,18 @@ async function supervise(
       const service = wants.service ? failureOf(parts.startService()) : undefined;
       const failed = (await up) ?? (await service);
       await recordAgain();
-      return failed ?? readyMessage(parts, { apiUrl: config.apiUrl, isKept: wants.isKept });
+      const { isKept, wasWorking } = wants;
+      return failed ?? readyMessage(parts, { apiUrl: config.apiUrl, isKept, wasWorking });
     },
+    onWork: () => {
+      parts.work();
+      control.broadcast({ type: 'working' });
+    },
+    onRest: () => {
+      control.broadcast({ type: 'resting' });
+      return parts.rest();
+    },
+    onChange: () => void recordAgain(),
     onLast: stop,
     onNow: parts.killWorker,
   });
@@ -116,7 +123,7 @@ async function failureOf(work: Promise<void>): Promise<StackMessage | undefined>
   }
 }
 
-type Told = Pick<Extract<StackMessage, { type: 'ready' }>, 'apiUrl' | 'isKept'>;
+type Told = Pick<Extract<StackMessage, { type: 'ready' }>, 'apiUrl' | 'isKept' | 'wasWorking'>;
 
 async function readyMessage(parts: StackServices, told: Told): Promise<StackMessage> {
   const current = await parts.current();
@@ -136,11 +143,14 @@ async function readyMessage(parts: StackServices, told: Told): Promise<StackMess
 
 async function recordOf(
   parts: StackServices,
-  { port, word, answer }: StackRecord['control'],
+  { port, word, answer, followers }: Pick<Control, 'port' | 'word' | 'answer' | 'followers'>,
 ): Promise<StackRecord> {
   const own = {
     pid: process.pid,
     startedAt: new Date(performance.timeOrigin).toISOString(),
+    version,
+    reads: READS,
+    followers: followers(),
     control: { port, word, answer },
   };
   const current = await parts.current();

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
-import { readRecord } from '../../../src/temporal/embedded/stack-file.ts';
+import { readRecord, writeRecord } from '../../../src/temporal/embedded/stack-file.ts';
 import { KEY, until } from '../../stage/stage.ts';
 import { ROWS, type LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
@@ -112,6 +112,23 @@ export const EMBEDDED: readonly Case[] = [
     }),
     says: /it exited immediately \(1\): broken/,
     leads: [/./],
+  },
+  {
+    code: 'E417',
+    name: 'the embedded servers are of an earlier version',
+    arrange: async (ground) => {
+      const running = ground.stage.start(['dev']);
+      ground.keeps = running;
+      await running.says(DEV.prints);
+      const home = ground.stage.path('.runsheet');
+      const record = readRecord(home);
+      if (record !== undefined) writeRecord(home, { ...record, version: '0.0.9', reads: 0 });
+      ground.sheet('my late.csv', ROWS);
+    },
+    args: ['run', 'my late.csv', '-d', 'portraits', '--local', '--name', 'late'],
+    says: /\(pid \d+, version 0\.0\.9\) cannot run the batches of version/,
+    leads: [0],
+    mend: (ground) => ground.keeps?.ended,
   },
   {
     code: 'E516',

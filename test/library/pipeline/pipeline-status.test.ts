@@ -28,6 +28,7 @@ it('a stage has finished when its summary is there, not when its workflow says s
   } as never);
   const ended = { ...progress(begin(paramsOf({}), WRITES, 0)), state: 'finished' };
   const session = {
+    isWorking: () => true,
     pipelines: { status: async () => 'RUNNING' },
     batches: {
       find: async () => ({ status: 'COMPLETED', folder }),
