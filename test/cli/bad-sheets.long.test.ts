@@ -40,8 +40,8 @@ async function sentBy(stage: Stage, command: string): Promise<readonly unknown[]
   const bin = dirname(installedIn(stage.path('bin')));
   const env = { ...ownEnvironment(), ...stage.environment, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
   const ended = await promisify(execFile)('bash', ['-c', `${command} -o json`], { cwd: stage.folder, env });
-  const { requests } = JSON.parse(ended.stdout) as { readonly requests: readonly { inputs: unknown }[] };
-  return requests.map(({ inputs }) => inputs);
+  const { requests } = JSON.parse(ended.stdout) as { readonly requests: readonly string[] };
+  return requests.map((request) => (JSON.parse(request) as { readonly inputs: unknown }).inputs);
 }
 
 describe('the last command that plan prints works when a script has it', () => {

@@ -52,9 +52,10 @@ beforeEach(async () => {
 
 const requestsIn = async (...words: readonly string[]): Promise<unknown> => {
   const { stdout } = await console.run(...words, '-o', 'json');
-  return (JSON.parse(stdout) as { requests: readonly { inputs: unknown; gpu?: unknown }[] }).requests.map(
-    (request) => [request.inputs, request.gpu],
-  );
+  return (JSON.parse(stdout) as { readonly requests: readonly string[] }).requests.map((request) => {
+    const { inputs, gpu } = JSON.parse(request) as { readonly inputs: unknown; readonly gpu?: unknown };
+    return [inputs, gpu];
+  });
 };
 
 it('typed at the question, a new batch has the mapping and the values of the first one', async () => {

@@ -65,12 +65,17 @@ export const planSchema = z.object({
     ),
   limits: limitsSchema,
   estimate: estimateSchema,
-  requests: z.array(z.unknown()).describe('the first requests, as they would be sent'),
+  requests: z
+    .array(z.string())
+    .describe(
+      'the first requests as they would be sent, each as JSON: a number may have more digits than a program keeps',
+    ),
   earlier: z.object({
     same: z.string().nullable().describe('the batch of the same rows, to which run would attach'),
     done: shared,
     open: shared,
     unknown: shared,
+    undelivered: shared,
   }),
   canary_rows: z.array(z.object({ row: count })).nullable(),
   not_guaranteed: z.array(z.string()).describe('what a V1 service cannot guarantee'),
@@ -115,12 +120,13 @@ export function planJson({
     files: filesOf(laidOut.files),
     limits: limitsOf(file),
     estimate: planned.estimate,
-    requests: planned.requests ?? [],
+    requests: (planned.requests ?? []).map((request) => JSON.stringify(request)),
     earlier: {
       same: earlier.same,
       done: sharedOf(earlier.done),
       open: sharedOf(earlier.open),
       unknown: sharedOf(earlier.unknown),
+      undelivered: sharedOf(earlier.undelivered),
     },
     canary_rows: planned.canary?.map((row) => ({ row })),
     not_guaranteed: planned.notGuaranteed ?? [],

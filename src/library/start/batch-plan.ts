@@ -34,8 +34,8 @@ export type Plan = {
   readonly questions: readonly Asked[];
   /** The numbers of the rows that are sent first. */
   readonly canary?: readonly number[];
-  /** The first requests, as they would be sent. */
-  readonly requests: readonly object[];
+  /** The first requests as they would be sent, each as JSON: a number may have more digits than a program keeps. */
+  readonly requests: readonly string[];
 };
 
 /** A question in words. */
@@ -59,7 +59,7 @@ export function planOf(servers: Servers, source: Source, options: BatchOptions):
       earlier,
       questions,
       ...(canary && { canary }),
-      requests,
+      requests: requests.map((sent) => JSON.stringify(sent)),
     };
   });
 }

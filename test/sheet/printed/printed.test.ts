@@ -14,7 +14,9 @@ const DEPLOYMENTS = JSON.parse(readFileSync(join(SHEETS, 'deployments.json'), 'u
 /** Commands that a user pastes one after the other before giving up. */
 const PASTES = 12;
 
-type Plan = { readonly requests: readonly { readonly inputs: Readonly<Record<string, unknown>> }[] };
+/** Each request is JSON. */
+type Plan = { readonly requests: readonly string[] };
+type Request = { readonly inputs: Readonly<Record<string, unknown>> };
 
 /** The values of a request, as texts. */
 const valuesOf = (inputs: Readonly<Record<string, unknown>>): readonly string[] =>
@@ -24,7 +26,7 @@ const valuesOf = (inputs: Readonly<Record<string, unknown>>): readonly string[] 
 function losses({ rows }: OwnedSheet, { requests }: Plan): readonly string[] {
   if (requests.length !== rows.length) return [`${requests.length} of ${rows.length} rows`];
   return rows.flatMap((row, at) => {
-    const values = valuesOf(requests[at]?.inputs ?? {});
+    const values = valuesOf((JSON.parse(requests[at] ?? '{"inputs":{}}') as Request).inputs);
     return Object.entries(row).flatMap(([column, cells]) =>
       [cells]
         .flat()
