@@ -115,8 +115,8 @@ export class NewBatch implements Disposable {
   get earlier(): EarlierBatches {
     if (this.#same !== undefined) return { same: this.#same.batch };
     if (this.#overlap === undefined) return {};
-    const { done, open, unknown } = this.#overlap;
-    return { done, open, unknown };
+    const { done, open, unknown, undelivered } = this.#overlap;
+    return { done, open, unknown, undelivered };
   }
 
   /** The batches that the rows were compared with. */
@@ -141,9 +141,12 @@ export class NewBatch implements Disposable {
 
   #aboutEarlier(): readonly Question[] {
     if (this.#overlap === undefined || this.#overlap.isEmpty) return [];
-    const { rows, open, done, unknown } = this.#overlap;
+    const { rows, open, done, unknown, undelivered } = this.#overlap;
     if (open.length > 0 && this.#answers.open !== 'again') return [{ id: 'open', open }];
-    return done.length + unknown.length > 0 ? [{ id: 'earlier', rows, done, unknown }] : [];
+    return [
+      ...(undelivered.length > 0 ? [{ id: 'undelivered', rows, undelivered } as const] : []),
+      ...(done.length + unknown.length > 0 ? [{ id: 'earlier', rows, done, unknown } as const] : []),
+    ];
   }
 
   /** Adds answers, and repeats what they change. Throws what they bring to light. */
@@ -240,7 +243,7 @@ export class NewBatch implements Disposable {
     this.#comparedElsewhere = await comparedWith(draft.file, others);
     if (others.length === 0) return;
     using overlap = await findOverlap(others, rowsIn(draft));
-    const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
+    const shared = Map.groupBy(overlap.all, (one) => one.batch);
     // Of two places of the same rows, which have one name, the first one counts.
     for (const { batch, out: place, home } of others) {
       const rows = sumOf(shared.get(batch) ?? []);
@@ -256,7 +259,8 @@ export class NewBatch implements Disposable {
   }
 
   get #buysAll(): boolean {
-    return this.#answers.earlier === 'again' && this.#answers.open === 'again';
+    const { earlier, open, undelivered } = this.#answers;
+    return [earlier, open, undelivered].every((answer) => answer === 'again');
   }
 
   /** The results that are reused leave the queue, and the canary comes first in it. */

@@ -28,6 +28,8 @@ export function questionText(question: Question): string {
       return `the rows of ${question.sheet} are rows of ${question.batch}`;
     case 'open':
       return openText(question.open);
+    case 'undelivered':
+      return `${undeliveredText(question.undelivered)}; to fetch them, which buys nothing: ${list(fetching(question), ' && ')}`;
     case 'earlier':
       return knownText(question);
     case 'elsewhere':
@@ -60,6 +62,16 @@ export function refusal([question, ...others]: readonly Question[], wording: Wor
     case 'open': {
       const batches = question.open.map(({ batch }) => batch);
       return problem('E531', { rows: openText(question.open), batches, again: first });
+    }
+    case 'undelivered': {
+      const rows = undeliveredText(question.undelivered);
+      const answer = { key: '', flags: [['--reuse']], option: "reuse: 'reuse'", with: { answers: {} } };
+      return problem('E546', {
+        rows,
+        fetch: fetching(question),
+        reuse: wording(answer, assumed),
+        again: first,
+      });
     }
     case 'earlier': {
       const { rows: all } = question;
@@ -130,8 +142,15 @@ const knownText = ({
 const openText = (open: readonly SharedRows[]): string =>
   rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
 
+/** `2 rows (12, 40) were paid for in portraits-7f3a, but their files were not delivered`. */
+const undeliveredText = (shared: readonly SharedRows[]): string =>
+  `${rowsText(shared, (rows) => `${rows === 1 ? 'was' : 'were'} paid for in`)}, but the files were not delivered`;
+
+const fetching = ({ undelivered }: Question & { readonly id: 'undelivered' }): readonly string[] =>
+  undelivered.map(({ batch }) => `runsheet retry ${batch} --fetch`);
+
 export function earlierNotes(
-  { same, done = [], open = [], unknown = [] }: EarlierBatches,
+  { same, done = [], open = [], unknown = [], undelivered = [] }: EarlierBatches,
   { rows, reused }: BatchFile['sheet'],
 ): readonly string[] {
   if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
@@ -143,6 +162,7 @@ export function earlierNotes(
   return [
     ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
     ...(unknown.length === 0 ? [] : [knownText({ rows, done: [], unknown })]),
+    ...(undelivered.length === 0 ? [] : [undeliveredText(undelivered)]),
     ...(open.length === 0 ? [] : [`${openText(open)}; run refuses this sheet until they have ended`]),
   ];
 }

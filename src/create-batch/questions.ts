@@ -16,6 +16,8 @@ export type Answers = {
   readonly earlier?: 'reuse' | 'again';
   /** Rows that earlier batches may still send. */
   readonly open?: 'again';
+  /** Rows that were paid for, although their files were not delivered. */
+  readonly undelivered?: 'again';
   /** Rows that a batch in another place has. */
   readonly elsewhere?: 'again';
   /** Rows that a batch ran with an earlier version of the deployment. */
@@ -36,6 +38,7 @@ export type Answers = {
 export const AGAIN: Answers = {
   earlier: 'again',
   open: 'again',
+  undelivered: 'again',
   elsewhere: 'again',
   changed: 'new',
   ofBatch: 'new',
@@ -63,6 +66,7 @@ export type EarlierBatches = {
   readonly done?: readonly SharedRows[];
   readonly open?: readonly SharedRows[];
   readonly unknown?: readonly SharedRows[];
+  readonly undelivered?: readonly SharedRows[];
 };
 
 /** Rows that the service may run on the deployment's own GPU, at another price. */
@@ -101,6 +105,7 @@ export type Question =
     }
   | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
   | { readonly id: 'open'; readonly open: readonly SharedRows[] }
+  | { readonly id: 'undelivered'; readonly rows: number; readonly undelivered: readonly SharedRows[] }
   | {
       readonly id: 'earlier';
       readonly rows: number;
@@ -206,6 +211,7 @@ const ANSWERS: {
     again('make a new batch of them', AGAIN, agreedIn(file)),
   ],
   open: () => [again('run all rows, although these may be bought twice', AGAIN)],
+  undelivered: ({ rows }) => [again(`run all ${plural(rows, 'row')}, also those that were paid for`, AGAIN)],
   earlier: (question) => [
     {
       key: 'r',

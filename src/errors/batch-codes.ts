@@ -132,6 +132,10 @@ export const BATCH_ENTRIES = {
     f.rows,
     `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
   ]),
+  E546: entry<{ rows: string; fetch: readonly string[]; reuse: string; again: string }>(usage, (f) => [
+    f.rows,
+    `to fetch them, which buys nothing, and then reuse them:\n  ${f.fetch.join('\n  ')}\n  ${f.reuse}\nto run all rows again, also these:\n  ${f.again}`,
+  ]),
   E539: entry<{ rows: string; there: string; again: string }>(usage, (f) => [
     f.rows,
     `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,

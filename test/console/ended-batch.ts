@@ -82,6 +82,13 @@ const publishedOf = (rows: number, last: Outcome): Progress => ({
   ledger: { ...NO_LEDGER, sent: rows, accepted: rows },
 });
 
+/** As if the files of this row could not be fetched, although its run succeeded. */
+export async function loseFiles({ store }: CreatedBatch, row: number): Promise<void> {
+  const [succeeded, failed] = [recordOf(row, false, 'failed'), { outcome: 'failed', files: [] }];
+  const lost = { ...succeeded, ...failed, reason: 'outputs_missing: 404' };
+  await store.write(partName(1, 2), `${JSON.stringify(lost)}\n`);
+}
+
 /** As if the deployment of this batch.json had been made again since. */
 export function giveOtherId(path: string): void {
   const file = JSON.parse(readFileSync(path, 'utf8')) as { content: string; deployment: { id: string } };

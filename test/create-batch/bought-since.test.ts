@@ -17,7 +17,7 @@ let place: Place;
 let batch: CreatedBatch;
 const places = () => join(place.folder, 'places');
 const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
-const AGAIN = { earlier: 'again', open: 'again', elsewhere: 'again' } as const;
+const AGAIN = { earlier: 'again', open: 'again', undelivered: 'again', elsewhere: 'again' } as const;
 
 /** A batch of rows of the same inputs, in a folder of its own. */
 const made = (name: string, folder: string) =>

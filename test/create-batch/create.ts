@@ -15,7 +15,7 @@ export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   deployment: deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
   service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
   settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
-  answers: { earlier: 'again', open: 'again' },
+  answers: { earlier: 'again', open: 'again', undelivered: 'again' },
   again: false,
 };
 
@@ -32,9 +32,10 @@ export async function createBatch({
   ...params
 }: CreateParams & Pick<Asked, 'decide'>): Promise<CreatedBatch> {
   using proposed = await NewBatch.of(decide === undefined ? params : { ...params, answers: {} });
-  const { done = [], open = [], unknown = [], same } = proposed.earlier;
+  const { done = [], open = [], unknown = [], undelivered = [], same } = proposed.earlier;
   if (decide !== undefined && same === undefined && done.length + open.length + unknown.length > 0) {
-    const decided = await decide({ rows: proposed.draft?.file.sheet.rows ?? 0, done, open, unknown });
+    const rows = proposed.draft?.file.sheet.rows ?? 0;
+    const decided = await decide({ rows, done, open, unknown, undelivered });
     await proposed.answer({ earlier: decided, open: 'again' });
   }
   try {

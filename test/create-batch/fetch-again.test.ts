@@ -5,10 +5,12 @@ import { placeIn } from '../../src/batch/state/lanes.ts';
 import { RowsAgain } from '../../src/create-batch/append/add-pass.ts';
 import type { Question } from '../../src/create-batch/questions.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { passParams, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
+import type { Servers } from '../../src/library/servers.ts';
+import { passParams, proposeRetry, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
+import { partName } from '../../src/results/parts.ts';
 import { Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 
@@ -67,3 +69,20 @@ it.each([
   const runs = [undefined, undefined, undefined, undefined];
   expect(await sent(filter as RetryFilter, change)).toMatchObject({ rows: 4, fetched: 0, paid: 4, runs });
 });
+
+it('can be fetched alone, which buys nothing and asks nothing', async () => {
+  const failed = { row: 4, outcome: 'failed', reason: 'a node', attempts: [], files: [] };
+  await batch.store.write(partName(1, 2), `${JSON.stringify(failed)}\n`);
+  expect(await sent({})).toMatchObject({ rows: 4, fetched: 3 });
+  await batch.store.remove('passes/00002.json');
+  const runs = ['paid', 'paid', 'paid'];
+  expect(await sent({ fetch: true })).toMatchObject({ rows: 3, fetched: 3, paid: 0, runs });
+});
+
+it.each([{ gpu: 'H100' }, { buyAgain: true }, { set: { prompt: 'five' } }])(
+  'are refused to be fetched with %o, which buys runs',
+  async ({ set, ...filter }: { readonly set?: Record<string, string> }) => {
+    const asked = { filter: { ...filter, fetch: true }, set, answers: {} };
+    await expect(proposeRetry({} as Servers, batch, asked)).rejects.toMatchObject({ code: 'E602' });
+  },
+);

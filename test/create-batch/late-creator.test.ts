@@ -173,7 +173,7 @@ describe('a proposal that is repeated', () => {
       expect(proposed.draft?.file.sheet.reused).toBeUndefined();
       await proposed.answer({ earlier: 'reuse' }, true);
       expect(opens()).toBe(0);
-      await proposed.answer({ earlier: 'again', open: 'again' }, true);
+      await proposed.answer({ ...ASKED.answers }, true);
       const { file, folder } = await proposed.carryOut();
       expect(filesBelow(folder)).toEqual(wholeBatch(file));
     });

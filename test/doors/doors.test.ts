@@ -22,6 +22,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   guesses: /guess \?/,
   earlier: /are done in old/,
   open: /still open in old/,
+  undelivered: /was paid for in old, but the files were not delivered/,
   elsewhere: /in another folder/,
   changed: /with an earlier version of/,
   ofBatch: /these are rows of old/,

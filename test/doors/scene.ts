@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import type { Console } from '../console/console.ts';
-import { endBatch, giveOtherId } from '../console/ended-batch.ts';
+import { endBatch, giveOtherId, loseFiles } from '../console/ended-batch.ts';
 import { realConsole } from '../console/real-service.ts';
 import type { Door, Question } from './table.ts';
 
@@ -30,6 +30,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
     before === KEYED ? 'id,prompt,seed\ngoose,une oie p\u00e2le,9\n' : 'prompt,seed\nune oie p\u00e2le,9\n',
   earlier: more,
   open: more,
+  undelivered: more,
   elsewhere: more,
   changed: (before) => before,
   otherGpu: (before) =>
@@ -63,6 +64,7 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
   const old = console.write('old.csv', withColumn(before, question, key));
   const batch = await console.batch(old, 'old', 'portraits', key);
   if (question !== 'open') await endBatch(batch);
+  if (question === 'undelivered') await loseFiles(batch, 3);
   const sheet = join(console.folder, 'old.csv');
   // Two batches that others do not know of share a row.
   if (question === 'boughtSince')

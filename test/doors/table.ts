@@ -23,6 +23,7 @@ export const QUESTIONS = {
   guesses: 'the sheet is read with a guess',
   earlier: 'earlier batches have done rows of it',
   open: 'an earlier batch may still send rows of it',
+  undelivered: 'an earlier batch has paid for rows of it, and has not got their files',
   elsewhere: 'a batch in another folder has rows of it',
   changed: 'a batch has it with an earlier version of the deployment',
   ofBatch: 'it has results of a batch, corrected',
@@ -95,6 +96,7 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     run: refuses('E531', '--again'),
     ...ONLY_NEW,
   },
+  undelivered: { ...made('E546', '--again', "reuse: 'again'"), ...ONLY_NEW },
   elsewhere: { ...made('E539', '--again', "reuse: 'again'"), ...ONLY_NEW },
   changed: {
     ...made('E545', '--again', "reuse: 'again'"),

@@ -102,6 +102,7 @@ export const retryFlags = {
   failure: optional(failureList('kind,…', 'only rows whose last run failed so, such as out-of-memory')),
   gpu: optional(gpuFlag('gpu', 'send them on this GPU (default: as before)')),
   set: repeatable(textFlag('input=value', 'send them with this input changed (default: as before)')),
+  fetch: boolean('only fetch files that were paid for and not delivered; buys nothing'),
   buyAgain: boolean(
     'buy new runs for rows whose files are missing, too (default: fetch the files of the runs that were paid for)',
   ),

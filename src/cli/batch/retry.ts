@@ -61,8 +61,8 @@ async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promi
   await printBatchJson(printer, found);
 }
 
-const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter =>
-  definedOnly({ buyAgain, outcome, rows: row, keys: key, failure, gpu, reason });
+const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain, fetch }: Flags): RetryFilter =>
+  definedOnly({ fetch, buyAgain, outcome, rows: row, keys: key, failure, gpu, reason });
 
 function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {
   const files = `the files of ${plural(fetched, 'row')} are fetched again; nothing is bought for them`;

@@ -39,7 +39,7 @@ export class OtherBatches {
       all.filter((one) => one.file.mark !== file.mark),
       rows,
     );
-    return [...overlap.done, ...overlap.open, ...overlap.unknown];
+    return overlap.all;
   }
 
   /** The folders of those that were started since this one was made, and that are known only to the cluster. */

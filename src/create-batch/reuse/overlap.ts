@@ -10,7 +10,7 @@ import { parseExactly } from '../../host/exact-json.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import { placeOf, type FileRecord, type PartRecord } from '../../results/row-record.ts';
+import { placeOf, undelivered, type FileRecord, type PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
@@ -141,6 +141,7 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): P
     const isUnsent = row.record === undefined && ended === undefined;
     if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
     else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
+    else if (isUndelivered(row, other.file)) overlap.addUnsettled(request, shared, 'undelivered');
     else if (isDone) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
@@ -180,18 +181,24 @@ function noneIfMissing(error: unknown): readonly SheetRow[] {
   throw error;
 }
 
-/**
- * Whether the result of a row can be used for a row that asks for the same: it succeeded, and its files are there. A row that was sent on
- * another GPU than its own answers another request.
- */
-async function isReusable({ row, record }: BatchRow, { store, file }: BatchFolder): Promise<boolean> {
-  if (record?.outcome !== 'succeeded') return false;
-  const { gpu_asked: asked } = record;
-  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
-  if (asked !== undefined && !own.includes(asked)) return false;
+/** Whether the result of a row can be used for a row that asks for the same: it succeeded, and its files are there. */
+async function isReusable(row: BatchRow, { store, file }: BatchFolder): Promise<boolean> {
+  const { record } = row;
+  if (record?.outcome !== 'succeeded' || !isOnOwnGpu(row, file)) return false;
   const are = await Promise.all(record.files.map((one) => isPresent(store, one)));
   return are.every(Boolean);
 }
+
+/** A row that was sent on another GPU than its own answers another request. */
+function isOnOwnGpu({ row, record }: BatchRow, file: BatchFile): boolean {
+  const asked = record?.gpu_asked;
+  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
+  return asked === undefined || own.includes(asked);
+}
+
+/** Its run succeeded and was paid for, and its files can perhaps be fetched. */
+const isUndelivered = (row: BatchRow, file: BatchFile): boolean =>
+  row.record !== undefined && undelivered(row.record) !== undefined && isOnOwnGpu(row, file);
 
 async function isPresent(store: Store, { path, bytes }: FileRecord): Promise<boolean> {
   if (!path.startsWith('outputs/') || path.split('/').includes('..')) return false;
@@ -208,8 +215,8 @@ function unlessAbsent(error: unknown): undefined {
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-/** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */
-type RowStatus = 'done' | 'open' | 'unknown';
+/** What an earlier batch has of a row: its result, no outcome yet, the outcome unknown, or a run whose files were not delivered. */
+type RowStatus = 'done' | 'open' | 'unknown' | 'undelivered';
 
 type Shared = Omit<Source, 'status'> & { readonly row: number };
 
@@ -279,7 +286,7 @@ export class Overlap implements Disposable {
     if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
   }
 
-  addUnsettled(request: string, shared: Shared, status: 'open' | 'unknown'): void {
+  addUnsettled(request: string, shared: Shared, status: Exclude<RowStatus, 'done'>): void {
     this.#unsettled.run(request, this.#sourceOf(shared, status));
   }
 
@@ -299,6 +306,14 @@ export class Overlap implements Disposable {
 
   get unknown(): readonly SharedRows[] {
     return this.#sharedRows('unknown');
+  }
+
+  get undelivered(): readonly SharedRows[] {
+    return this.#sharedRows('undelivered');
+  }
+
+  get all(): readonly SharedRows[] {
+    return [...this.done, ...this.open, ...this.unknown, ...this.undelivered];
   }
 
   resultOf(row: number): ReusableRow | undefined {

@@ -10,7 +10,7 @@ import type { Outcome } from '../../batch/outcome.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { LocalFiles } from '../../create-batch/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
-import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
+import { resultAttempt, undelivered, type RowRecord } from '../../results/row-record.ts';
 import type { Kind } from '../../sheet/parse-cell.ts';
 import type { CommandOptions } from '../../temporal/batch-control.ts';
 import { userHere } from '../../temporal/user-here.ts';
@@ -34,6 +34,8 @@ export type RetryFilter = {
   readonly failure?: readonly FailureKind[];
   /** Sends them on this GPU. */
   readonly gpu?: Gpu;
+  /** Only rows whose runs were paid for although their files were not delivered: these are fetched, and nothing is bought. */
+  readonly fetch?: boolean;
   /** Buys a new run where only the files of a run are missing, instead of fetching them again. */
   readonly buyAgain?: boolean;
   /** Why, for the events of the batch. */
@@ -43,8 +45,9 @@ export type RetryFilter = {
 const USUAL: readonly Outcome[] = ['failed', 'timed-out'];
 
 export function passParams(filter: RetryFilter, answers: Answers, change?: InputChange): PassParams {
-  const { outcome = USUAL, rows, keys, failure, gpu, reason, buyAgain = false } = filter;
+  const { outcome = USUAL, rows, keys, failure, gpu, reason, buyAgain = false, fetch = false } = filter;
   const isWanted = (record: RowRecord): boolean =>
+    (!fetch || undelivered(record) !== undefined) &&
     outcome.includes(record.outcome) &&
     (rows === undefined || rows.some((one) => isIn(one, record.row))) &&
     (keys === undefined || keys.includes(record.key)) &&
@@ -71,6 +74,7 @@ export async function proposeRetry(
   found: FoundBatch,
   { filter, set, answers }: RetryAsked,
 ): Promise<RowsAgain> {
+  refuseBuying(filter, set);
   await refuseUnknownRows(found, filter);
   const reach = async () => {
     if (!servers.isCluster) return [];
@@ -94,6 +98,17 @@ export async function proposeRetry(
     files[Symbol.dispose]();
     throw error;
   }
+}
+
+/** Throws E602 for what would buy runs although files are only to be fetched. */
+function refuseBuying({ fetch = false, buyAgain = false, gpu }: RetryFilter, set: RetryAsked['set']): void {
+  const buying = [buyAgain && 'buyAgain', gpu !== undefined && 'gpu', set !== undefined && 'set'];
+  const other = buying.find((option) => option !== false);
+  if (!fetch || other === undefined) return;
+  throw problem('E602', {
+    what: `fetch and ${other} exclude each other: fetch buys no run`,
+    hint: 'leave one of them out',
+  });
 }
 
 /** Adds the rows, and tells the batch; without any it is only started, or attached to. */

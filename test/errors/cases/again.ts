@@ -1,6 +1,7 @@
 // Errors of rows that were bought before, of programs that use the library, and of schedules.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, vi } from 'vitest';
 import { pathToFileURL } from 'node:url';
 import { giveOtherId } from '../../console/ended-batch.ts';
 import { KEY } from '../../stage/stage.ts';
@@ -73,6 +74,26 @@ export const AGAIN: readonly Case[] = [
     },
     args: ['run', 'second.csv', '-d', 'brief'],
     leads: [0, 0, 0, 0],
+  },
+  {
+    code: 'E546',
+    name: 'the rows were paid for, and their files were not delivered',
+    arrange: async (ground) => {
+      ground.sheet('lost.csv', 'prompt\na lost one\n');
+      ground.sheet('found again.csv', 'prompt\na lost one\na found one\n');
+      await ground.stage.setFaults({ 'lose-file': 1 });
+      await ground.must('submit', 'lost.csv', '-d', 'Porträts', '--name', 'lost');
+      await vi.waitFor(
+        async () => expect((await ground.stage.run(['status', 'lost'])).stdout).toContain('404'),
+        { timeout: 60_000, interval: 500 },
+      );
+      // A cancelled batch does not wait for its files.
+      await ground.must('cancel', 'lost');
+      await ground.stage.run(['wait', 'lost']);
+      await ground.stage.setFaults({ 'lose-file': 0 });
+    },
+    args: ['submit', 'found again.csv', '-d', 'Porträts'],
+    leads: [0, 0, 0],
   },
   {
     code: 'E534',
