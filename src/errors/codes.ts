@@ -170,9 +170,9 @@ export const errorTable = {
     '--token is refused: every user of the machine can read the arguments of a command',
     'put the keys into a file, one per line, and use --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
   ]),
-  E611: entry<{ file: string; why: string }>(usage, (f) => [
+  E611: entry<{ file: string; why: string; hint?: string }>(usage, (f) => [
     `--token-file ${f.file} ${f.why}`,
-    'write one key per line: <key>, or <owner>:<key>',
+    f.hint ?? 'write one key per line: <key>, or <owner>:<key>',
   ]),
   E614: entry<{ url: string; reason: string }>(unreachable, (f) => [
     `no ComfyUI answers at ${f.url}: ${f.reason}`,

@@ -129,6 +129,16 @@ function addressOf(socket: Socket): string {
   return address;
 }
 
+const BY_PROXY =
+  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fastly-client-ip)$/;
+
+/**
+ * Whether a proxy has passed the request on, so that it may come from another machine although the proxy is on this one. By default,
+ * nginx adds no header and names this machine as the host, but speaks HTTP 1.0.
+ */
+export const isForwarded = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  httpVersion === '1.0' || Object.keys(headers).some((name) => BY_PROXY.test(name));
+
 /** Whether a request to a server on loopback was addressed to it, and does not come from a page of another server. */
 export function isAddressedHere({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const { host = '', origin } = headers;

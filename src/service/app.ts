@@ -2,9 +2,9 @@
 
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { boundConnections, isAddressedHere } from '../host/bounded-server.ts';
+import { boundConnections, isAddressedHere, isForwarded } from '../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
-import { API, authentication, openTokens, CONTROL, type Tokens } from './auth.ts';
+import { API, authentication, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveLists } from './routes/lists.ts';
@@ -20,7 +20,7 @@ import { z } from 'zod';
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 export type AppOptions = {
-  readonly tokens: readonly string[];
+  readonly tokens: Tokens;
   /** `v1`: behaves like a service that was not migrated, without the V2 base. */
   readonly only?: 'v1' | undefined;
   /** Whether only this machine can connect (default: false). */
@@ -52,17 +52,13 @@ export function createApp(
   });
   boundConnections(app.server, CONNECTIONS);
   const routes = routesOf(app);
-  const known = openTokens(tokens);
   app.decorateRequest('owner', '');
   if (listensHere)
     app.addHook('onRequest', async (request, reply) => {
-      if (!isAddressedHere(request.raw))
-        await reply
-          .code(403)
-          .type('text/plain')
-          .send('This request was addressed to another host name, or comes from a page of another site.\n');
+      const why = isForwarded(request.raw) ? FORWARDED : isAddressedHere(request.raw) ? undefined : ELSEWHERE;
+      if (why !== undefined) await reply.code(403).type('text/plain').send(why);
     });
-  app.addHook('onRequest', authentication(known));
+  app.addHook('onRequest', authentication(tokens));
   app.addHook('onRequest', readAnyType);
   // Bodies stay text: each route decides which types it reads, and how it parses numbers.
   app.removeAllContentTypeParsers();
@@ -77,10 +73,14 @@ export function createApp(
   serveV1(app, service);
   serveFiles(app, service);
   serveDashboard(app, service, { listensHere, door });
-  // A client with control could make it read files and call addresses, so a key is not enough for other machines.
-  if (listensHere) serveControl(app, service, known);
+  // Control reads files and changes what all owners see: it belongs to whoever started the service, who is here and has every key.
+  if (listensHere && tokens.hasOneOwner) serveControl(app, service, tokens);
   return { app, routes };
 }
+
+const ELSEWHERE = 'This request was addressed to another host name, or comes from a page of another site.\n';
+const FORWARDED =
+  'This service is for its own machine, and a proxy has forwarded this request: start the service with --public-url <the address of the proxy>.\n';
 
 /** Collects the routes while they are registered, except those that only refuse. */
 function routesOf(app: FastifyInstance): readonly string[] {
@@ -122,9 +122,7 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
     return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
   });
 
-  // A server is given with a file of headers, which the service reads and sends there: no other person may name it.
   route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
-    if (!tokens.hasOneOwner) return notFound(reply);
     try {
       const added = await service.gpus.add(JSON.parse(typeof request.body === 'string' ? request.body : ''));
       return await reply.send(added.map(({ id, name }) => ({ id, name })));

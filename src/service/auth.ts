@@ -2,6 +2,7 @@
 // only their own runs. The error texts are the real service's.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { problem } from '../errors/error.ts';
 import { PATHS } from '../run-service/contract/paths.ts';
 
 /** The base path of the API, and that of the fault control. */
@@ -20,13 +21,34 @@ declare module 'fastify' {
 /** The owner of tokens without a name before a colon. */
 const NOBODY_ELSE = 'user_local';
 
-/** Parses tokens: `token`, or `owner:token`. */
+/** A token, and the name before its colon if it has one. */
+function parsed(text: string): { readonly token: string; readonly name?: string } {
+  const [, name, token] = /^([a-z][a-z0-9_-]{0,39}):(.+)$/i.exec(text) ?? [];
+  return token === undefined || name === undefined ? { token: text } : { token, name };
+}
+
+export const OWN_KEYS = 'give each person a key of their own';
+
+/** Who have the same token, such as `ann and ben have the same key`; undefined if nobody has. */
+export function sharedToken(given: readonly string[]): string | undefined {
+  const byToken = Map.groupBy(given.map(parsed), ({ token }) => token);
+  for (const same of byToken.values()) {
+    const names = [...new Set(same.map(({ name = '' }) => name))].sort((a, b) => a.localeCompare(b));
+    const [first = '', second = ''] = names;
+    if (names.length < 2) continue;
+    return first === ''
+      ? `${second} has a key that is also given without an owner`
+      : `${first} and ${second} have the same key`;
+  }
+  return undefined;
+}
+
+/** Parses tokens: `token`, or `owner:token`. Throws E602 if two owners have the same one. */
 export function openTokens(given: readonly string[]) {
+  const shared = sharedToken(given);
+  if (shared !== undefined) throw problem('E602', { what: shared, hint: OWN_KEYS });
   const owners = new Map(
-    given.map((text) => {
-      const [, owner, token] = /^([a-z][a-z0-9_-]{0,39}):(.+)$/i.exec(text) ?? [];
-      return token === undefined ? [text, NOBODY_ELSE] : [token, `user_${owner}`];
-    }),
+    given.map(parsed).map(({ token, name }) => [token, name === undefined ? NOBODY_ELSE : `user_${name}`]),
   );
   const revoked = new Set<string>();
   return {

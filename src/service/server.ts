@@ -48,10 +48,11 @@ export async function startLocalService(options: LocalServiceOptions) {
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
   const { webhooksAnywhere: anywhere = false } = options;
   const listensHere = options.publicUrl === undefined && isLoopbackHost(host);
-  const isAlone = listensHere && openTokens(options.tokens).hasOneOwner;
+  const tokens = openTokens(options.tokens);
+  const isAlone = listensHere && tokens.hasOneOwner;
   const service = createService({
     behaviour: 'specification',
-    reach: anywhere ? 'anywhere' : listensHere ? 'here' : 'nowhere',
+    reach: anywhere ? 'anywhere' : isAlone ? 'here' : 'nowhere',
     keepFilesMs: KEEP_FILES_MS,
     ownerUploadBytes: isAlone ? Number.POSITIVE_INFINITY : OWNER_UPLOAD_BYTES,
     ...options,
@@ -64,7 +65,7 @@ export async function startLocalService(options: LocalServiceOptions) {
   });
   const door = openPageLogin();
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
-  const { app, routes } = createApp(service, { ...options, door, listensHere });
+  const { app, routes } = createApp(service, { ...options, tokens, door, listensHere });
   try {
     const url = await listen(app, host, options.port);
     const address = publicUrl ?? url;
@@ -82,6 +83,8 @@ export async function startLocalService(options: LocalServiceOptions) {
       routes,
       /** Adds GPU servers and workflows of the user's own; see `givenGpusSchema`. */
       addGpus: (given: unknown) => service.gpus.add(given),
+      /** Refuses a token from now on; false if it is unknown. */
+      revoke: (token: string) => tokens.revoke(token),
       stats: service.stats,
       /** Stops the clock, closes every connection and the database. Runs continue when a service opens the database again. */
       close: closeOnce(app, service),

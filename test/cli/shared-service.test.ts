@@ -55,6 +55,11 @@ it.each([
     /--host 0\.0\.0\.0 is no address that other machines could use.*--public-url https/s,
   ],
   [
+    'no faults in front of real GPUs',
+    ['service', '--comfyui', 'http://127.0.0.1:8188', '--fault', 'flood-answer=1'],
+    /--fault is for rehearsals, and runs on real GPUs have no faults/,
+  ],
+  [
     'keys behind a proxy too',
     ['service', '--public-url', 'https://runs.example'],
     /--public-url lets other machines/,

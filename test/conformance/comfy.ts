@@ -50,6 +50,7 @@ export async function openComfy(flavour: Flavour, patienceMs: number): Promise<S
   const service = await startLocalService({
     port: 0,
     tokens: TOKENS,
+    webhooksAnywhere: true,
     // Webhooks are tried again soon.
     speed: 100,
     database: join(folder, 'runs.db'),

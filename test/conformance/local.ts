@@ -40,6 +40,7 @@ export async function openLocal(flavour: Flavour, patienceMs: number): Promise<S
   const service = await startLocalService({
     port: 0,
     tokens: TOKENS,
+    webhooksAnywhere: true,
     speed: 1000,
     database: ':memory:',
     deployments: [USUAL, ...Object.values(KINDS)],
@@ -63,11 +64,10 @@ export async function openLocal(flavour: Flavour, patienceMs: number): Promise<S
 
 /** A service with `TOKENS` as the target of the cases, which close it. */
 export async function asTarget(
-  { url, close }: LocalService,
+  { url, revoke, close }: LocalService,
   own: Omit<Target, 'base' | 'key' | 'reachesUs' | 'pauseMs'>,
 ): Promise<Service> {
-  const headers = { authorization: `Bearer ${KEY}` };
-  await fetch(`${url}/control/tokens/${REVOKED}/revoke`, { method: 'POST', headers });
+  revoke(REVOKED);
   const received = await openService({
     base: `${url}/api`,
     legacyBase: `${url}/v1/api`,

@@ -15,6 +15,7 @@ import {
   startLocalService,
   type DeploymentsFile,
 } from '../../service/server.ts';
+import { OWN_KEYS, sharedToken } from '../../service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
@@ -36,6 +37,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
   const broken = Promise.withResolvers<never>();
   const configured = [...config.serviceTokens, ...tokensOf(flags)];
   refuseOpenDoors(flags, configured.length > 0);
+  refuseFaultsOfGpus(flags);
   const { simulated, workflows } = deploymentsOf(flags);
   // Only a generated key is printed.
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
@@ -102,6 +104,9 @@ function tokensOf({ token, tokenFile }: Flags): readonly string[] {
     .map((line) => line.trim())
     .filter(Boolean);
   if (tokens.length === 0) throw problem('E611', { file: tokenFile, why: 'contains no key' });
+  const shared = sharedToken(tokens);
+  if (shared !== undefined)
+    throw problem('E611', { file: tokenFile, why: `is refused: ${shared}`, hint: OWN_KEYS });
   return tokens.map(keepSecret);
 }
 
@@ -130,6 +135,14 @@ function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
       what: `${flag} is no address that other machines could use`,
       hint: 'add the one by which they reach the service, such as --public-url https://runs.studio.example',
     });
+}
+
+function refuseFaultsOfGpus(flags: Flags): void {
+  if ((flags.fault ?? []).length === 0 || !namesGpus(flags)) return;
+  throw problem('E602', {
+    what: '--fault is for rehearsals, and runs on real GPUs have no faults',
+    hint: 'leave out --fault, or --comfyui and --comfy-api',
+  });
 }
 
 /** Demo deployments are only for one person without GPUs: they must not be mistaken for real ones. */

@@ -207,7 +207,7 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
   };
 }
 
-/** Which addresses are called. Those of this machine are not, for clients on other ones: a call could stop what runs in a ComfyUI here. */
+/** Which addresses are called. Those of this machine are not, for other people and machines: a call could stop what runs in a ComfyUI here. */
 export type Reach = 'anywhere' | 'here' | 'nowhere';
 
 /** Returns why an address is not called. The URL class normalizes every form of an IPv4 address before the comparison. */
@@ -216,7 +216,8 @@ export function targetOf(webhook: string, reach: Reach = 'here'): URL | string {
   if (url === null) return 'it is not a URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${url.protocol} is not supported`;
   if (reach === 'anywhere') return url;
-  if (reach === 'nowhere') return 'other machines reach this service, and --webhooks-anywhere is not given';
+  if (reach === 'nowhere')
+    return 'this service is for several people or machines, and --webhooks-anywhere is not given';
   return isLoopback(url.hostname) ? url : `${url.hostname} is not this machine`;
 }
 

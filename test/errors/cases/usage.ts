@@ -170,4 +170,11 @@ export const USAGE: readonly Case[] = [
     args: ['service', '--token-file', 'keys', '--port', '0'],
     says: /write one key per line: <key>, or <owner>:<key>/,
   },
+  {
+    code: 'E611',
+    name: 'two people have the same key',
+    arrange: ({ folder }) => writeFileSync(join(folder, 'keys'), 'ann:one\nben:two\ncleo:one\n'),
+    args: ['service', '--token-file', 'keys', '--port', '0'],
+    says: /keys is refused: ann and cleo have the same key.*give each person a key of their own/s,
+  },
 ];
