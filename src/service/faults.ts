@@ -91,16 +91,26 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
   ),
 };
 
-const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
+export const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
 /** The input in which a run names faults to inject, separated by spaces. */
 export const FAULT_INPUT = 'runsheet_faults';
 
 /** The fields of a run that faults need; `faults` are those that the run names itself. */
-export type FaultTarget = { readonly number: number; readonly faults?: string };
+export type FaultTarget = {
+  readonly number: number;
+  readonly deploymentId: string;
+  readonly faults?: string;
+};
+
+type FaultOptions = {
+  readonly seed: number;
+  /** Whether real GPUs execute a deployment: its runs have no faults, whatever the rates are. */
+  readonly isReal: (deploymentId: string) => boolean;
+};
 
 /** Throws E602 for an unknown name, with a suggestion, and for a rate outside 0 to 1. */
-export function createFaults(given: Readonly<Record<string, number>>, seed: number) {
+export function createFaults(given: Readonly<Record<string, number>>, { seed, isReal }: FaultOptions) {
   const rates: Record<string, number> = {};
   const counts: Record<string, number> = {};
   /** Sets the named rates from now on. Throws like {@link createFaults}. */
@@ -114,8 +124,9 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   set(given);
 
   /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
-  function shouldInject(fault: Fault, { number, faults = '' }: FaultTarget, occasion: string | number = '') {
-    if (areRatesZero && faults === '') return false;
+  function shouldInject(fault: Fault, target: FaultTarget, occasion: string | number = '') {
+    const { number, deploymentId, faults = '' } = target;
+    if ((areRatesZero && faults === '') || isReal(deploymentId)) return false;
     const rate = rates[fault] ?? 0;
     // A rate of 0 that was set ends also what runs name.
     const named = faults !== '' && rates[fault] !== 0 && faults.split(' ').includes(fault);

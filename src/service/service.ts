@@ -61,7 +61,8 @@ export function createService(options: Options) {
   const { log, speed, seed, outside, keepFilesMs } = options;
   refuseRepeats(options.deployments);
   const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
-  const faults = createFaults(options.faults, seed);
+  const isReal = (id: string): boolean => deployments.get(id)?.isReal === true;
+  const faults = createFaults(options.faults, { seed, isReal });
   const storage = openStorage(options);
   const { database, uploads } = storage;
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };

@@ -3,6 +3,9 @@ import { createFaults } from '../../src/service/faults.ts';
 import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 
+const isReal = (): boolean => false;
+const on = (number: number) => ({ number, deploymentId: 'd' });
+
 describe('the fault fail', () => {
   it('ends a run half way, without outputs', async () => {
     const { queue, ended, wire, service } = await openService({ runSeconds: 6 }, { faults: { fail: 1 } });
@@ -14,9 +17,9 @@ describe('the fault fail', () => {
 
   it('hits the same runs with the same seed, and about as many as its rate says', () => {
     const struck = (seed: number): number[] => {
-      const faults = createFaults({ fail: 0.3 }, seed);
+      const faults = createFaults({ fail: 0.3 }, { seed, isReal });
       return Array.from({ length: 10_000 }, (_, number) => number).filter((n) =>
-        faults.shouldInject('fail', { number: n }),
+        faults.shouldInject('fail', on(n)),
       );
     };
     expect(struck(1)).toEqual(struck(1));
@@ -27,7 +30,9 @@ describe('the fault fail', () => {
   it('spares all runs at rate 0 and none at rate 1', () => {
     const numbers = Array.from({ length: 1000 }, (_, number) => number);
     const at = (rate: number): number =>
-      numbers.filter((number) => createFaults({ fail: rate }, 7).shouldInject('fail', { number })).length;
+      numbers.filter((number) =>
+        createFaults({ fail: rate }, { seed: 7, isReal }).shouldInject('fail', on(number)),
+      ).length;
     expect([at(0), at(1)]).toEqual([0, 1000]);
   });
 });
@@ -53,9 +58,9 @@ describe('the fault lose-webhook', () => {
   });
 
   it('is drawn separately for each change of a run', () => {
-    const faults = createFaults({ 'lose-webhook': 0.5 }, 1);
+    const faults = createFaults({ 'lose-webhook': 0.5 }, { seed: 1, isReal });
     const changes = Array.from({ length: 40 }, (_, n) =>
-      faults.shouldInject('lose-webhook', { number: 1 }, `change ${n}`),
+      faults.shouldInject('lose-webhook', on(1), `change ${n}`),
     );
     expect(new Set(changes)).toEqual(new Set([true, false]));
   });

@@ -68,7 +68,7 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     const workflowId = read(request, 'path', workflowPathSchema);
     const query = read(request, 'query', workflowRunsQuerySchema);
     const deploymentId = deploymentOf(service, workflowId);
-    const isShort = service.faults.shouldInject('short-page', { number: (asked += 1) });
+    const isShort = service.faults.shouldInject('short-page', { number: (asked += 1), deploymentId });
     const limit = isShort ? Math.min(SHORT_PAGE, query.limit) : query.limit;
     const runs = pageOf(service, deploymentId, request.owner, { ...query, limit });
     return reply.send(runs.map((run) => listedRun(run, query.also)));

@@ -69,7 +69,8 @@ function queueing(
     service.seen('queue');
     asked += 1;
     const request = readRequest(headers['content-type'], body as string | undefined);
-    const target = { number: asked, faults: namedFaults(request.inputs).faults };
+    const { faults } = namedFaults(request.inputs);
+    const target = { number: asked, deploymentId: request.deploymentId.toLowerCase(), faults };
     return goneWrong(service, target, reply) ?? queue(service, request, owner, reply);
   };
 }
@@ -140,8 +141,10 @@ function answer(
   return reply;
 }
 
+const REHEARSALS_ONLY = 'faults are for rehearsals, and this deployment runs on real GPUs';
+
 /** Reads a body; throws in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
-function requestReader({ behaviour }: Service) {
+function requestReader({ behaviour, deployments }: Service) {
   const schema = queueRequestSchemaFor(behaviour.gpus);
   const placed = (one: Refusal): Refusal =>
     behaviour.numbersInLoc ? one : { ...one, loc: one.loc.map(String) };
@@ -152,8 +155,10 @@ function requestReader({ behaviour }: Service) {
     const { inputs } = request.data;
     const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
     const { unknown } = namedFaults(inputs);
-    if (unknown !== undefined)
-      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], faultHint(unknown)));
+    const isReal = deployments.get(request.data.deploymentId.toLowerCase())?.isReal === true;
+    const why = isReal ? REHEARSALS_ONLY : unknown && faultHint(unknown);
+    if (why !== undefined && FAULT_INPUT in inputs)
+      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], why));
     if (nested.length > 0) throw refused(...nested);
     return request.data;
   };
