@@ -10,7 +10,7 @@ const BEGIN =
 const OWN_LINE = new RegExp(`^ +(?:[a-z ]+: +)?(?=${BEGIN.source})`);
 
 /** What ends a command inside a sentence. */
-const END = /^(?:;|: | \(|\)|\.(?:\s|$)|, | or (?!-)|: )/;
+const END = /^(?:;|: | \(|\)|`|\.(?:\s|$)|, | or (?!-)|: )/;
 
 export function commandsIn(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {

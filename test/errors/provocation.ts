@@ -85,12 +85,12 @@ export async function differences<Ground>(
     for (const [at, command] of commandsIn(hintIn(said)).entries()) {
       const lead = leads[at];
       if (lead === undefined) continue;
-      wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
+      wrong.push(...pastedOff(command, lead, await paste(command, lead, env)));
       recorded?.add(hintIn(said), command);
     }
   if (one.mend !== undefined) {
     await one.mend(ground);
-    wrong.push(...wayOff('the same command', 0, await run(args, env)));
+    wrong.push(...pastedOff('the same command', 0, await run(args, env)));
   }
   await one.undo?.(ground);
   return wrong.join('\n\n');
@@ -121,7 +121,8 @@ async function thrownBy(work: Promise<unknown>): Promise<Said> {
   return { code: 1, stdout: '', stderr };
 }
 
-function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
+/** What differs from where a pasted command should lead; empty if nothing does. */
+export function pastedOff(command: string, lead: Lead, said: Said): readonly string[] {
   const pattern = typeof lead === 'object' ? ('prints' in lead ? lead.prints : lead) : undefined;
   const isSo =
     typeof lead === 'number' ? said.code === lead : (pattern?.test(printed(said)) ?? codeIn(said) === lead);

@@ -48,7 +48,7 @@ export async function compareBatches(
   if (a.batch === b.batch)
     throw problem('E602', {
       what: `${a.batch} is compared with itself`,
-      hint: `name two batches; runsheet list shows them`,
+      hint: 'name two batches; to list them: runsheet list',
     });
   if (wanted !== undefined && !PAIRED_BY.includes(wanted))
     throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });

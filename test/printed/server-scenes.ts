@@ -1,0 +1,182 @@
+// What commands about pools, schedules and servers print at their ends.
+
+import type { Scene } from './scenes.ts';
+
+const WORKER = { prints: /polls|takes tasks|ready|worker/ } as const;
+
+export const POOLS: readonly Scene[] = [
+  {
+    name: 'there is no pool',
+    args: ['pool', 'list'],
+    prints: [/^ +create +runsheet pool set gpus --size 8/],
+  },
+  { name: 'there is a pool', args: ['pool', 'list'], prints: [/^ +show +runsheet pool show gpus/] },
+  {
+    name: 'a pool is free',
+    args: ['pool', 'show', 'gpus'],
+    prints: [/^ +use +runsheet run <sheet> -d <deployment> --pool gpus/],
+  },
+];
+
+export const SCHEDULES: readonly Scene[] = [
+  {
+    name: 'there is no schedule',
+    args: ['schedule', 'list'],
+    prints: [/^ +create +runsheet schedule create nightly <sheet> -d <deployment> --cron/],
+  },
+  {
+    name: 'there is a schedule',
+    args: ['schedule', 'list'],
+    prints: [/^ +show +runsheet schedule show nightly/],
+  },
+  {
+    name: 'a schedule is shown',
+    args: ['schedule', 'show', 'nightly'],
+    prints: [/^ +now +runsheet schedule trigger nightly/],
+  },
+  {
+    name: 'a schedule fires now',
+    args: ['schedule', 'trigger', 'nightly'],
+    prints: [/^ +(?:follow +runsheet follow|show +runsheet schedule show)/],
+  },
+  {
+    name: 'the end of a span is missing',
+    args: ['schedule', 'trigger', 'nightly', '--from', '2026-11-01'],
+    prints: [/for example: runsheet schedule trigger nightly --from/],
+    leads: [[/--from/, /./]],
+  },
+  {
+    name: 'no time of the rule lies in a span',
+    args: ['schedule', 'trigger', 'nightly', '--from', '2026-11-01T03:00', '--to', '2026-11-01T04:00'],
+    prints: [/^ +show +runsheet schedule show nightly/],
+  },
+  {
+    name: 'a schedule is paused',
+    args: ['schedule', 'pause', 'nightly'],
+    prints: [/^ +continue +runsheet schedule resume nightly/],
+  },
+  {
+    name: 'a paused schedule is shown',
+    arrange: (ground) => ground.must('schedule', 'pause', 'nightly'),
+    args: ['schedule', 'show', 'nightly'],
+    prints: [/^ +continue +runsheet schedule resume nightly/],
+  },
+  {
+    name: 'a schedule goes on',
+    args: ['schedule', 'resume', 'nightly'],
+    prints: [/^ +show +runsheet schedule show nightly/],
+  },
+  {
+    name: 'a folder of jobs is applied',
+    arrange: (ground) => {
+      ground.sheet('jobs/evening.csv', 'prompt\nevening\n');
+      ground.stage.write(
+        'jobs/evening.job.toml',
+        'sheet = "evening.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "0 3 * * *"\ntz = "UTC"\n',
+      );
+    },
+    args: ['schedule', 'apply', 'jobs'],
+    prints: [/^ +list +runsheet schedule list/],
+  },
+  {
+    name: 'a schedule is removed',
+    args: ['schedule', 'delete', 'nightly'],
+    prints: [/^ +batches +runsheet list/],
+  },
+];
+
+export const SERVERS: readonly Scene[] = [
+  {
+    name: 'doctor has nothing to complain about',
+    args: ['doctor'],
+    prints: [/^ +choose +runsheet deployments/],
+  },
+  {
+    name: 'doctor is asked about a cluster that no setting names',
+    args: ['doctor', '--cluster'],
+    env: { TEMPORAL_ADDRESS: '' },
+    prints: [/for the embedded servers: runsheet doctor/],
+    leads: [[/doctor/, /./]],
+  },
+  {
+    name: 'a worker keeps its batches elsewhere',
+    args: ['doctor', '--cluster', '--out', 'other batches'],
+    prints: [/RUNSHEET_OUT=\S.* runsheet worker/],
+    leads: [
+      [/worker/, WORKER],
+      [/doctor/, /./],
+    ],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'deployments are listed',
+    args: ['deployments', 'Porträts'],
+    prints: [/^ +run +runsheet run prompts\.csv/],
+    between: (ground) => ground.sheet('prompts.csv', 'prompt\nprinted\n'),
+  },
+  {
+    name: 'a project is checked for a migration',
+    args: ['migrate-check', '-d', 'Porträts', '--no-run'],
+    prints: [/^ +(?:plan +runsheet plan <sheet>|again +runsheet migrate-check)/],
+    leads: [[/migrate-check/, /./]],
+  },
+];
+
+/** With the embedded servers of each command. */
+export const EMBEDDED: readonly Scene[] = [
+  { name: 'there is no batch', args: ['list'], prints: [/^ +rehearse +runsheet demo/] },
+  {
+    name: 'no run service is named',
+    args: ['doctor'],
+    prints: [/^ +rehearse +runsheet demo/],
+    leads: [[/doctor/, /./]],
+  },
+  {
+    name: 'a demo ends',
+    args: ['demo'],
+    prints: [/^ +run +runsheet run <sheet> -d portraits --local/, /^ +kills +runsheet demo --kill/],
+  },
+  {
+    name: 'a local batch is interrupted',
+    arrange: (ground) => ground.sheet('long.csv', `prompt\n${'a\nb\nc\nd\n'.repeat(40)}`),
+    args: ['run', 'long.csv', '-d', 'portraits', '--local', '--name', 'long', '--no-unique', '-y'],
+    interruptAt: /done=[1-9]/,
+    prints: [/^ +continue +runsheet resume long/],
+  },
+  {
+    name: 'a local batch is submitted',
+    arrange: (ground) => ground.sheet('short.csv', 'prompt\nshort\n'),
+    args: ['submit', 'short.csv', '-d', 'portraits', '--local', '--name', 'short'],
+    prints: [/^ +continue +runsheet resume short/],
+  },
+  {
+    name: 'the servers of a schedule end',
+    arrange: (ground) => ground.sheet('noon.csv', 'prompt\nnoon\n'),
+    args: ['schedule', 'create', 'noon', 'noon.csv', '-d', 'portraits', '--local', '--cron', '0 12 1 1 *'],
+    prints: [/^ +servers +runsheet dev/, /^ +show +runsheet schedule show noon/],
+    leads: [[/dev/, { prints: /service +http/ }]],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'a schedule fires while its command runs',
+    args: ['schedule', 'trigger', 'noon'],
+    prints: [/`runsheet dev` keeps running/, /^ +status +runsheet status noon-/],
+    leads: [[/dev/, { prints: /service +http/ }]],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'the servers are kept running',
+    args: ['dev'],
+    interruptAt: /runsheet run <sheet>/,
+    prints: [/^ +run +runsheet run <sheet> -d portraits --local/],
+  },
+  {
+    name: 'a watched sheet is left',
+    arrange: (ground) => ground.sheet('saves.csv', 'prompt\nsaved\n'),
+    args: ['run', 'saves.csv', '-d', 'portraits', '--local', '--watch'],
+    interruptAt: /waiting for the next save/,
+    prints: [/^ +continue +runsheet run saves\.csv .*--watch/],
+    leads: [[/--watch/, { prints: /waiting for the next save/ }]],
+    undo: (ground) => ground.killStarted(),
+  },
+];
