@@ -13,7 +13,7 @@ import { commandsIn, refusal } from './commands-in.ts';
 import { endBatch } from './ended-batch.ts';
 
 const LISTS =
-  'known tried workers wrong answers missing others columns inputs allowed batches members changes keys first fetch'.split(
+  'known tried workers wrong answers missing others columns inputs allowed batches members changes keys first fetch commands'.split(
     ' ',
   );
 
