@@ -4,16 +4,20 @@
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { readStarted } from '../store/started.ts';
+import { readStarted, type Moment } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadBack } from '../batch/commands.ts';
 
 export const quietMsOf = ({ service: { timing } }: Pick<BatchFile, 'service'>): number =>
   LEASE_MS + CLOCK_SLACK_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
 
-/** Throws E511 until the quiet period is over. `now`: before the run lists were read, by the clock of `since`. */
-export function assertQuiet(file: Pick<BatchFile, 'batch' | 'service'>, since: number, now: number): void {
-  const leftMs = since + quietMsOf(file) - now;
+/** Throws E511 until the quiet period is over by both clocks. `at`: before the run lists were read. */
+export function assertQuiet(file: Pick<BatchFile, 'batch' | 'service'>, since: Moment, at: Moment): void {
+  const passed = [at.now - since.now];
+  // The clock of this machine may have leapt.
+  if (since.serviceNow !== undefined && at.serviceNow !== undefined)
+    passed.push(at.serviceNow - since.serviceNow);
+  const leftMs = quietMsOf(file) - Math.min(...passed);
   if (leftMs <= 0) return;
   const reason = `its last requests may still start runs; repeat the same command in ${Math.ceil(leftMs / 1000)} s, when the run list is complete`;
   throw problem('E511', { batch: file.batch, reason });

@@ -9,6 +9,7 @@
 
 import { z } from 'zod';
 import type { Execution } from '../batch/workflow-ids.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { problem } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { holderSchema, type Holder } from './holder.ts';
@@ -30,8 +31,9 @@ const schema = z.object({
     .object({
       /** Names the latest command that does this. */
       id: z.string(),
-      /** Since when nobody sends, by the clock of the holder's machine. */
+      /** Since when nobody sends, by the clock of the holder's machine, and by that of the service if it shows one. */
       since: z.number(),
+      serviceSince: z.number().exactOptional(),
       holder: holderSchema,
     })
     .exactOptional(),
@@ -68,28 +70,44 @@ const heldBy = (before: Started | undefined, run: Run): Started => {
   return { ...kept, ...run };
 };
 
+/** A moment by the clock of this machine, and by that of the service if it shows one. */
+export type Moment = { readonly now: number; readonly serviceNow: number | undefined };
+
+type Announcement = {
+  readonly id: string;
+  readonly at: Moment;
+  readonly holder: Holder;
+  /** Somebody may have sent since an earlier announcement. */
+  readonly afresh: boolean;
+};
+
 /**
- * Announces a rebuild, so that nobody sends. A rebuild that was announced before on this machine goes on, unless `afresh`: somebody
- * has sent since. Another machine has another clock, and a time in the future is one that was set back.
+ * Announces a rebuild, so that nobody sends; returns since when. One that this machine has announced before goes on, unless a clock
+ * shows an earlier time than then: it was set back, so it cannot tell how long ago that was.
  */
 export async function announceRebuild(
   store: Store,
-  {
-    id,
-    now,
-    holder,
-    afresh,
-  }: { readonly id: string; readonly now: number; readonly holder: Holder; readonly afresh: boolean },
-): Promise<number> {
-  let since = now;
+  { id, at, holder, afresh }: Announcement,
+): Promise<Moment> {
+  let since = at;
   await changeStarted(store, (before) => {
     const earlier = before?.rebuilding;
-    const isKnown = !afresh && earlier?.holder.host === holder.host && earlier.since <= now;
-    since = isKnown ? earlier.since : now;
-    const started = before ?? { at: new Date(now).toISOString(), workflow: NEVER_STARTED };
-    return { ...started, rebuilding: { id, since, holder } };
+    const isKnown = !afresh && earlier?.holder.host === holder.host && isReached(earlier, at);
+    since = isKnown ? { now: earlier.since, serviceNow: earlier.serviceSince } : at;
+    const { now, serviceNow } = since;
+    const rebuilding = { id, since: now, ...definedOnly({ serviceSince: serviceNow }), holder };
+    return { ...(before ?? { at: new Date(at.now).toISOString(), workflow: NEVER_STARTED }), rebuilding };
   });
   return since;
+}
+
+function isReached(
+  { since, serviceSince }: NonNullable<Started['rebuilding']>,
+  { now, serviceNow }: Moment,
+): boolean {
+  const isServiceSetBack =
+    serviceSince !== undefined && serviceNow !== undefined && serviceSince > serviceNow;
+  return since <= now && !isServiceSetBack;
 }
 
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };

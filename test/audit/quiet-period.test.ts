@@ -7,6 +7,7 @@ import { FILE, NOW, STARTED } from './lists.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const HOUR_MS = 3_600_000;
+const QUIET_MS = quietMsOf(FILE);
 
 let folder: string;
 let store: Store;
@@ -17,12 +18,21 @@ beforeEach(() => {
 
 describe('the quiet before a batch is rebuilt', () => {
   it('lasts as long after the announcement as a request that was on the wire may take to be listed', () => {
-    const quietMs = quietMsOf(FILE);
-    expect(() => assertQuiet(FILE, NOW, NOW)).toThrow(
-      `its last requests may still start runs; repeat the same command in ${Math.ceil(quietMs / 1000)} s, when the run list is complete`,
+    const since = { now: NOW, serviceNow: undefined };
+    const at = (ms: number) => ({ now: NOW + ms, serviceNow: undefined });
+    expect(() => assertQuiet(FILE, since, at(0))).toThrow(
+      `its last requests may still start runs; repeat the same command in ${Math.ceil(QUIET_MS / 1000)} s, when the run list is complete`,
     );
-    expect(() => assertQuiet(FILE, NOW, NOW + quietMs - 1)).toThrow('in 1 s');
-    expect(() => assertQuiet(FILE, NOW, NOW + quietMs)).not.toThrow();
+    expect(() => assertQuiet(FILE, since, at(QUIET_MS - 1))).toThrow('in 1 s');
+    expect(() => assertQuiet(FILE, since, at(QUIET_MS))).not.toThrow();
+  });
+
+  it.each([
+    ['this machine', { now: NOW + HOUR_MS, serviceNow: STARTED + QUIET_MS - 1 }],
+    ['the service', { now: NOW + QUIET_MS - 1, serviceNow: STARTED + HOUR_MS }],
+  ])('is not shortened by a leap of the clock of %s', (_, at) => {
+    const since = { now: NOW, serviceNow: STARTED };
+    expect(() => assertQuiet(FILE, since, at)).toThrow('in 1 s');
   });
 });
 

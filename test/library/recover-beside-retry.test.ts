@@ -15,7 +15,12 @@ it.each([
   const batch = await console.batch(console.write('sheet.csv', 'prompt\na fox\n'), 'one');
   // The quiet period is over.
   const holder = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
-  await announceRebuild(batch.store, { id: 'before', now: 0, holder, afresh: false });
+  await announceRebuild(batch.store, {
+    id: 'before',
+    at: { now: 0, serviceNow: undefined },
+    holder,
+    afresh: false,
+  });
   const at = new Date().toISOString();
   const other: PassFile = { at, kind, segments: [] };
   // No command has the batch.

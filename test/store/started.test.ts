@@ -35,8 +35,15 @@ beforeEach(() => {
   store = folderStore(folder);
 });
 
-const announce = (id: string, now = NOW, holder = HERE, afresh = false): Promise<number> =>
-  announceRebuild(store, { id, now, holder, afresh });
+const announce = async (
+  id: string,
+  now = NOW,
+  {
+    holder = HERE,
+    afresh = false,
+    serviceNow,
+  }: { holder?: typeof HERE; afresh?: boolean; serviceNow?: number } = {},
+): Promise<number> => (await announceRebuild(store, { id, at: { now, serviceNow }, holder, afresh })).now;
 
 describe('started.json', () => {
   it('is created once, and says that a batch was never started where it is absent', async () => {
@@ -80,14 +87,20 @@ describe('a rebuild that is announced in started.json', () => {
   it('goes on from its first announcement on the same machine, unless it begins afresh', async () => {
     expect(await announce('one')).toBe(NOW);
     expect(await announce('two', NOW + 5)).toBe(NOW);
-    expect(await announce('three', NOW + 9, HERE, true)).toBe(NOW + 9);
+    expect(await announce('three', NOW + 9, { afresh: true })).toBe(NOW + 9);
   });
 
   it('begins anew on a machine with another clock, and if the clock was set back', async () => {
     await announce('one');
-    expect(await announce('two', NOW + 5, THERE)).toBe(NOW + 5);
+    expect(await announce('two', NOW + 5, { holder: THERE })).toBe(NOW + 5);
     await announce('three', NOW + 100);
     expect(await announce('four', NOW + 50)).toBe(NOW + 50);
+  });
+
+  it('begins anew if the clock of the service was set back', async () => {
+    await announce('one', NOW, { serviceNow: 1_000 });
+    expect(await announce('two', NOW + 5, { serviceNow: 1_005 })).toBe(NOW);
+    expect(await announce('three', NOW + 9, { serviceNow: 10 })).toBe(NOW + 9);
   });
 
   it('is not entered by a command that another one has overtaken', async () => {
@@ -116,7 +129,12 @@ describe('a rebuild that is announced in started.json', () => {
 
   it('keeps a batch that never started from being started meanwhile', async () => {
     const fresh = folderStore(freshFolder());
-    await announceRebuild(fresh, { id: 'one', now: NOW, holder: HERE, afresh: false });
+    await announceRebuild(fresh, {
+      id: 'one',
+      at: { now: NOW, serviceNow: undefined },
+      holder: HERE,
+      afresh: false,
+    });
     expect(await createStarted(fresh, STARTED)).toBe(false);
     expect(await enterRebuilt(fresh, 'one', run('second'))).toBe(true);
   });

@@ -6,9 +6,10 @@
 //                        └── repeat the command ┴─ another command was faster: E511 ┘
 
 import { randomUUID } from 'node:crypto';
+import { CLOCK_SLACK_MS } from '../../batch/bounds.ts';
 import { shownBatch } from '../../batch/shown/shown-batch.ts';
 import { assertQuiet, readBackToStart } from '../../audit/quiet-period.ts';
-import { rebuild, type Rebuilt } from '../../audit/rebuild.ts';
+import { rebuild, type Rebuilt, type RebuildParams } from '../../audit/rebuild.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -16,8 +17,10 @@ import { sealParts } from '../../results/parts-seal.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
+import type { Holder } from '../../store/holder.ts';
 import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
-import { announceRebuild, enterRebuilt } from '../../store/started.ts';
+import { announceRebuild, enterRebuilt, type Moment } from '../../store/started.ts';
+import type { BatchClient } from '../../temporal/batch-client.ts';
 import type { Session } from '../session.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 
@@ -30,40 +33,81 @@ export async function rebuildBatch(
   session: Session,
   found: FoundBatch,
 ): Promise<RebuiltRows> {
-  const { file, store } = found;
-  const ref = refOf(found);
   await placeReused(found);
-  const now = Date.now();
+  const service = openServices(config, openTransport(4)).at(found.file.service);
+  return takeOver({ session, found, service, now: Date.now, steady: () => performance.now() });
+}
+
+export type TakeOver = {
+  readonly session: {
+    readonly batches: Pick<BatchClient, 'isRunning' | 'terminate' | 'start' | 'firstRun'>;
+    readonly holder: Holder;
+  };
+  readonly found: FoundBatch;
+  readonly service: RebuildParams['service'];
+  /** The clock of this machine, and one that never leaps. */
+  readonly now: () => number;
+  readonly steady: () => number;
+};
+
+export async function takeOver({ session, found, service, now, steady }: TakeOver): Promise<RebuiltRows> {
+  const { file, store } = found;
+  const { batches, holder } = session;
+  const ref = refOf(found);
+  const began = { now: now(), steady: steady() };
   const pass = (await newestPass(store)) + 1;
+  const back = await readBackToStart(store, began.now);
   // Throws what is missing before anything is stopped.
-  const rebuilt = await rebuild({
-    store,
-    file,
-    service: openServices(config, openTransport(4)).at(file.service),
-    back: await readBackToStart(store, now),
-    pass,
-    now,
-  });
+  const rebuilt = await rebuild({ store, file, service, back, pass, now: began.now });
+  const serviceNow = service.nowMs();
+  const tookMs = steady() - began.steady;
   const id = randomUUID();
-  const isRunning = await session.batches.isRunning(ref);
-  const { holder } = session;
+  const isRunning = await batches.isRunning(ref);
   // A running workflow may have sent requests until now, so its quiet period begins anew.
-  const since = await announceRebuild(store, { id, now: Date.now(), holder, afresh: isRunning });
-  if (isRunning) await session.batches.terminate(ref);
-  assertQuiet(file, since, now);
-  await takePass(found, pass);
+  const since = await announce(found, { id, serviceNow, holder, now, steady }, isRunning);
+  if (isRunning) await batches.terminate(ref);
+  assertQuiet(file, since, {
+    now: began.now,
+    serviceNow: serviceNow === undefined ? undefined : serviceNow - tookMs,
+  });
+  await takePass(found, pass, now());
   await sealParts(store, pass, rebuilt.parts);
   await enter(session, found, id, rebuilt);
   const { snapshot: _, parts: __, ...rows } = rebuilt;
   return rows;
 }
 
-async function takePass({ batch, store }: FoundBatch, pass: number): Promise<void> {
+const ANNOUNCED_TRIES = 3;
+
+type Announcing = Pick<TakeOver, 'now' | 'steady'> & {
+  readonly id: string;
+  readonly holder: Holder;
+  readonly serviceNow: number | undefined;
+};
+
+/** Workers see the announcement when it is written: if that took long, they may have sent after the time that it names. */
+async function announce(
+  { batch, store }: FoundBatch,
+  { id, holder, serviceNow, now, steady }: Announcing,
+  afresh: boolean,
+): Promise<Moment> {
+  for (let tries = 0; tries < ANNOUNCED_TRIES; tries += 1) {
+    const [at, began] = [{ now: now(), serviceNow }, steady()];
+    const since = await announceRebuild(store, { id, at, holder, afresh: afresh || tries > 0 });
+    if (since !== at || steady() - began < CLOCK_SLACK_MS) return since;
+  }
+  throw problem('E511', {
+    batch,
+    reason: 'its folder takes writes too slowly; repeat the same command when it is faster',
+  });
+}
+
+async function takePass({ batch, store }: FoundBatch, pass: number, now: number): Promise<void> {
   const ended = await summarizedPass(store);
   // From now on its last results are no state to continue from.
   if (ended !== undefined)
     await createContinued(store, ended, { workflowId: 'rebuilt', runId: String(pass) });
-  const at = new Date().toISOString();
+  const at = new Date(now).toISOString();
   if (await createPass(store, pass, { at, kind: 'recover', segments: [] })) return;
   const { kind } = await readPass(store, pass);
   throw overtaken(
@@ -74,7 +118,7 @@ async function takePass({ batch, store }: FoundBatch, pass: number): Promise<voi
 
 /** From then on workers accept tasks of this execution only. */
 async function enter(
-  { batches, holder }: Session,
+  { batches, holder }: TakeOver['session'],
   { batch, file, store, ...found }: FoundBatch,
   id: string,
   { snapshot }: Rebuilt,

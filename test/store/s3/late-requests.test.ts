@@ -18,8 +18,8 @@ const summary = (pass: number) =>
 const watched = (sheet: string) => ({ sheet, deployment: 'fox', rows: {}, places: [] });
 const run = (runId: string) => async () => ({ workflow: { workflowId: 'hens', runId } });
 const HERE = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
-const announce = (store: Store, id: string): Promise<number> =>
-  announceRebuild(store, { id, now: 1_000, holder: HERE, afresh: false });
+const announce = (store: Store, id: string): Promise<unknown> =>
+  announceRebuild(store, { id, at: { now: 1_000, serviceNow: undefined }, holder: HERE, afresh: false });
 const view = async (store: Store, content: string): Promise<void> => {
   const draft = await store.draft('results.csv', 'view');
   await draft.write(content);
