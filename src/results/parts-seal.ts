@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { jsonIn } from '../errors/outside-text.ts';
 import { problem } from '../errors/error.ts';
 import { PASSES } from '../store/passes.ts';
+import { readStarted } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 
 export type Part = { readonly pass: number; readonly part: number };
@@ -19,8 +20,7 @@ const schema = z.object({
 
 type Ranges = [number, number][];
 
-const ENDING = '-parts.json';
-const sealName = (pass: number): string => `${PASSES}/${String(pass).padStart(5, '0')}${ENDING}`;
+const sealName = (pass: number): string => `${PASSES}/${String(pass).padStart(5, '0')}-parts.json`;
 
 /** Seals the parts of all passes before `pass`; `parts` in their order. */
 export async function sealParts(store: Store, pass: number, parts: readonly Part[]): Promise<void> {
@@ -35,14 +35,10 @@ export async function sealParts(store: Store, pass: number, parts: readonly Part
   await store.create(sealName(pass), `${JSON.stringify({ parts: [...passes] })}\n`);
 }
 
-/** Whether a part counts. Throws E504 if the seal is damaged. */
+/** Whether a part counts. A seal is in force once its execution has the batch. Throws E504 if it is damaged. */
 export async function sealOf(store: Store): Promise<(part: Part) => boolean> {
-  const seals = (await store.list(PASSES))
-    .filter((name) => name.endsWith(ENDING))
-    .map((name) => Number.parseInt(name, 10));
-  if (seals.length === 0) return () => true;
-  // A rebuild knows no other parts than those of the seal before.
-  const pass = Math.max(...seals);
+  const pass = (await readStarted(store))?.rebuiltPass;
+  if (pass === undefined) return () => true;
   const parsed = schema.safeParse(jsonIn((await store.read(sealName(pass))) ?? ''));
   if (!parsed.success)
     throw problem('E504', { what: `${store.location}/${sealName(pass)} is none of this version` });

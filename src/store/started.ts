@@ -37,6 +37,8 @@ const schema = z.object({
       holder: holderSchema,
     })
     .exactOptional(),
+  /** The pass of the rebuild with which this execution began: it counts the parts before it (src/results/parts-seal.ts). */
+  rebuiltPass: z.number().int().positive().exactOptional(),
   /** The rebuild that was taken back last: a late write in S3 must not meet content that the file had before. */
   takenBack: z.string().exactOptional(),
 });
@@ -112,13 +114,16 @@ function isReached(
 
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
 
-/** Gives the batch to the workflow run that continues it; false if another command rebuilds it now, or it was taken back. */
-export async function enterRebuilt(store: Store, id: string, run: Run): Promise<boolean> {
+/**
+ * Gives the batch to the workflow run that continues it with the pass of its rebuild; false if another command rebuilds it now, or it
+ * was taken back.
+ */
+export async function enterRebuilt(store: Store, id: string, run: Run, pass: number): Promise<boolean> {
   let isEntered = false;
   await changeStarted(store, (before) => {
     const isOurs = before?.rebuilding?.id === id;
     isEntered = isOurs || (before !== undefined && isSameRun(before.workflow, run.workflow));
-    return isOurs ? heldBy(before, run) : undefined;
+    return isOurs ? { ...heldBy(before, run), rebuiltPass: pass } : undefined;
   });
   return isEntered;
 }

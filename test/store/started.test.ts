@@ -80,8 +80,8 @@ describe('a rebuild that is announced in started.json', () => {
       ...STARTED,
       rebuilding: { id: 'one', since: NOW, holder: HERE },
     });
-    expect(await enterRebuilt(store, 'one', { ...run('second'), holder: THERE })).toBe(true);
-    expect(await readStarted(store)).toEqual({ ...STARTED, ...run('second'), holder: THERE });
+    expect(await enterRebuilt(store, 'one', { ...run('second'), holder: THERE }, 2)).toBe(true);
+    expect(await readStarted(store)).toEqual({ ...STARTED, ...run('second'), holder: THERE, rebuiltPass: 2 });
   });
 
   it('goes on from its first announcement on the same machine, unless it begins afresh', async () => {
@@ -106,16 +106,16 @@ describe('a rebuild that is announced in started.json', () => {
   it('is not entered by a command that another one has overtaken', async () => {
     await announce('one');
     await announce('two');
-    expect(await enterRebuilt(store, 'one', run('second'))).toBe(false);
+    expect(await enterRebuilt(store, 'one', run('second'), 2)).toBe(false);
     expect((await readStarted(store))?.workflow.runId).toBe('first');
-    expect(await enterRebuilt(store, 'two', run('third'))).toBe(true);
-    expect(await enterRebuilt(store, 'two', run('fourth'))).toBe(false);
+    expect(await enterRebuilt(store, 'two', run('third'), 2)).toBe(true);
+    expect(await enterRebuilt(store, 'two', run('fourth'), 2)).toBe(false);
   });
 
   it('is entered once more by the same workflow run, whose answer was lost', async () => {
     await announce('one');
-    expect(await enterRebuilt(store, 'one', run('second'))).toBe(true);
-    expect(await enterRebuilt(store, 'one', run('second'))).toBe(true);
+    expect(await enterRebuilt(store, 'one', run('second'), 2)).toBe(true);
+    expect(await enterRebuilt(store, 'one', run('second'), 2)).toBe(true);
   });
 
   it('is taken back by the execution that has the batch, and by no other', async () => {
@@ -123,7 +123,7 @@ describe('a rebuild that is announced in started.json', () => {
     expect(await takeBack(store, run('second').workflow)).toBe(false);
     expect(await takeBack(store, STARTED.workflow)).toBe(true);
     expect((await readStarted(store))?.rebuilding).toBeUndefined();
-    expect(await enterRebuilt(store, 'one', run('second'))).toBe(false);
+    expect(await enterRebuilt(store, 'one', run('second'), 2)).toBe(false);
     expect(await takeBack(store, STARTED.workflow)).toBe(true);
   });
 
@@ -136,7 +136,7 @@ describe('a rebuild that is announced in started.json', () => {
       afresh: false,
     });
     expect(await createStarted(fresh, STARTED)).toBe(false);
-    expect(await enterRebuilt(fresh, 'one', run('second'))).toBe(true);
+    expect(await enterRebuilt(fresh, 'one', run('second'), 2)).toBe(true);
   });
 });
 

@@ -72,7 +72,7 @@ export async function takeOver({ session, found, service, now, steady }: TakeOve
   });
   await takePass(found, pass, now());
   await sealParts(store, pass, rebuilt.parts);
-  await enter(session, found, id, rebuilt);
+  await enter(session, found, { id, pass, ...rebuilt });
   const { snapshot: _, parts: __, ...rows } = rebuilt;
   return rows;
 }
@@ -120,13 +120,12 @@ async function takePass({ batch, store }: FoundBatch, pass: number, now: number)
 async function enter(
   { batches, holder }: TakeOver['session'],
   { batch, file, store, ...found }: FoundBatch,
-  id: string,
-  { snapshot }: Rebuilt,
+  { id, pass, snapshot }: Pick<Rebuilt, 'snapshot'> & { readonly id: string; readonly pass: number },
 ): Promise<void> {
   const ref = refOf({ batch, file, store, ...found });
   if ((await batches.start(ref, { snapshot }, shownBatch(file))) !== 'started')
     throw overtaken(batch, 'is rebuilding it');
-  if (await enterRebuilt(store, id, { workflow: await batches.firstRun(ref), holder })) return;
+  if (await enterRebuilt(store, id, { workflow: await batches.firstRun(ref), holder }, pass)) return;
   // It has sent nothing.
   await batches.terminate(ref);
   throw overtaken(batch, 'is rebuilding it, or a `resume` where it ran has taken it back');
