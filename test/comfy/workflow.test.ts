@@ -1,5 +1,6 @@
 // What a workflow file becomes, and what is refused before anything is sent.
 
+import { integerFrom } from '../../src/host/exact-json.ts';
 import { describe, expect, it } from 'vitest';
 import { OwnService, portrait, openStandIn, openOwn } from './own-service.ts';
 
@@ -91,14 +92,24 @@ it.each([
   [{ promt: 'x' }, 'promt', /no input promt; did you mean prompt\?/],
   [{ prompt: ['4', 0] }, 'prompt', /must be a text/],
   [{ '3.style': 'wild' }, '3.style', /is "wild", and there is "plain", "bold"/],
+  [{ '3.style': 18446744073709551615n }, '3.style', /is 18446744073709551615, and there is "plain", "bold"/],
+  [
+    { '3.seed': 18446744073709551616n },
+    '3.seed',
+    /is 18446744073709551616, not from 0 to 18446744073709551615/,
+  ],
   [{ '5.seconds': -1 }, '5.seconds', /not from 0/],
 ])(
-  'a run with the inputs %j is refused at its place, and nothing is executed',
+  'a run with the inputs %o is refused at its place, and nothing is executed',
   async (inputs, name, says) => {
     const { gpu, own } = await openOwn();
+    const long = Object.entries(inputs).map(([input, value]) => [
+      input,
+      typeof value === 'bigint' ? integerFrom(String(value)) : value,
+    ]);
     const { status, json } = await own.ask('POST', '/run/deployment/queue', {
       deployment_id: own.deployment,
-      inputs,
+      inputs: Object.fromEntries(long) as object,
     });
     expect([status, json]).toMatchObject([
       422,

@@ -64,7 +64,7 @@ export function createRehearsal(world: World): Executor {
     name: () => world.newId('container'),
     begin(run, container, cold) {
       const plan = draftPlan(world, run, cold);
-      world.events.took(run, container.id, JSON.stringify(plan), plan.queuedMs);
+      world.events.took(run, container.id, keptPlan(plan), plan.queuedMs);
       enter({ run, container, plan }, 'queued');
     },
   });
@@ -168,7 +168,9 @@ function readersOf({ deployments }: World): Pick<Executor, 'view' | 'log' | 'out
   };
 }
 
-const planOf = (state: string | null): RunPlan | undefined =>
+/** The plan as it is kept with the run, and as it was made. */
+export const keptPlan = (plan: RunPlan): string => JSON.stringify(plan);
+export const planOf = (state: string | null): RunPlan | undefined =>
   state === null ? undefined : (JSON.parse(state) as RunPlan);
 
 /** The remaining steps after the stored `status`: no step twice, and no outdated progress. */

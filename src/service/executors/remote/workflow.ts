@@ -143,7 +143,7 @@ function faultIn(value: unknown, bounds: Bounds | undefined): string | undefined
   if (bounds === undefined || isLink(value)) return undefined;
   const { min, max, options } = bounds;
   // Files are put there before the run.
-  if (options !== undefined && bounds.isFile !== true && !options.includes(String(value))) {
+  if (options !== undefined && bounds.isFile !== true && !options.includes(choiceText(value))) {
     const some = options.slice(0, OPTIONS_SHOWN).map((one) => JSON.stringify(one));
     const more = options.length > OPTIONS_SHOWN ? `, … (${options.length})` : '';
     return `is ${JSON.stringify(value)}, and there is ${some.length === 0 ? 'nothing to choose' : `${some.join(', ')}${more}`}`;
@@ -154,6 +154,10 @@ function faultIn(value: unknown, bounds: Bounds | undefined): string | undefined
   const isHigh = max !== undefined && compareNumbers(number, max) > 0;
   return isLow || isHigh ? `is ${number}, not ${rangeText(min, max)}` : undefined;
 }
+
+/** A choice as its node lists it. */
+const choiceText = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
 const rangeText = (min: string | undefined, max: string | undefined): string =>
   min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `from ${min} to ${max}`;

@@ -1,0 +1,26 @@
+// Restored is made (R35): whatever is kept is read back equal to what was written, and does the same.
+
+import fc from 'fast-check';
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import type { AnyKind } from './kind.ts';
+import { SERVICE_KINDS } from './service-kinds.ts';
+
+const KINDS: readonly AnyKind[] = [...SERVICE_KINDS];
+
+describe.each(KINDS)('$name', ({ made, restored, behaves = () => undefined }) => {
+  it('is read back equal to what was written, and does the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async (one) => {
+        const folder = freshFolder();
+        const before = behaves(one);
+        const again = await restored(one, folder);
+        expect(again).toEqual(one);
+        expect(behaves(again)).toEqual(before);
+        rmSync(folder, { recursive: true, force: true });
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,262 @@
+// What the run service keeps in its database.
+
+import fc from 'fast-check';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { openDatabase, type Database, type NewRun, type ServerRow } from '../../src/service/database.ts';
+import {
+  keptState,
+  stateIn,
+  type RunState,
+  type StoredFile,
+  type StoredOutput,
+} from '../../src/service/executors/remote/assigned-run.ts';
+import type { ClassInput, Graph, Made, NodeClass } from '../../src/service/executors/remote/backend.ts';
+import { filledGraph, NO_FILES } from '../../src/service/executors/remote/filled-workflow.ts';
+import {
+  faultsOf,
+  inputRefusals,
+  keptWorkflow,
+  restoredWorkflow,
+  workflowOf,
+  type Workflow,
+} from '../../src/service/executors/remote/workflow.ts';
+import type { RunPlan } from '../../src/service/executors/rehearsal/planned-result.ts';
+import { keptPlan, planOf } from '../../src/service/executors/rehearsal/rehearsal.ts';
+import { kind } from './kind.ts';
+import { count, few, integer, list, ms, name, nested, recordOf, scalar, text } from './shapes.ts';
+
+/** Writes with one service, and reads with the next one. */
+function through<T>(folder: string, write: (database: Database) => void, read: (database: Database) => T): T {
+  const file = join(folder, `${randomUUID()}.db`);
+  const before = openDatabase(file);
+  before.together(() => write(before));
+  before.close();
+  const after = openDatabase(file);
+  try {
+    return read(after);
+  } finally {
+    after.close();
+  }
+}
+
+const run = recordOf<NewRun>({
+  id: fc.uuid(),
+  deploymentId: fc.uuid(),
+  inputs: fc.dictionary(name, nested, { noNullPrototype: true }).map((any) => JSON.stringify(any)),
+  gpu: text,
+  webhook: fc.option(text),
+  intermediate: fc.constantFrom(0, 1),
+  createdMs: ms,
+  owner: text,
+  faults: text,
+});
+
+const logLine = recordOf<RunState['lines'][number]>({
+  atMs: ms,
+  level: fc.constantFrom('info', 'error', 'webhook'),
+  message: text,
+});
+const made = recordOf<Made>({
+  node: name,
+  key: text,
+  files: list(
+    recordOf<Made['files'][number]>({ filename: text, subfolder: text, type: text, asset: text }, ['asset']),
+  ),
+  texts: list(text),
+});
+const state = recordOf<RunState>(
+  {
+    server: text,
+    isSent: fc.boolean(),
+    deaths: few,
+    losses: few,
+    placedMs: ms,
+    askedMs: ms,
+    tries: count,
+    ref: text,
+    left: list(text),
+    startedMs: ms,
+    unknownSinceMs: ms,
+    notPutAt: list(text),
+    made: recordOf<NonNullable<RunState['made']>>({ outputs: list(made), ranMs: count, atMs: ms }, ['ranMs']),
+    outputs: list(
+      recordOf<StoredOutput>({
+        node: name,
+        key: text,
+        files: list(recordOf<StoredFile>({ filename: text, path: text, type: text, bytes: count })),
+        texts: list(text),
+      }),
+    ),
+    lines: list(logLine),
+  },
+  [
+    'losses',
+    'placedMs',
+    'askedMs',
+    'tries',
+    'ref',
+    'left',
+    'startedMs',
+    'unknownSinceMs',
+    'notPutAt',
+    'made',
+    'outputs',
+  ],
+);
+
+const plan = recordOf<RunPlan>({
+  queuedMs: ms,
+  startsMs: ms,
+  runMs: count,
+  endsMs: ms,
+  ending: fc.constantFrom('success', 'failed', 'timeout', 'preempted', 'silent'),
+  outputs: few,
+});
+
+const server = recordOf<ServerRow>({
+  url: text,
+  kind: fc.constantFrom('comfyui', 'comfy-api'),
+  gpu: fc.option(text),
+  headersFile: fc.option(text),
+  seats: fc.option(count),
+});
+
+const bound = fc.oneof(
+  integer.map((any) => JSON.stringify(any)),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+);
+const classInput = recordOf<ClassInput>(
+  {
+    type: fc.constantFrom('INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'IMAGE'),
+    default: nested,
+    min: bound,
+    max: bound,
+    options: list(text),
+    isFile: fc.boolean(),
+  },
+  ['default', 'min', 'max', 'options'],
+);
+const CLASSES = ['Draw', 'Sampler', 'SaveImage'];
+const classes = fc
+  .tuple(
+    ...CLASSES.map(() =>
+      recordOf<NodeClass>({
+        inputs: fc.dictionary(name, classInput, { maxKeys: 4, noNullPrototype: true }),
+        isOutput: fc.constant(true),
+        isPaid: fc.boolean(),
+      }),
+    ),
+  )
+  .map((all) => new Map(all.map((one, at) => [CLASSES[at] ?? '', one])));
+
+const graph: fc.Arbitrary<Graph> = fc.dictionary(
+  fc.constantFrom('3', '12', '7:1'),
+  fc.record({
+    class_type: fc.constantFrom(...CLASSES),
+    inputs: fc.dictionary(fc.oneof(name, fc.constant('filename_prefix')), fc.oneof(scalar, nested), {
+      maxKeys: 4,
+      noNullPrototype: true,
+    }),
+    _meta: fc.record({ title: text }, { requiredKeys: [] }),
+  }),
+  { minKeys: 1, maxKeys: 3, noNullPrototype: true },
+);
+
+/** Of any graph whose server would take it, with names of the user. */
+const workflow = fc
+  .tuple(text, graph, fc.option(classes, { nil: undefined }), fc.nat({ max: 1e6 }))
+  .filter(([, nodes, known]) => faultsOf(nodes, known).length === 0)
+  .map(([title, nodes, known, runTimeoutSeconds]) => ({
+    ...workflowOf(title, nodes, known),
+    runTimeoutSeconds,
+  }));
+
+const REQUESTS = fc.sample(
+  fc.dictionary(fc.constantFrom('3.seed', '3.prompt', 'prompt', '12.größe', '7:1.prompt'), scalar),
+  { numRuns: 40, seed: 7 },
+);
+
+/** What it refuses, and what it sends: as texts, with every digit. */
+function answersOf(one: Workflow): readonly unknown[] {
+  const given = one.inputs.map(({ name: input, default: usual }) => ({ [input]: usual }));
+  return [...REQUESTS, ...given].map((request) => [
+    JSON.stringify(inputRefusals(one, request)),
+    JSON.stringify(filledGraph(one, request, { id: 'r', day: '2026-11-29' }, NO_FILES)),
+  ]);
+}
+
+export const SERVICE_KINDS = [
+  kind<NewRun>({
+    name: 'run',
+    made: run,
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => database.insert(one),
+        (database) => {
+          const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, owner, faults } =
+            database.find(one.id) ?? one;
+          return { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, owner, faults };
+        },
+      ),
+  }),
+  kind<RunState>({
+    name: 'run.state of own GPUs',
+    made: state,
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => {
+          database.insert({ ...fc.sample(run, { numRuns: 1, seed: 1 })[0]!, id: 'r' });
+          database.keep(1, keptState(one));
+        },
+        (database) => stateIn(database.find('r')?.state ?? null) as RunState,
+      ),
+  }),
+  kind<RunPlan>({
+    name: 'run.state of the simulation',
+    made: plan,
+    restored: (one) => planOf(keptPlan(one)) as RunPlan,
+  }),
+  kind<ServerRow>({
+    name: 'server',
+    made: server,
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => database.keepServer(one),
+        (database) => ({ ...database.servers()[0] }) as ServerRow,
+      ),
+  }),
+  kind<Workflow>({
+    name: 'workflow',
+    made: workflow,
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => database.keepWorkflow(one.id, keptWorkflow(one)),
+        (database) => restoredWorkflow(database.workflows()[0] ?? ''),
+      ),
+    behaves: answersOf,
+  }),
+  kind<{
+    readonly atMs: number;
+    readonly method: string;
+    readonly outcome: string;
+    readonly tookMs: number;
+    readonly body: string;
+  }>({
+    name: 'delivery',
+    made: fc.record({ atMs: ms, method: text, outcome: text, tookMs: count, body: text }),
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => database.delivered([{ ...one, run: 1 }]),
+        (database) => {
+          const [{ atMs, method, outcome, tookMs, body } = one] = database.deliveriesOf(1);
+          return { atMs, method, outcome, tookMs, body };
+        },
+      ),
+  }),
+];
