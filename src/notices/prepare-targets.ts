@@ -1,14 +1,13 @@
 // Who is notified of a batch, and what this machine must know for that.
 
-import { accessSync, constants, appendFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
 import { join, resolve } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { takeStateFolder } from '../host/state-folder.ts';
+import { keepLine, keptLines } from '../host/kept-lines.ts';
 import { shellWord } from '../errors/outside-text.ts';
-import { textIfThere } from '../errors/file-fault.ts';
 
 /**
  * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its
@@ -62,14 +61,9 @@ function isProgram(path: string): boolean {
 
 const programsFile = (home: string): string => join(home, 'programs');
 
-function allowProgram(home: string, path: string): void {
-  if (allowedPrograms(home).includes(path)) return;
-  takeStateFolder(home);
-  appendFileSync(programsFile(home), `${path}\n`, { mode: 0o600 });
-}
+export const allowProgram = (home: string, path: string): void => keepLine(programsFile(home), path);
 
-export const allowedPrograms = (home: string): readonly string[] =>
-  textIfThere(programsFile(home))?.split('\n').filter(Boolean) ?? [];
+export const allowedPrograms = (home: string): readonly string[] => keptLines(programsFile(home));
 
 const PROGRAM = 'exec:';
 

@@ -3,23 +3,18 @@
 // so a batch also continues when a command without --out restarts the servers. Sheets the workers of a cluster may read below
 // RUNSHEET_OUT and RUNSHEET_SHEETS, because everybody who may start a workflow there can name one.
 
-import { appendFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isBelow } from '../host/below.ts';
 import { isS3Address, s3Address, s3PlaceOf } from '../host/s3-keys.ts';
-import { takeStateFolder } from '../host/state-folder.ts';
-import { textIfThere } from '../errors/file-fault.ts';
+import { keepLine, keptLines } from '../host/kept-lines.ts';
 
 type Place = { readonly home: string; readonly out: string };
 
 const outsFile = (home: string): string => join(home, 'outs');
 
 /** Allows the workers to use the batches in `out` from now on. */
-export function allowOut({ home, out }: Place): void {
-  if (keptOuts(home).includes(out)) return;
-  takeStateFolder(home);
-  appendFileSync(outsFile(home), `${out}\n`, { mode: 0o600 });
-}
+export const allowOut = ({ home, out }: Place): void => keepLine(outsFile(home), out);
 
 /** A batch folder may be a link: a user who can create one here could create a batch here as well. */
 export function isAllowed(folder: string, { home, out }: Place): boolean {
@@ -63,8 +58,7 @@ function parentOf(folder: string): string | undefined {
   return s3Address({ ...place, key: parts.slice(0, -1).join('/') });
 }
 
-const keptOuts = (home: string): readonly string[] =>
-  textIfThere(outsFile(home))?.split('\n').filter(Boolean) ?? [];
+export const keptOuts = (home: string): readonly string[] => keptLines(outsFile(home));
 
 /** undefined if there is no such folder. */
 function realOf(path: string): string | undefined {
