@@ -34,7 +34,7 @@ export function parseExactly(text: string): unknown {
  * JSON text from which `parseExactly` makes an equal value. A number beyond 2^53 gets an exponent, because its digits would come
  * back as a {@link RawNumber}, with which nothing can be compared.
  */
-export const exactText = (value: unknown): string => JSON.stringify(value, lossless);
+export const exactText = (value: unknown, indent?: number): string => JSON.stringify(value, lossless, indent);
 
 const lossless = (_key: string, value: unknown): unknown => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;
@@ -53,7 +53,7 @@ export function compareNumbers(a: string, b: string): number {
 export function integerFrom(text: string): number | RawNumber | undefined {
   if (!INTEGER.test(text)) return undefined;
   const value = Number(text);
-  return String(value) === text ? value : exactJson.rawJSON(text);
+  return Number.isSafeInteger(value) && String(value) === text ? value : exactJson.rawJSON(text);
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {

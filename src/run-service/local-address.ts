@@ -1,5 +1,6 @@
 // Resolves the base address `local`: where the local run service of this state folder listens.
 
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyFromEnvironment } from '../host/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
@@ -11,7 +12,10 @@ export const LOCAL = 'local';
 
 type LocalAddress = { readonly base: string; readonly token: string };
 
-export const localFile = (home: string): string => join(home, 'local-service.json');
+const localFile = (home: string): string => join(home, 'local-service.json');
+
+export const keepLocalService = (home: string, address: LocalAddress): void =>
+  writeFileSync(localFile(home), JSON.stringify(address), { mode: 0o600 });
 
 /** undefined if none was started in this state folder. */
 export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {

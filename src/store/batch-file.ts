@@ -3,6 +3,7 @@
 
 import { definedOnly } from '../options/defined-only.ts';
 import { jsonIn } from '../errors/outside-text.ts';
+import { exactText, parseExactly } from '../host/exact-json.ts';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';
@@ -18,7 +19,17 @@ export const BATCH_FILE = 'batch.json';
 export const PIPELINE_FILE = 'pipeline.json';
 export const SUMMARY_FILE = 'summary.json';
 
-const words = z.record(z.string(), z.string());
+/** Any names, as they are: `z.record` leaves out those that every object has, such as `__proto__`. */
+const byName = <T extends z.ZodType>(of: T) =>
+  z.custom<Record<string, z.output<T>>>(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.values(value).every((one) => of.safeParse(one).success),
+    { error: 'is no object with such values' },
+  );
+const words = byName(z.string());
 const count = z.number().int().nonnegative();
 const waitMs = z.number().nonnegative();
 const mark = z.string().regex(/^[0-9a-f]{16}$/);
@@ -48,7 +59,7 @@ const sheetOptions = z.object({
   map: words,
   set: words,
   drop: z.array(z.string()),
-  types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json', 'file', 'files'])),
+  types: byName(z.enum(['string', 'int', 'float', 'bool', 'json', 'file', 'files'])),
 });
 
 /** The limits that a batch has only if the user set them. */
@@ -68,7 +79,7 @@ const schema = z.object({
   /** The key of the call of a program that made it; a repeated call finds it. */
   madeFor: z.string().exactOptional(),
   /** Of a stage of a pipeline: its definition when the batch was made. */
-  stage: z.looseObject({}).exactOptional(),
+  stage: byName(z.unknown()).exactOptional(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** The sheet's name as the user typed it. */
@@ -146,7 +157,7 @@ const schema = z.object({
       pollIntervalMs: waitMs,
     }),
     /** US dollars per second by GPU. */
-    prices: z.record(z.string(), z.number()),
+    prices: byName(z.number()),
   }),
   concurrency: count.min(1),
   /** The useful concurrency of each GPU is found, from this start up to `concurrency`. */
@@ -169,9 +180,9 @@ export type BatchFile = z.infer<typeof schema>;
 
 /** Creates batch.json; false if the batch exists already. */
 export async function createBatchFile(store: Store, file: BatchFile): Promise<boolean> {
-  const text = JSON.stringify(file, undefined, 2);
+  const text = exactText(file, 2);
   // Programs may give settings that no command accepts, such as NaN; no worker could read that batch.
-  const [wrong] = schema.safeParse(JSON.parse(text)).error?.issues ?? [];
+  const [wrong] = schema.safeParse(parseExactly(text)).error?.issues ?? [];
   if (wrong !== undefined)
     throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
   // More is not read back from S3.
@@ -184,7 +195,7 @@ export async function createBatchFile(store: Store, file: BatchFile): Promise<bo
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
-  const json = jsonIn(text);
+  const json = jsonIn(text, parseExactly);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   if (oldFormat.safeParse(json).success) throw problem('E514', { folder: store.location });
@@ -194,7 +205,8 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 }
 
 /** A batch.json that is kept under another name; undefined for anything else. */
-export const readBatchText = (text: string): BatchFile | undefined => schema.safeParse(jsonIn(text)).data;
+export const readBatchText = (text: string): BatchFile | undefined =>
+  schema.safeParse(jsonIn(text, parseExactly)).data;
 
 const oldFormat = z.looseObject({ format: z.literal(1) });
 

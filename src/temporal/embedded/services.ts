@@ -3,7 +3,6 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -12,7 +11,7 @@ import { keepSecret } from '../../errors/redact.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
-import { localFile } from '../../run-service/local-address.ts';
+import { keepLocalService } from '../../run-service/local-address.ts';
 import { temporalBinary } from './binary.ts';
 import type { Ports } from './ports.ts';
 import {
@@ -161,7 +160,7 @@ function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
     const child = spawnChild(program);
     const environment = { RUNSHEET_SERVICE_TOKEN: token };
     const service = await startChild({ program, child, port: ports.service, environment });
-    writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
+    if (service.url !== undefined) keepLocalService(config.home, { base: service.url, token });
     return service;
   };
   return supervise({ start, ...reports(params, 'the local run service') });
