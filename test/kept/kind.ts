@@ -5,6 +5,8 @@ import type fc from 'fast-check';
 export type Kind<T> = {
   readonly name: string;
   readonly made: fc.Arbitrary<T>;
+  /** How many are tried (default: 40). */
+  readonly runs?: number;
   /** Keeps it in this empty folder, and returns what another process would read. */
   readonly restored: (made: T, folder: string) => T | Promise<T>;
   /** What it does, which must be the same before and afterwards. */

@@ -4,12 +4,9 @@ import fc from 'fast-check';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import type { AnyKind } from './kind.ts';
-import { SERVICE_KINDS } from './service-kinds.ts';
+import { KINDS } from './kinds.ts';
 
-const KINDS: readonly AnyKind[] = [...SERVICE_KINDS];
-
-describe.each(KINDS)('$name', ({ made, restored, behaves = () => undefined }) => {
+describe.each(KINDS)('$name', ({ made, restored, runs = 40, behaves = () => undefined }) => {
   it('is read back equal to what was written, and does the same', async () => {
     await fc.assert(
       fc.asyncProperty(made, async (one) => {
@@ -20,7 +17,7 @@ describe.each(KINDS)('$name', ({ made, restored, behaves = () => undefined }) =>
         expect(behaves(again)).toEqual(before);
         rmSync(folder, { recursive: true, force: true });
       }),
-      { numRuns: 60 },
+      { numRuns: runs },
     );
   });
 });

@@ -3,7 +3,16 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { openDatabase, type Database, type NewRun, type ServerRow } from '../../src/service/database.ts';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  openDatabase,
+  type Database,
+  type NewRun,
+  type RunRow,
+  type ServerRow,
+  type UploadRow,
+} from '../../src/service/database.ts';
 import {
   keptState,
   stateIn,
@@ -22,7 +31,9 @@ import {
   type Workflow,
 } from '../../src/service/executors/remote/workflow.ts';
 import type { RunPlan } from '../../src/service/executors/rehearsal/planned-result.ts';
+import { openStorage } from '../../src/service/storage.ts';
 import { keptPlan, planOf } from '../../src/service/executors/rehearsal/rehearsal.ts';
+import { STATUSES } from '../../src/run-service/contract/statuses.ts';
 import { kind } from './kind.ts';
 import { count, few, integer, list, ms, name, nested, recordOf, scalar, text } from './shapes.ts';
 
@@ -51,6 +62,25 @@ const run = recordOf<NewRun>({
   owner: text,
   faults: text,
 });
+
+const SOME_RUN: NewRun = {
+  id: 'r',
+  deploymentId: 'd',
+  inputs: '{}',
+  gpu: 'L4',
+  webhook: null,
+  intermediate: 0,
+  createdMs: 1,
+  owner: 'ann',
+  faults: '',
+};
+type RunProgress = {
+  readonly [
+    Field in 'containerId' | 'queuedMs' | 'startedMs' | 'endedMs' | 'updatedMs' | 'lostMs' | 'status'
+  ]: NonNullable<RunRow[Field]>;
+};
+
+type KeptUpload = Omit<UploadRow, 'bytes'> & { readonly bytes: Uint8Array };
 
 const logLine = recordOf<RunState['lines'][number]>({
   atMs: ms,
@@ -201,6 +231,36 @@ export const SERVICE_KINDS = [
         },
       ),
   }),
+  kind<RunProgress>({
+    name: 'progress of a run',
+    made: fc.record({
+      containerId: text,
+      queuedMs: ms,
+      startedMs: ms,
+      endedMs: ms,
+      updatedMs: ms,
+      lostMs: fc.nat(),
+      status: fc.constantFrom(...STATUSES),
+    }),
+    restored: (one, folder) =>
+      through(
+        folder,
+        (database) => {
+          database.insert({ ...SOME_RUN, id: 'r' });
+          database.lost(1, one.lostMs, true, true);
+          const { containerId: place, queuedMs, updatedMs } = one;
+          database.took(1, { place, state: '{}', atMs: updatedMs, queuedMs, gpu: 'L4' });
+          database.reached(1, 'started', updatedMs, one.startedMs);
+          database.ended(1, one.status, one.endedMs, updatedMs);
+        },
+        (database) => {
+          const { containerId, queuedMs, startedMs, endedMs, updatedMs, lostMs, lostRuns, status } =
+            database.find('r') as RunRow;
+          if (lostRuns !== 1) throw new Error(`it was executed in vain ${lostRuns} times`);
+          return { containerId, queuedMs, startedMs, endedMs, updatedMs, lostMs, status } as RunProgress;
+        },
+      ),
+  }),
   kind<RunState>({
     name: 'run.state of own GPUs',
     made: state,
@@ -208,7 +268,7 @@ export const SERVICE_KINDS = [
       through(
         folder,
         (database) => {
-          database.insert({ ...fc.sample(run, { numRuns: 1, seed: 1 })[0]!, id: 'r' });
+          database.insert({ ...SOME_RUN, id: 'r' });
           database.keep(1, keptState(one));
         },
         (database) => stateIn(database.find('r')?.state ?? null) as RunState,
@@ -259,4 +319,78 @@ export const SERVICE_KINDS = [
         },
       ),
   }),
+  kind<KeptUpload>({
+    name: 'upload',
+    made: fc.record({
+      id: fc.uuid(),
+      owner: text,
+      name: text,
+      type: text,
+      uploadedMs: ms,
+      bytes: fc.uint8Array(),
+    }),
+    restored: async ({ bytes, ...upload }, folder) => {
+      const at = { database: join(folder, 'runs.db'), ownerUploadBytes: 1_000 };
+      const before = openStorage(at);
+      await before.uploads.store(upload, Readable.from([bytes]), 1_000);
+      before.close();
+      const after = openStorage(at);
+      const { bytes: length, ...row } = after.uploads.find(upload.id) as UploadRow;
+      const content = await after.uploads.open(upload.id);
+      const again = content === undefined ? Buffer.of() : await buffer(content);
+      after.close();
+      if (length !== again.length) throw new Error(`it has ${length} bytes, and its file ${again.length}`);
+      return { ...row, bytes: Uint8Array.from(again) };
+    },
+  }),
+  kind<null>({
+    name: 'id of the service',
+    made: fc.constant(null),
+    runs: 1,
+    restored: (_, folder) => {
+      const idOf = (): string => {
+        const database = openDatabase(join(folder, 'runs.db'));
+        database.close();
+        return database.id;
+      };
+      const [first, second] = [idOf(), idOf()];
+      if (first === '' || first !== second) throw new Error(`it is ${first}, and then ${second}`);
+      return null;
+    },
+  }),
 ];
+
+/** The tables of the database, and which kind has their columns. */
+export const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  run: {
+    run: [
+      'number',
+      'id',
+      'deploymentId',
+      'place',
+      'inputs',
+      'gpu',
+      'webhook',
+      'intermediate',
+      'createdMs',
+      'owner',
+      'faults',
+    ],
+    'progress of a run': [
+      'status',
+      'updatedMs',
+      'endedMs',
+      'containerId',
+      'queuedMs',
+      'startedMs',
+      'lostMs',
+      'lostRuns',
+    ],
+    'run.state of own GPUs': ['state'],
+  },
+  delivery: { delivery: ['run', 'atMs', 'method', 'outcome', 'tookMs', 'body'] },
+  upload: { upload: ['id', 'owner', 'name', 'type', 'bytes', 'uploadedMs'] },
+  server: { server: ['url', 'kind', 'gpu', 'headersFile', 'seats'] },
+  workflow: { workflow: ['id', 'json', 'place'] },
+  service: { 'id of the service': ['id'] },
+};

@@ -1,7 +1,7 @@
 // Values as people, sheets and servers make them: any language, any length of digits, nothing, and much of it.
 
 import fc from 'fast-check';
-import { integerFrom } from '../../src/host/exact-json.ts';
+import { integerFrom, parseExactly } from '../../src/host/exact-json.ts';
 
 type Fields<T> = { readonly [K in keyof T]-?: fc.Arbitrary<Exclude<T[K], undefined>> };
 type OptionalIn<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
@@ -11,11 +11,12 @@ export const recordOf = <T extends object>(
   fields: Fields<T>,
   optional: readonly OptionalIn<T>[] = [],
 ): fc.Arbitrary<T> => {
-  const requiredKeys = Object.keys(fields).filter((name) => !optional.includes(name as never));
-  return fc.record(fields as Record<string, fc.Arbitrary<unknown>>, {
+  const names = Object.keys(fields) as (keyof T)[];
+  const requiredKeys = names.filter((field) => !optional.includes(field as never));
+  return fc.record(fields, {
     requiredKeys,
     noNullPrototype: true,
-  }) as unknown as fc.Arbitrary<T>;
+  });
 };
 
 const WORDS = [
@@ -39,7 +40,6 @@ export const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: 'binary' }).map((any) => any.toWellFormed()),
 );
-export const line = text.map((any) => any.replaceAll(/[\r\n\u0000]/g, ' '));
 export const name = fc.oneof(
   fc.constantFrom('prompt', '3.seed', 'größe', 'constructor'),
   fc.string({ minLength: 1 }),
@@ -88,4 +88,7 @@ export const { value: nested } = fc.letrec<{ value: unknown }>((tie) => ({
 export const dictionary = <T>(values: fc.Arbitrary<T>, names = name): fc.Arbitrary<Record<string, T>> =>
   fc.dictionary(names, values, { maxKeys: 4, noNullPrototype: true });
 export const list = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(of, { maxLength: 4 });
-export const inputs = dictionary(scalar);
+/** Inputs are always read from JSON: of a page, a request or a flag. */
+export const inputs = dictionary(fc.oneof(scalar, nested)).map(
+  (any) => parseExactly(JSON.stringify(any)) as Readonly<Record<string, unknown>>,
+);
