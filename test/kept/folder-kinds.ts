@@ -108,9 +108,10 @@ const started = recordOf<Started>(
     workflow,
     holder,
     rebuilding: fc.record({ id: text, since: ms, holder }),
+    rebuiltPass: least,
     takenBack: text,
   },
-  ['serviceNowMs', 'holder', 'rebuilding', 'takenBack'],
+  ['serviceNowMs', 'holder', 'rebuilding', 'rebuiltPass', 'takenBack'],
 );
 const passFile = recordOf<PassFile>(
   {
