@@ -271,7 +271,9 @@ async function deliver(
   const waitedMs = Date.now() - startedAt;
   const isSlow = kind === 'host' && waitedMs >= SLOW_HOST_MS;
   if (isSlow) slow.host ??= reason;
-  if (!ended.isLastTry) return { place: ended.place, kind, reason, ...(isSlow && { waitedMs }) };
+  const isEmpty = delivery.kind === 'file' && delivery.isEmpty === true;
+  if (!ended.isLastTry)
+    return { place: ended.place, kind, reason, ...(isSlow && { waitedMs }), ...(isEmpty && { isEmpty }) };
   return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
 }
 

@@ -9,7 +9,7 @@ import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
-import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
+import { EmptyRun, FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';
@@ -37,8 +37,8 @@ export type Delivery =
       /** Which texts were cut, and why. */
       readonly note?: string;
     }
-  /** The run has no outputs, or one of its files is gone, refused or too large. */
-  | { readonly kind: 'file'; readonly reason: string }
+  /** One of its files is gone, refused or too large; or the run has no output at all. */
+  | { readonly kind: 'file'; readonly reason: string; readonly isEmpty?: true }
   /** The file's host or the run service is down, slow or failing: nothing is known about the files. */
   | { readonly kind: 'host'; readonly host: string; readonly reason: string };
 
@@ -74,7 +74,7 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
 /** If the host also failed in other ways, its answer that a file is gone is not trusted. */
 function verdict(fault: FileFault | HostFault, erred: HostFault | undefined): Delivery {
   if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY))
-    return { kind: 'file', reason: fault.message };
+    return { kind: 'file', reason: fault.message, ...(fault instanceof EmptyRun ? { isEmpty: true } : {}) };
   const { host, message } = erred ?? (fault as HostFault);
   return { kind: 'host', host, reason: message };
 }
@@ -102,8 +102,7 @@ class OutputDownload {
     const run = await this.#readRun();
     const listed = run.outputs.flatMap(({ nodeId, files }) => files.map((file) => ({ nodeId, file })));
     const texts = run.outputs.flatMap((output) => output.texts);
-    if (listed.length + texts.length === 0)
-      throw new FileFault('the run succeeded without any output', FEW_TRIES);
+    if (listed.length + texts.length === 0) throw new EmptyRun();
     const { files: most } = this.#limits;
     if (listed.length > most)
       throw new FileFault(`the run has ${listed.length} files; the limit is ${most}`, ONE_TRY);

@@ -181,7 +181,9 @@ function noted({ ownRuns }: Deps, { file }: OpenBatch, { request }: Prepared, re
 function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
   const result = classifyResponse(facts);
   if (result === 'accepted' && facts.runId !== undefined) return { ...name, result, runId: facts.runId };
-  const reason = facts.error ?? `the run service answered ${facts.status}: ${facts.detail ?? ''}`;
+  const lacksId = result === 'unconfirmed' && facts.status !== undefined && facts.status < 300;
+  const status = `${facts.status}${lacksId ? ' without a run id' : ''}`;
+  const reason = facts.error ?? `the run service answered ${status}: ${facts.detail ?? ''}`;
   return {
     ...name,
     result: result === 'accepted' ? 'unconfirmed' : result,

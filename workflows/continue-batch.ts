@@ -9,7 +9,8 @@
 
 import { CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import { progress } from '../src/batch/shown/progress.ts';
-import { maySnapshot, snapshot, endsOften, isAtRest } from '../src/batch/state/snapshot.ts';
+import { endsOften, isAtRest } from '../src/batch/state/rest.ts';
+import { maySnapshot, snapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
 

@@ -75,6 +75,8 @@ export type DeferredRow = {
   readonly kind: 'host' | 'file';
   readonly reason: string;
   readonly waitedMs?: number;
+  /** Its run succeeded and has no files, which is a fact of the run; its kind is `file` for older workers. */
+  readonly isEmpty?: true;
 };
 
 /** `rung`: absent for an attempt on none. */

@@ -23,7 +23,7 @@ export const rungNow = (state: State, place: number): number | undefined =>
 
 /** The row with its next attempt. */
 export const nextAttempt = (state: State, row: Base): Base => {
-  const { rung: _, ...base } = baseOf(row);
+  const { rung: _, absences: __, ...base } = baseOf(row);
   return { ...base, attempt: row.attempt + 1, ...onRung(rungNow(state, row.place)) };
 };
 

@@ -88,7 +88,7 @@ export const OLDEST = 4;
 export const READS = 6;
 
 /** The version of the batches that this code starts. */
-export const WRITES = 5;
+export const WRITES = 6;
 
 /** Returns the version. Throws a plain error if it is too new or too old: Temporal then retries the task on another worker. */
 export function readableVersion(version: number): number {

@@ -19,10 +19,12 @@ import {
   pauseForDeadline,
   pauseForFailures,
   pauseForPool,
+  pauseForUnclear,
   pauseForUnconfirmed,
   resumeFromPool,
   resumeFromUnconfirmed,
 } from './decisions/pause.ts';
+import { judgeTrial } from './decisions/judge-trial.ts';
 import { notify } from './decisions/notify.ts';
 import { poll } from './decisions/poll.ts';
 import { reconcile } from './decisions/reconcile.ts';
@@ -47,8 +49,10 @@ export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
   pauseForUnconfirmed,
+  pauseForUnclear,
   resumeFromPool,
   pauseForPool,
+  judgeTrial,
   judgeCanary,
   pauseForFailures,
   pauseForDeadline,

@@ -188,6 +188,7 @@ export type RawAnswer = {
 };
 
 const MESSAGE_MAX = 500;
+const TITLE_MAX = 100;
 
 /** The facts of an answer to Queue Run; never throws, whatever the body contains. */
 function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
@@ -206,11 +207,22 @@ function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
 /** The service's error message in one line: its sentence, its problems, or the start of the body. */
 export function messageOf({ text }: RawAnswer): string {
   const error = errorSchema.safeParse(jsonIn(text));
-  if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonIn(text)).data ?? text);
+  if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonIn(text)).data ?? pageText(text) ?? text);
   const { detail } = error.data;
   return oneLine(
     typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '),
   );
+}
+
+const PAGE_CHARS = 4_000;
+
+/** `a web page "Sign in"`, by its title or its first words; undefined if the text is none. */
+function pageText(text: string): string | undefined {
+  const page = text.slice(0, PAGE_CHARS);
+  if (!/^\s*(?:<!doctype html|<html|<head)\b/i.test(page)) return undefined;
+  const title = /<title[^>]*>([^<]+)/i.exec(page)?.[1];
+  const words = page.replaceAll(/<(script|style)\b[^]*?<\/\1>|<[^>]*>/gi, ' ');
+  return `a web page "${shortened((title ?? words).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX)}"`;
 }
 
 function problemsOf(text: string): readonly ValidationProblem[] | undefined {

@@ -1,5 +1,9 @@
 // The reasons why a file cannot be downloaded. A fault of the file finally fails the row; a fault of the host is temporary.
 
+/** For expired links and short outages: a few tries within seconds. */
+export const FEW_TRIES = 5;
+export const ONE_TRY = 1;
+
 /** `tries`: how many consecutive tries make sense before the fault counts; 1 if a retry cannot help. */
 class Fault extends Error {
   readonly tries: number;
@@ -15,6 +19,13 @@ export class FileFault extends Fault {
   override readonly name = 'FileFault';
 }
 
+/** A run that succeeded and has no output: a fact of the run, and no fault of a host. */
+export class EmptyRun extends FileFault {
+  constructor() {
+    super('the run succeeded but produced no file', FEW_TRIES);
+  }
+}
+
 /** A fault of the file's host or of the run service: unreachable, slow or failing. */
 export class HostFault extends Fault {
   override readonly name = 'HostFault';
@@ -25,7 +36,3 @@ export class HostFault extends Fault {
     this.host = host;
   }
 }
-
-/** For expired links and short outages: a few tries within seconds. */
-export const FEW_TRIES = 5;
-export const ONE_TRY = 1;

@@ -132,7 +132,8 @@ describe('downloading the outputs of a run', () => {
     const service = showing((id) => runOf(id, 'success'));
     expect(await deliver({ service })).toEqual({
       kind: 'file',
-      reason: 'the run succeeded without any output',
+      reason: 'the run succeeded but produced no file',
+      isEmpty: true,
     });
   });
 

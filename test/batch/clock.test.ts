@@ -133,6 +133,7 @@ describe('set clocks', () => {
 
   it('a batch wakes often during a reading of the lists, and after a while as often as it reads them', () => {
     const { state } = unconfirmed();
+    state.unclearSince = undefined;
     const waits = [];
     for (let wakes = 0; wakes < 12; wakes += 1) {
       waits.push(believesUntil(state) - state.now);

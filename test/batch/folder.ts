@@ -6,7 +6,7 @@ import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
-type Fetch = 'fetched' | DeferredRow['kind'];
+type Fetch = 'fetched' | 'empty' | DeferredRow['kind'];
 
 /** Of all rows of a part, or of each of them. */
 export type Fetched = Fetch | ((place: number) => Fetch);
@@ -45,6 +45,7 @@ export class Folder {
       costs: part.costs,
       deferred: missing.map(({ place }) => {
         const found = fetchOf(fetch, place);
+        if (found === 'empty') return { place, kind: 'file', reason: 'no file', isEmpty: true };
         const kind = found === 'fetched' ? 'host' : found;
         return { place, kind, reason: `the ${kind} is away` };
       }),

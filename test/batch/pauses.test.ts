@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE_KINDS, pauseHint, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
+import {
+  BY_RESUME_ONLY,
+  PAUSE_KINDS,
+  pauseHint,
+  type PauseKind,
+} from '../../src/batch/pausing/pause-kinds.ts';
 import {
   pause,
   PROBE_MAX_MS,
@@ -77,14 +82,14 @@ describe('the hint of a paused batch', () => {
       for (const hint of [alone, ended]) expect(hint).toContain('runsheet resume b');
       expect(ended).not.toContain('automatically');
       expect(alone.includes('automatically')).toBe(
-        !['blocked', 'unconfirmed', 'user', 'failures', 'deadline', 'budget', 'canary'].includes(kind),
+        kind !== 'blocked' && kind !== 'unconfirmed' && !BY_RESUME_ONLY.has(kind),
       );
     },
   );
 
-  it('of a budget names twice the limit', () => {
-    expect(pauseHint('b', 'budget', true, 7_250_000_000)).toContain('runsheet resume b --max-cost 14.5');
-    expect(pauseHint('b', 'budget')).toContain('--max-cost <usd>');
+  it('of a budget names what all rows need, in whole cents, or no limit if that is not known', () => {
+    expect(pauseHint('b', 'budget', true, 7_250_000_001)).toMatch(/: runsheet resume b --max-cost 7.26$/);
+    expect(pauseHint('b', 'budget')).toMatch(/: runsheet resume b --max-cost none$/);
   });
 
   it('also exists for an unknown kind of pause from a newer worker', () => {

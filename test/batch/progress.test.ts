@@ -170,7 +170,7 @@ describe('a batch that waits', () => {
   it('for run lists says how many attempts they decide about', () => {
     const world = new World({ rows: 8, concurrency: 2 });
     world.answer(0, ['dropped']);
-    expect(reasonOf(world)).toMatch(/^2 attempts may have started runs; waiting for run lists/);
+    expect(reasonOf(world)).toMatch(/^2 attempts may have started runs \(no answer\); waiting for run lists/);
     world.passUnread(STUCK_MS);
     expect(progress(world.state).state).toBe('paused');
   });

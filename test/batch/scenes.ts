@@ -6,9 +6,15 @@ import type { BatchParams } from '../../src/batch/params.ts';
 import { TIMING } from './params.ts';
 import { World } from './world.ts';
 
-/** All slots are running: row 1 has `run-0`, row 2 `run-1`, and so on. */
+/** A world in which a row has succeeded before, so that rows are bought again at once. */
+export function proven<W extends World>(world: W): W {
+  world.state.trial = undefined;
+  return world;
+}
+
+/** The same, and all slots are running: row 1 has `run-0`, row 2 `run-1`, and so on. */
 export function running(params: Partial<BatchParams> = {}): World {
-  const world = new World(params);
+  const world = proven(new World(params));
   while (world.sends.length > 0) world.answer(0, ['accepted']);
   return world;
 }

@@ -13,7 +13,7 @@ import {
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import { type UnconfirmedRule, WRITES } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/state/snapshot.ts';
+import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/state/rest.ts';
 import { forget, put, isFull, reasonBytes } from '../../src/batch/state/put-row.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 import { begin, type State, waitingRows } from '../../src/batch/state/state.ts';

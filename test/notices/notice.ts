@@ -39,7 +39,9 @@ const FILE = {
   service: { prices: {} },
 } as unknown as BatchFile;
 
-const PROGRESS = progress(begin(paramsOf({ batch: 'b', rows: 3, maxCostNano: 2e9 }), 1, 0));
+const PROGRESS = progress(
+  begin(paramsOf({ batch: 'b', rows: 3, maxCostNano: 2e9, attemptCostNano: { '': 2e9 } }), 1, 0),
+);
 
 export const bodyOf = (notice: Notice): NoticeBody => noticeBody(FILE, notice, PROGRESS);
 

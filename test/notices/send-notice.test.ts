@@ -25,7 +25,7 @@ describe('an address', () => {
     expect(noticeSchema.strict().parse(JSON.parse(body))).toEqual(bodyOf(notice));
     expect(JSON.parse(body)).toMatchObject({
       event: 'paused',
-      text: 'b is paused (budget): no run fits. to continue with a higher limit: runsheet resume b --max-cost 4',
+      text: 'b is paused (budget): no run fits. to continue with a limit that all rows fit into: runsheet resume b --max-cost 6',
     });
     expect(headers['runsheet-notification']).toBe('0123456789abcdef-1-3');
     const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['runsheet-signature'])) ?? [];

@@ -14,6 +14,8 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   'deadline',
   'budget',
   'canary',
+  'alike',
+  'absent',
 ]);
 
 const REPAIRS_MOST = 2;

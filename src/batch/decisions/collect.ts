@@ -1,7 +1,7 @@
 // Decides when ended rows are collected: a hundred at a time, or those that have waited for some time, or the last ones.
 
 import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
-import { DEFERS_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
+import { DEFERS_MOST, EMPTIES_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
@@ -49,9 +49,9 @@ function endedDueAt(state: State, share: number): number {
   return oldest.at + (isAwaited(state) ? COLLECT_AFTER_MS : runTimeShareMs(state, COLLECT_AFTER_MS, share));
 }
 
-/** Whether sending may wait for parts: a canary is judged, a budget is released and pauses end by them. */
-const isAwaited = ({ gate, params, pauses }: State): boolean =>
-  gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0;
+/** Whether sending may wait for parts: a canary and a trial are judged, a budget is released and pauses end by them. */
+const isAwaited = ({ gate, params, pauses, trial }: State): boolean =>
+  gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0 || trial !== undefined;
 
 /** Half of a probe are rows that have not been tried: files that are refused for ever keep no good ones waiting. */
 function takeProbe({ deferred, ended }: State): readonly Ended[] {
@@ -68,7 +68,8 @@ function takeDue(state: State): readonly Ended[] {
 function toEndedRow({ cancelling }: State, row: Ended): EndedRow {
   const attempts = pastWith(row, row.outcome, row);
   const { deferral } = row;
-  const isLast = (deferral?.tries ?? 0) >= DEFERS_MOST - 1 || (deferral && cancelling !== undefined);
+  const most = deferral?.isEmpty ? EMPTIES_MOST : DEFERS_MOST;
+  const isLast = (deferral?.tries ?? 0) >= most - 1 || (deferral && cancelling !== undefined);
   return {
     place: row.place,
     attempts,

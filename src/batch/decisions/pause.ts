@@ -6,6 +6,7 @@ import { clipped } from '../../options/clipped.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import { slotsAllowed } from '../sending-limits/adaptive-cap.ts';
+import { pauseUnclear, UNCLEAR_AFTER_MS } from '../sending-limits/circuit-breaker.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
 import type { Canary } from '../params.ts';
 import type { Membership } from '../pool/messages.ts';
@@ -144,6 +145,19 @@ function faultAt(state: State): number {
 
 const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;
 
+/**
+ * Pauses a batch whose only requests so far got no clear answer: no further request, and no run of it, can show whether the service
+ * starts runs.
+ */
+export const pauseForUnclear: Decision = {
+  dueAt: ({ phases, pauses, control, cancelling, unclearSince }) => {
+    const isAlone = phases.sending + phases.running === 0 && phases.unconfirmed > 0 && control === undefined;
+    const isOpen = isAlone && !pauses.has('unclear') && cancelling === undefined;
+    return isOpen && unclearSince !== undefined ? unclearSince + UNCLEAR_AFTER_MS : NEVER;
+  },
+  act: pauseUnclear,
+};
+
 const ROWS_NAMED = 10;
 
 /**
@@ -233,12 +247,14 @@ export const liftPointlessPauses: Decision = {
   dueAt: (state) =>
     dueIf(
       isPointlessToSend(state) ||
+        isPointlessToProbe(state) ||
         isPointlessToRead(state) ||
         isPointlessToFetch(state) ||
         isPointlessToWait(state),
     ),
   act: (state) => {
     if (isPointlessToSend(state)) unpause(state, 'blocked', 'unreachable');
+    if (isPointlessToProbe(state)) unpause(state, 'unclear');
     if (isPointlessToRead(state)) unpause(state, 'unreadable');
     if (isPointlessToFetch(state)) unpause(state, 'files');
     if (isPointlessToWait(state)) unpause(state, ...NEED_USER);
@@ -246,7 +262,7 @@ export const liftPointlessPauses: Decision = {
 };
 
 /** Pauses that keep the batch from sending until the user resumes it. */
-const NEED_USER = ['user', 'failures', 'deadline', 'budget'] as const;
+const NEED_USER = ['user', 'failures', 'deadline', 'budget', 'alike', 'absent'] as const;
 
 const isPointlessToWait = (state: State): boolean =>
   isIdle(state) && state.pass >= state.wantedPass && NEED_USER.some((kind) => state.pauses.has(kind));
@@ -257,6 +273,10 @@ function isPointlessToSend(state: State): boolean {
   const isLeft = waiting + sending > 0 || hasUnsent(state);
   return !isLeft || unconfirmed >= slotsAllowed(state);
 }
+
+/** A run that a list or a webhook shows ends this pause as well. */
+const isPointlessToProbe = (state: State): boolean =>
+  state.pauses.has('unclear') && state.phases.unconfirmed === 0 && isIdle(state);
 
 const isPointlessToRead = ({ pauses, phases }: State): boolean =>
   pauses.has('unreadable') && phases.running === 0;

@@ -25,6 +25,7 @@ import { probed, isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { NEVER, type Decision } from './decision.ts';
 import { type Allowance, FREE, type Limit, NOT_NOW } from '../sending-limits/allowance.ts';
 import { wantedSlots } from '../pool/membership.ts';
+import { trialLimit } from '../trial.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
@@ -33,7 +34,7 @@ export const send: Decision = {
     const attempts = takeAttempts(state, Math.min(GROUP_ATTEMPTS, allowance(state).most));
     spendRate(state, attempts.length);
     spendStarts(state, attempts.length);
-    probed(state, 'blocked', 'unreachable');
+    probed(state, 'blocked', 'unreachable', 'unclear');
     const group = state.nextGroup;
     state.nextGroup += 1;
     state.groups.set(group, { attempts, at: state.now, wallAt: state.wallAt });
@@ -144,6 +145,7 @@ const LIMITS: readonly Limit[] = [
   grant,
   groupsInFlight,
   pause,
+  trialLimit,
   circuitBreaker,
   rateLimit,
   startsPerMinute,

@@ -12,10 +12,11 @@ import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../sending-limits/adaptive-cap.ts';
 import { adaptRate } from '../sending-limits/rate-limit.ts';
 import { believable, closeCircuit, countFailure, HOLD_BASE_MS } from '../sending-limits/circuit-breaker.ts';
-import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
+import { baseOf, type Sending, type TurnedAway, UNTIL_VERDICT } from '../state/row-state.ts';
 import { put, endRow, reasonBytes } from '../state/put-row.ts';
 import { type Group, type State } from '../state/state.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
+import { countEnd } from '../trial.ts';
 import { pauseIfElsewhere } from './held-elsewhere.ts';
 import { enterRun, noteRun, startRun } from './run-events.ts';
 
@@ -31,6 +32,7 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   const results = new Map(event.results.map((result) => [attemptKey(result), result]));
   const hasAccepted = event.results.some((one) => one.result === 'accepted' && one.isKnown !== true);
   const failed: NotAccepted[] = [];
+  const unclear: NotAccepted[] = [];
   for (const attempt of group.attempts) {
     const row = state.rows.get(attempt.place);
     const known = results.get(attemptKey(attempt));
@@ -43,6 +45,9 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
     // What the batch itself stopped says nothing about the service.
     const isOurs = group.isStopped && result.result === 'not-sent';
     if (!isOurs && (result.result === 'not-sent' || result.result === 'throttled')) failed.push(result);
+    // A worker that was lost says nothing about the service either.
+    const isAnswer = state.version >= 6 && known !== undefined && row.seen === undefined;
+    if (isAnswer && result.result === 'unconfirmed') unclear.push(result);
     applyResult(state, row, result, { group, hasAccepted });
   }
   if (pauseIfElsewhere(state, event)) return;
@@ -50,7 +55,7 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   adaptRate(state, throttled.length > 0);
   for (const lane of new Set(throttled.map(({ place }) => laneWith(state, place))))
     noteThrottled(state, lane, group.at);
-  if (failed.length > 0 && !hasAccepted) countFailure(state, failed);
+  if (failed.length + unclear.length > 0 && !hasAccepted) countFailure(state, failed, unclear, group);
 }
 
 const withoutResult = ({ place, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
@@ -79,7 +84,7 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, ha
   switch (result.result) {
     case 'rejected':
       unpause(state, 'blocked', 'unreachable');
-      return endRow(state, row, { outcome: 'refused', reason });
+      return refuse(state, row, reason);
     case 'blocked':
       pause(state, 'blocked', reason);
       return sendAgain(state, row, 0, 'blocked');
@@ -90,6 +95,19 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, ha
     case 'unconfirmed':
       return markUnconfirmed(state, row, group, clipped(reason, reasonBytes(state)));
   }
+}
+
+/** A refusal that concerns every row is no fault of the row: it waits until the batch has shown that its rows can succeed. */
+function refuse(state: State, row: Sending, refusal: string): void {
+  const waits = state.cancelling === undefined && countEnd(state, { outcome: 'refused', reason: refusal });
+  if (!waits) return endRow(state, row, { outcome: 'refused', reason: refusal });
+  put(state, {
+    ...baseOf(row),
+    phase: 'waiting',
+    dueAt: UNTIL_VERDICT,
+    turnedAway: 'rejected',
+    refusal: clipped(refusal, reasonBytes(state)),
+  });
 }
 
 /** The run belongs to this POST, or to an earlier POST of the attempt that the service appeared to turn away. */

@@ -9,6 +9,7 @@ import { enterResolved } from '../accounting/request-ledger.ts';
 import { CLOCK_SLACK_MS, LEASE_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
+import { countAbsences } from '../sending-limits/circuit-breaker.ts';
 import { amend, put } from '../state/put-row.ts';
 import { pastWith, type Unconfirmed } from '../state/row-state.ts';
 import { type State, unconfirmedRows } from '../state/state.ts';
@@ -28,8 +29,10 @@ export function onListRead(state: State, reading: ListReading): void {
   state.reconcile.readings += 1;
   onRunsSeen(state, reading.found, 'list');
   if (state.version >= 5) noteServiceTimes(state, { ...reading, requestedAt, controlAt });
-  for (const row of unconfirmedRows(state))
-    resolveMissing(state, row, { ...reading, requestedAt, controlAt });
+  const absent = unconfirmedRows(state).filter((row) =>
+    resolveMissing(state, row, { ...reading, requestedAt, controlAt }),
+  );
+  if (state.version >= 6) countAbsences(state, absent);
   state.reconcile.nextAt = Math.max(requestedAt + readingGapMs(state), state.now + 1);
 }
 
@@ -56,16 +59,21 @@ function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: Reading):
   state.serviceRead = { at: requestedAt, serviceAt: serviceNowMs };
 }
 
-function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
+/** Returns whether the reading proves the attempt absent. */
+function resolveMissing(state: State, row: Unconfirmed, reading: Reading): boolean {
   const { requestedAt, hasControl, controlAt } = reading;
-  if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
   const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
   const from = provesFrom(state, row, isControlled);
-  if (requestedAt < from) return;
-  if (!hasPassed(from - row.sentBy, row, reading))
-    return isStuck(state, row) ? applyUserRule(state, row, reading) : undefined;
-  if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
-  else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
+  if (reading.answer !== 'complete') applyUserRule(state, row, reading);
+  else if (requestedAt < from) return false;
+  else if (!hasPassed(from - row.sentBy, row, reading)) {
+    if (isStuck(state, row)) applyUserRule(state, row, reading);
+  } else if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
+  else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) {
+    proveAbsent(state, row);
+    return true;
+  }
+  return false;
 }
 
 /** Whether the service's clock shows the time as well: Temporal's may leap within each wait, again and again. */
@@ -92,15 +100,19 @@ export function provesFrom({ params: { timing } }: State, row: Unconfirmed, isCo
 function proveAbsent(state: State, row: Unconfirmed): void {
   state.ledger = enterResolved(state.ledger, 'absent');
   rememberAbandoned(state, row);
-  if (state.cancelling === undefined) return sendUnderNewToken(state, row, 'absent', row.reason);
-  endRow(state, row, { outcome: 'cancelled', reason: row.reason });
+  if (state.cancelling !== undefined) return endRow(state, row, { outcome: 'cancelled', reason: row.reason });
+  const absences = state.version < 6 ? {} : { absences: (row.absences ?? 0) + 1 };
+  sendUnderNewToken(state, row, { was: 'absent', reason: row.reason, ...absences });
 }
 
-function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
+/** `absences`: how often in a row the row was proved absent. */
+type Before = { readonly was: 'absent' | 'unknown'; readonly reason: string; readonly absences?: number };
+
+function sendUnderNewToken(state: State, row: Unconfirmed, { was, reason, ...absences }: Before): void {
   // Only the last absent attempt is kept: a service that loses every request must not fill the state.
   const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
   const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
-  put(state, { ...nextAttempt(state, { ...row, past }), phase: 'waiting', dueAt: state.now });
+  put(state, { ...nextAttempt(state, { ...row, past }), ...absences, phase: 'waiting', dueAt: state.now });
 }
 
 /** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
@@ -110,7 +122,7 @@ function abandonAttempt(state: State, row: Unconfirmed, rule: 'unknown' | 'fail'
   const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
   if (rule === 'resubmit' && state.cancelling === undefined && resubmits < RESUBMITS_MOST) {
     state.ledger = enterResolved(state.ledger, 'resubmitted');
-    return sendUnderNewToken(state, row, 'unknown', reason);
+    return sendUnderNewToken(state, row, { was: 'unknown', reason });
   }
   state.ledger = enterResolved(state.ledger, rule === 'fail' ? 'failed' : 'unknown');
   endRow(state, row, { outcome: rule === 'fail' ? 'failed' : 'unknown', reason });

@@ -12,12 +12,15 @@ import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.
 import { dropLog } from '../decisions/notify.ts';
 import { type State } from '../state/state.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
+import { countEnd, endTrial } from '../trial.ts';
 import { pauseIfElsewhere } from './held-elsewhere.ts';
 
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;
 export const DEFER_MAX_MS = 60_000;
 export const DEFERS_MOST = 8;
+/** The same for a run without files: some services show them a little late. */
+export const EMPTIES_MOST = 4;
 
 /** A file host outage of this length pauses the batch; then so many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;
@@ -38,21 +41,27 @@ export function onPartCollected(
   state.again -= again;
   state.unstored.delete(part);
   unpause(state, 'store', 'elsewhere');
-  noteFileHosts(state, deferred, fetched);
+  const faults = state.version < 6 ? deferred : deferred.filter(({ isEmpty }) => !isEmpty);
+  noteFileHosts(state, deferred[0], faults, fetched);
+  if (fetched > 0) endTrial(state);
   for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
   if (state.params.reserve !== undefined) learnCosts(state, costs);
   const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
     const found = byRow.get(row.place);
     if (found === undefined) spendWrittenOff(state, row);
-    else deferRow(state, row, found.kind === 'file');
+    else deferRow(state, row, found);
   }
   if (state.deferred.length === 0) state.filesFault = undefined;
 }
 
 /** Pauses the batch if all downloads fail for a while, so that it buys no runs whose results cannot be fetched. */
-function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: number): void {
-  const [fault] = deferred;
+function noteFileHosts(
+  state: State,
+  fault: DeferredRow | undefined,
+  faults: readonly DeferredRow[],
+  fetched: number,
+): void {
   if (fault !== undefined) noteFault(state, clipped(fault.reason, REASON_BYTES));
   if (fetched > 0) {
     filesAreFine(state);
@@ -60,10 +69,11 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
     return unpause(state, 'files');
   }
   // A host that answers every file with a refusal or a sign-in page says nothing about the files.
-  const isRefusal = deferred.length + state.deferred.length >= FILES_REFUSED_ROWS;
-  const failed = deferred.find(({ kind }) => kind === 'host' || isRefusal);
+  const waiting = state.deferred.filter(({ deferral }) => !deferral.isEmpty);
+  const isRefusal = faults.length + waiting.length >= FILES_REFUSED_ROWS;
+  const failed = faults.find(({ kind }) => kind === 'host' || isRefusal);
   if (failed === undefined) return;
-  state.filesFailSince ??= failSince(state, deferred);
+  state.filesFailSince ??= failSince(state, faults);
   if (state.now - state.filesFailSince >= FILES_PAUSE_AFTER_MS)
     pause(state, 'files', `outputs cannot be fetched: ${clipped(failed.reason, REASON_BYTES)}`);
 }
@@ -86,11 +96,18 @@ function noteFault(state: State, reason: string): void {
   state.filesFault = reason;
 }
 
-/** `isOwn`: this row's file failed. An outage of its host does not count against the row. */
-function deferRow(state: State, { place, attempts, deferral }: EndedRow, isOwn: boolean): void {
+/** An outage of the file's host does not count against the row. */
+function deferRow(
+  state: State,
+  { place, attempts, deferral }: EndedRow,
+  { kind, reason, ...fault }: DeferredRow,
+): void {
   const { attempt, ...end } = attempts.at(-1) as LastAttempt;
-  const tries = (deferral?.tries ?? 0) + (isOwn ? 1 : 0);
-  const next: Deferral = { tries, notBefore: state.now + Math.min(DEFER_MAX_MS, DEFER_BASE_MS * 2 ** tries) };
+  const tries = (deferral?.tries ?? 0) + (kind === 'file' ? 1 : 0);
+  const isEmpty = state.version >= 6 && fault.isEmpty === true;
+  if (isEmpty && deferral?.isEmpty !== true) countEnd(state, { outcome: 'empty', reason });
+  const notBefore = state.now + Math.min(DEFER_MAX_MS, DEFER_BASE_MS * 2 ** tries);
+  const next: Deferral = { tries, notBefore, ...(isEmpty ? { isEmpty } : {}) };
   const base = { place, attempt, tries: 0, past: attempts.slice(0, -1) };
   put(state, { ...base, phase: 'ended', at: state.now, ...end, deferral: next });
 }

@@ -7,7 +7,8 @@ import { tryCanaryAgain } from '../canary.ts';
 import { rejoined } from '../pool/messages.ts';
 import { plural } from '../../options/number-text.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
-import { type State } from '../state/state.ts';
+import { NEW_TRIAL, type State } from '../state/state.ts';
+import { startTrial } from '../trial.ts';
 import { unpause } from '../pausing/pauses.ts';
 import { acknowledge, type Answer } from './user-command.ts';
 
@@ -28,8 +29,9 @@ export function reopen(state: State): void {
   // A batch that has left its pool joins again: it has no slots before the pool grants some.
   if (state.membershipLeft !== undefined) state.membership = rejoined(state.membershipLeft, state);
   state.membershipLeft = undefined;
-  // Only rows that end from now on count for --fail-after.
+  // Only rows that end from now on count for --fail-after, and in the trial.
   state.resumedAt = state.endings;
+  state.trial &&= NEW_TRIAL;
 }
 
 export function onPassLoaded(
@@ -44,6 +46,7 @@ export function onPassLoaded(
   state.pass = pass;
   state.notified = [];
   const again = segments.reduce((sum, { count, isNew }) => sum + (isNew ? 0 : count), 0);
+  if (segments.length > 0) startTrial(state);
   if (appended > 0) state.params = { ...state.params, rows: state.params.rows + appended };
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome, or are cancelled.
   const isCancelled = isCancelledPass(state, pass);

@@ -15,6 +15,7 @@ import { SHORT_REASON_BYTES } from '../bounds.ts';
 import type { OverdueRun, RunCompletion, RunEnds } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { noteRunEnd } from '../sending-limits/adaptive-cap.ts';
+import { closeCircuitFor } from '../sending-limits/circuit-breaker.ts';
 import { retryAt } from '../retry-policy.ts';
 import { laneWith } from '../state/lanes.ts';
 import { amend, put, endRow } from '../state/put-row.ts';
@@ -25,14 +26,17 @@ import {
   type RowState,
   type Sending,
   type Unconfirmed,
+  UNTIL_VERDICT,
   type Waiting,
 } from '../state/row-state.ts';
 import { runningRow, type State } from '../state/state.ts';
+import { countEnd } from '../trial.ts';
 
 /** The row's phase becomes running. */
 export function startRun(state: State, row: Base, runId: string): void {
   const { place, attempt } = row;
-  put(state, { ...baseOf(row), phase: 'running', runId, since: state.now });
+  const { absences: _, ...base } = baseOf(row);
+  put(state, { ...base, phase: 'running', runId, since: state.now });
   if (state.cancelling === 'running') cancelRun(state, { place, attempt, runId });
 }
 
@@ -43,8 +47,10 @@ export function enterRun(
   runId: string,
   by: AdoptedBy,
 ): void {
-  if (row.phase === 'unconfirmed') state.ledger = enterAdopted(state.ledger, by);
-  else if (row.phase === 'waiting') state.ledger = enterAccepted(state.ledger, row.turnedAway);
+  if (row.phase === 'unconfirmed') {
+    state.ledger = enterAdopted(state.ledger, by);
+    closeCircuitFor(state, row);
+  } else if (row.phase === 'waiting') state.ledger = enterAccepted(state.ledger, row.turnedAway);
   else {
     state.ledger = enterPost(state.ledger, 'accepted');
     reportOthers(state, row, runId);
@@ -131,12 +137,19 @@ export function completeAttempt(
   // A run that we cancelled before a machine took it says nothing about its GPU.
   const climbs = learn(state, row, neverRan && isOverdue(row) ? { outcome: 'cancelled' } : end);
   const tries = climbs ? row.tries : row.tries + 1;
+  const waits = !climbs && countRun(state, end);
   const again = state.cancelling === undefined ? againAt(state, { ...row, tries }, end, climbs) : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
   state.failures = countFailure(state.failures, end);
   const reason = end.reason && clippedAtWord(end.reason, SHORT_REASON_BYTES);
   const past = pastWith(row, end.outcome, { runId: end.runId, reason });
-  put(state, { ...nextAttempt(state, { ...row, tries, past }), phase: 'waiting', dueAt: again });
+  const dueAt = waits ? UNTIL_VERDICT : again;
+  put(state, { ...nextAttempt(state, { ...row, tries, past }), phase: 'waiting', dueAt });
+}
+
+/** Whether another attempt of the row waits until the batch has shown that its rows can succeed. */
+function countRun(state: State, { outcome, reason }: Pick<RunCompletion, 'outcome' | 'reason'>): boolean {
+  return (outcome === 'failed' || outcome === 'timed-out') && countEnd(state, { outcome, reason });
 }
 
 /** A row that climbs needs no patience: the next attempt runs on another GPU. */

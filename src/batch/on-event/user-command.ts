@@ -6,6 +6,7 @@ import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { type Event, note } from '../events.ts';
 import { budgetLeft, attemptCost } from '../sending-limits/budget.ts';
+import { forgetAbsences } from '../sending-limits/circuit-breaker.ts';
 import { isAboveGpuCap } from '../sending-limits/adaptive-cap.ts';
 import {
   NO_LIMIT,
@@ -26,6 +27,7 @@ import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limi
 import { accountsOf } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
 import { changePool } from '../pool/membership.ts';
+import { endTrial, overruleTrial } from '../trial.ts';
 
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
@@ -118,6 +120,7 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   if (state.gate !== undefined) state.gate = 'open';
   // A paused batch would never finish.
   state.pauses.clear();
+  endTrial(state);
   for (const row of waitingRows(state))
     endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent again' });
   if (running) cancelAllRunning(state);
@@ -154,12 +157,15 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   // Before the verdict, a resume ends only other pauses.
   if (state.pauses.has('canary')) state.gate = 'open';
+  overruleTrial(state);
   state.pauses.clear();
   state.resumedAt = state.endings;
   notifyAgain(state, limits, 'pauses');
   filesAreFine(state);
   fetchNow(state);
+  forgetAbsences(state);
   state.trouble = undefined;
+  state.unclearSince = undefined;
   state.holdUntil = state.now;
   state.consecutiveFailures = 0;
   state.rateLimit = NO_LIMIT;

@@ -16,6 +16,9 @@ export const PAUSE_KINDS = [
   'deadline',
   'budget',
   'canary',
+  'alike',
+  'unclear',
+  'absent',
 ] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 
@@ -26,6 +29,8 @@ export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
   'deadline',
   'budget',
   'canary',
+  'alike',
+  'absent',
 ] as const);
 
 export type Pause = {
@@ -45,45 +50,51 @@ const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
-const WAYS: Readonly<
-  Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline' | 'budget' | 'canary'>, Way>
-> = {
+const WAYS = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
+  unclear: { first: 'see what answers at the address of the service', until: 'it accepts a run' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
   files: { until: 'the files can be fetched' },
   elsewhere: { until: 'that command gives up' },
   pool: { first: 'give the pool slots', until: 'it grants some' },
   store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
-};
+} satisfies Partial<Record<PauseKind, Way>>;
 
 /**
- * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. `maxCostNano`: the limit in
- * force.
+ * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, and nothing continues the
+ * batch then. `neededNano`: what all of its rows cost, at most.
  */
 export function pauseHint(
   batch: string,
   kind: PauseKind = 'unreachable',
   serversEnd = false,
-  maxCostNano?: number,
+  neededNano?: number,
 ): string {
   const resume = `runsheet resume ${batch}`;
   if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
+  if (kind === 'budget' && neededNano === undefined)
+    return `to continue without a limit: ${resume} --max-cost none`;
   if (kind === 'budget')
-    return `to continue with a higher limit: ${resume} --max-cost ${higher(maxCostNano)}`;
+    return `to continue with a limit that all rows fit into: ${resume} --max-cost ${dollars(neededNano)}`;
+  if (kind === 'alike')
+    return `correct the cause; then, to go on and to try failed rows again: ${resume}; to stop: runsheet cancel ${batch}`;
+  if (kind === 'absent') return `to send the rows again: ${resume}; to stop: runsheet cancel ${batch}`;
   if (kind === 'canary')
     return `show the rows: runsheet rows ${batch}; one that retry sends again with --set is tried alone; to send the others: ${resume}; to stop: runsheet cancel ${batch}`;
   if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.
-  const { first, until } = (WAYS as Partial<typeof WAYS>)[kind] ?? WAYS.unreachable;
+  const { first, until }: Way = (WAYS as Partial<Record<PauseKind, Way>>)[kind] ?? WAYS.unreachable;
   if (until === undefined || (serversEnd && first !== undefined)) return `${first}, then: ${resume}`;
   if (serversEnd) return `the servers end with this command; when ${until}: ${resume}`;
   const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;
   return first === undefined ? automatically : `${first}; ${automatically}`;
 }
 
-/** Twice the limit, in dollars. */
-const higher = (nano: number | undefined): string =>
-  nano === undefined ? '<usd>' : String(Math.min(MAX_COST_NANO_MAX, 2 * nano) / 1e9);
+const CENT_NANO = 1e7;
+
+/** In whole cents, rounded up. */
+const dollars = (nano = 0): string =>
+  String(Math.min(MAX_COST_NANO_MAX, Math.ceil(nano / CENT_NANO) * CENT_NANO) / 1e9);

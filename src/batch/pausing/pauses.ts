@@ -15,6 +15,9 @@
 //   deadline     the user's deadline has passed (--deadline)                            until the user resumes it
 //   budget       no further run fits into --max-cost                                    until the user resumes it
 //   canary       the canary rows have ended (--canary): one failed, or the user is asked  until the user resumes it
+//   alike        no row has succeeded, and attempts ended alike                         until a row succeeds, or the user resumes it
+//   unclear      no POST gets an answer that says whether it started a run              one attempt probes; a run that shows up ends it
+//   absent       a row was sent three times and started no run                          until the user resumes it
 //
 // The first probe comes after 15 s, later ones less often.
 
@@ -28,7 +31,7 @@ export const PROBE_MS = 15_000;
 export const PROBE_MAX_MS = 300_000;
 
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
-const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
+const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable', 'unclear']);
 
 /** Pauses in which nothing is stored but a probe. */
 export const STOPS_STORING = ['store', 'elsewhere'] as const;

@@ -10,6 +10,7 @@ import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../s
 import { mayTakePlace } from '../state/put-row.ts';
 import { type State, usedSlots } from '../state/state.ts';
 import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
+import { trialLimit } from '../trial.ts';
 import { type Membership, newMembership, type Usage } from './messages.ts';
 
 /** How far ahead a batch asks for slots: a report, and the grant that answers it, take less. */
@@ -57,9 +58,9 @@ export function wantsMoreAt(state: State): number {
   return Math.min(...dueAt) - POOL_AHEAD_MS;
 }
 
-/** The end of a delay, or the next probe; infinite while a pause forbids both. */
+/** The end of a delay, or the next probe; infinite while a pause or the trial forbids both. */
 const sendsAgainAt = (state: State): number =>
-  Math.max(state.holdUntil, isHeld(state) ? sendingProbeAt(state) : 0);
+  Math.max(state.holdUntil, trialLimit(state).at, isHeld(state) ? sendingProbeAt(state) : 0);
 
 /** How many attempts the limits of the whole batch allow within the next seconds. */
 function mostStarts(state: State): number {

@@ -4,7 +4,7 @@
 // which a run may exceed (accounting/run-costs.ts). decisions/pause.ts pauses the batch at the limit. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
-import { accountsOf, type Account } from '../state/lanes.ts';
+import { accountsOf, nextAccount, unsentIn, type Account } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
 import type { Waiting } from '../state/row-state.ts';
 import type { State } from '../state/state.ts';
@@ -49,6 +49,22 @@ export const reservedNano = (state: Accounts): number =>
 
 /** The part of {@link reservedNano} that ends without another POST. */
 export const inFlightNano = (state: Accounts): number => sumOf(state, ({ held }) => held.inFlight);
+
+/**
+ * What all rows cost at most if none is retried: what is spent and reserved, and a run for each row that waits for its next one;
+ * undefined if the cost of a run has no known bound.
+ */
+export function neededNano(state: Accounts): number | undefined {
+  const rest = state.lanes.flatMap((lane) =>
+    accountsOf(lane).map((account) => {
+      const unsent = account === nextAccount(lane) ? unsentIn(lane) : 0;
+      const runs = unsent + account.waiting.length - account.held.resends;
+      return runs === 0 ? 0 : runs * attemptCost(state.params, account);
+    }),
+  );
+  const needed = rest.reduce((sum, nano) => sum + nano, spentNano(state) + reservedNano(state));
+  return Number.isFinite(needed) ? needed : undefined;
+}
 
 /** What may still be reserved; negative if the limit was lowered or a run cost more than expected, infinite without a limit. */
 export const budgetLeft = (state: Accounts): number =>

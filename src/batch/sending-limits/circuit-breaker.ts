@@ -1,11 +1,20 @@
-// Delays sending after consecutive groups without an accepted attempt, twice as long each time. After a few of them the
-// circuit opens: one attempt at a time, until one is accepted. After more the batch pauses as unreachable.
+// Counts what keeps runs from being started, in one place: groups in a row without an accepted attempt, and absences.
+//
+//   throttled, not sent   closed ── 3 groups ──▶ open ── 7 groups ──▶ pause `unreachable`
+//   no clear answer       closed ── 3 groups, or 60 s in which no run was ever accepted and nothing else is in flight ──▶ pause `unclear`
+//   proved absent         counts as such a group unless a later run was accepted; a row the third time in a row: pause `absent`
+//
+// After each group, sending waits twice as long. An open circuit and both first pauses let one attempt at a time try. A run that is
+// accepted closes the circuit, and ends these pauses; so does a run that a webhook or a list shows.
 
 import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
+import { plural } from '../../options/number-text.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
-import type { State } from '../state/state.ts';
+import { put } from '../state/put-row.ts';
+import type { Unconfirmed } from '../state/row-state.ts';
+import { type Group, type State, unconfirmedRows, waitingRows } from '../state/state.ts';
 import { NOT_NOW, type Allowance } from './allowance.ts';
 
 /** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
@@ -19,6 +28,14 @@ const RETRY_AFTER_MAX_MS = 600_000;
 export const CIRCUIT_OPENS_AFTER = 3;
 export const UNREACHABLE_AFTER = 7;
 
+/** After so many consecutive groups, the last without a clear answer, or after this time if there is no other group to send. */
+export const UNCLEAR_AFTER = 3;
+export const UNCLEAR_AFTER_MS = 60_000;
+
+/** How often in a row a row is sent and proved absent. */
+export const ABSENCES_MOST = 3;
+const ROWS_NAMED = 10;
+
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
   if (consecutiveFailures < CIRCUIT_OPENS_AFTER) return { at: holdUntil, most: Number.POSITIVE_INFINITY };
   return groups.size === 0 ? { at: holdUntil, most: 1 } : NOT_NOW;
@@ -28,22 +45,67 @@ export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State
 export function closeCircuit(state: State): void {
   state.consecutiveFailures = 0;
   state.trouble = undefined;
-  unpause(state, 'blocked', 'unreachable');
+  state.unclearSince = undefined;
+  unpause(state, 'blocked', 'unreachable', 'unclear');
+}
+
+/** The same for a run that was sent since answers are unclear, and that a webhook or a list has shown. */
+export function closeCircuitFor(state: State, { askedAt }: Pick<Unconfirmed, 'askedAt'>): void {
+  if (state.unclearSince !== undefined && askedAt >= state.unclearSince) closeCircuit(state);
 }
 
 /**
  * Counts a group without an accepted attempt as one failure. A Retry-After from the service replaces the backoff, up to
- * a maximum.
+ * a maximum. `unclear`: those that may have started runs.
  */
-export function countFailure(state: State, failed: readonly NotAccepted[]): void {
+export function countFailure(
+  state: State,
+  turnedAway: readonly NotAccepted[],
+  unclear: readonly NotAccepted[],
+  { at }: Group,
+): void {
+  // The last answer says most.
+  const failed = [...unclear.toReversed(), ...turnedAway];
   const named = failed.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
   const backoff = Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));
   if (named.length < failed.length || named.some((ms) => ms > 0)) state.consecutiveFailures += 1;
   const waitMs = named.length === failed.length ? Math.max(...named) : Math.max(backoff, ...named);
   state.holdUntil = Math.max(state.holdUntil, state.now + believable(waitMs));
   state.trouble = clipped(failed.find(({ reason }) => reason)?.reason ?? 'no reason was given', REASON_BYTES);
-  if (state.consecutiveFailures >= UNREACHABLE_AFTER)
+  if (unclear.length > 0) state.unclearSince ??= at;
+  if (unclear.length > 0 && state.consecutiveFailures >= UNCLEAR_AFTER) pauseUnclear(state);
+  else if (state.consecutiveFailures >= UNREACHABLE_AFTER)
     pause(state, 'unreachable', `nothing can be sent: ${state.trouble}`);
+}
+
+export const pauseUnclear = (state: State): void =>
+  pause(state, 'unclear', `requests get no clear answer: ${state.trouble}`);
+
+/** Counts groups whose attempts were all proved absent, and pauses the batch for rows that are sent in vain again and again. */
+export function countAbsences(state: State, absent: readonly Unconfirmed[]): void {
+  const groups = new Set(absent.map(({ askedAt }) => askedAt));
+  for (const { askedAt } of unconfirmedRows(state)) groups.delete(askedAt);
+  // The service works again.
+  const accepted = state.control?.at ?? Number.NEGATIVE_INFINITY;
+  const failed = [...groups].filter((at) => at > accepted);
+  const last = absent.at(-1);
+  if (failed.length > 0 && last !== undefined) {
+    state.consecutiveFailures += failed.length;
+    state.trouble = last.reason;
+  }
+  const inVain = absent.filter(({ place }) => (state.rows.get(place)?.absences ?? 0) >= ABSENCES_MOST);
+  if (inVain.length === 0) return;
+  const text = `${plural(inVain.length, 'row')} sent ${ABSENCES_MOST} times without starting a run: ${last?.reason}`;
+  const places = inVain.slice(0, ROWS_NAMED).map(({ place }) => place);
+  pause(state, 'absent', clipped(text, REASON_BYTES), { places });
+}
+
+/** A user has resumed the batch: rows that were sent in vain may be sent as often again. */
+export function forgetAbsences(state: State): void {
+  for (const row of waitingRows(state)) {
+    const { absences = 0, ...rest } = row;
+    if (absences >= ABSENCES_MOST) put(state, rest);
+  }
 }
 
 export const believable = (waitMs: number): number => Math.min(RETRY_AFTER_MAX_MS, waitMs);

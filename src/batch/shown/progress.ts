@@ -6,12 +6,14 @@ import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
 import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import type { FailureCounts } from '../outcome.ts';
 import { slotsAllowed, usefulConcurrency } from '../sending-limits/adaptive-cap.ts';
-import { reservedNano, spentNano } from '../sending-limits/budget.ts';
+import { neededNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
 import { grantReason } from '../decisions/send.ts';
 import { startsPerMinute } from '../sending-limits/rate-limit.ts';
+import { heldRows } from '../trial.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { optionalLimits } from '../../options/limits.ts';
 import { plural } from '../../options/number-text.ts';
+import { alikeText } from '../alike-ends.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import {
@@ -56,6 +58,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly budget?: {
     readonly spentNano: number;
     readonly reservedNano: number;
+    /** What all rows cost at most if none is retried; absent in what an older worker published. */
+    readonly neededNano?: number;
     /** What is reserved is an estimate, so the limit may be overrun. */
     readonly isEstimate?: true;
   };
@@ -131,6 +135,7 @@ const budgetOf = (state: State): Progress['budget'] =>
   definedOnly({
     spentNano: spentNano(state),
     reservedNano: reservedNano(state),
+    neededNano: neededNano(state),
     isEstimate: state.params.reserve && (true as const),
   });
 
@@ -188,13 +193,22 @@ export function loadByGpu(lanes: readonly Lane[]): readonly GpuLoad[] {
 /** undefined if the batch waits for runs only, or has ended. */
 export function waitReason(state: State): string | undefined {
   if (state.finished) return undefined;
-  const heldBack = troubleOf(state) ?? grantReason(state) ?? filesReason(state);
+  const heldBack = troubleOf(state) ?? trialReason(state) ?? grantReason(state) ?? filesReason(state);
   return heldBack ?? (hasRuns(state) ? undefined : idleReason(state));
 }
 
 /** Why groups could not be sent, as long as there are slots and rows to send. */
 const troubleOf = (state: State): string | undefined =>
-  hasMoreToSend(state) && freeSlots(state) > 0 ? state.trouble : undefined;
+  hasMoreToSend(state) && freeSlots(state) > 0 && state.unclearSince === undefined
+    ? state.trouble
+    : undefined;
+
+/** Runs in flight may still show that rows can succeed. */
+function trialReason({ trial, phases }: State): string | undefined {
+  if (trial?.heldAt === undefined) return undefined;
+  const waits = `nothing is sent until ${plural(phases.running + phases.sending, 'run')} in flight have ended`;
+  return `${alikeText(trial.ends)}; ${waits}`;
+}
 
 /** Whether the service still has to end something for the batch. Runs that take too long are being cancelled. */
 const hasRuns = ({ phases, overdue }: State): boolean => phases.sending + phases.running > overdue.size;
@@ -206,19 +220,24 @@ function filesReason({ deferred, filesFault }: State): string | undefined {
   return `waiting for files: ${plural(deferred.length, 'row')} to try again${why}`;
 }
 
+function unconfirmedReason({ phases, unclearSince, trouble }: State): string {
+  const answer = unclearSince === undefined ? '' : ` (${trouble})`;
+  return `${plural(phases.unconfirmed, 'attempt')} may have started runs${answer}; waiting for run lists that show them or rule them out`;
+}
+
 function idleReason(state: State): string | undefined {
   const { phases, overdue, isLoadingPass, pass, wantedPass } = state;
   if (overdue.size > 0)
     return `waiting for the service to cancel ${plural(overdue.size, 'run')} that took too long`;
-  if (phases.unconfirmed > 0)
-    return `${plural(phases.unconfirmed, 'attempt')} may have started runs; waiting for run lists that show them or rule them out`;
+  if (phases.unconfirmed > 0) return unconfirmedReason(state);
   const fetching = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   if (fetching > 0) return `waiting for files: ${plural(fetching, 'row')}`;
   if (isLoadingPass || pass < wantedPass) return 'waiting for rows that were added or sent again';
   if (state.isClosed) return 'waiting for notifications';
   if (state.closing) return 'waiting for the results to be written';
   if (state.isStopping) return 'waiting for a new workflow run';
-  if (phases.waiting > 0) return `waiting for another attempt of ${plural(phases.waiting, 'row')}`;
+  const { length: held } = heldRows(state);
+  if (phases.waiting > held) return `waiting for another attempt of ${plural(phases.waiting - held, 'row')}`;
   if (hasUnsent(state))
     return startsPerMinute(state).at > state.now ? 'waiting for --rate' : 'waiting to send its next rows';
   if (state.groups.size > 0)

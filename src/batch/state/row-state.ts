@@ -19,28 +19,36 @@ export type Base = AttemptRef & {
   readonly past: readonly PastAttempt[];
   /** The rung of the ladder on which this attempt runs. */
   readonly rung?: number;
+  /** How many attempts in a row were proved absent; absent itself for none. */
+  readonly absences?: number;
 };
 
 /** A row without its phase. */
-export const baseOf = ({ place, attempt, tries, past, rung }: Base): Base => ({
+export const baseOf = ({ place, attempt, tries, past, rung, absences }: Base): Base => ({
   place,
   attempt,
   tries,
   past,
   ...onRung(rung),
+  ...(absences === undefined ? {} : { absences }),
 });
 
 export const onRung = (rung: number | undefined): { readonly rung?: number } =>
   rung === undefined ? {} : { rung };
 
 /** The class of an earlier POST of the same attempt that the service appeared to turn away. */
-export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked'>;
+export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked' | 'rejected'>;
+
+/** When a row is due that waits for the verdict of the trial; see trial.ts. */
+export const UNTIL_VERDICT = Number.POSITIVE_INFINITY;
 
 /** Waits for its next POST. If a run of this attempt appears anyway, the row adopts it. */
 export type Waiting = Base & {
   readonly phase: 'waiting';
   readonly dueAt: number;
   readonly turnedAway?: TurnedAway;
+  /** Why the service has refused it: the verdict decides whether the row ends so or is sent again. */
+  readonly refusal?: string;
 };
 
 /** In a group in flight. `seen` are run ids that webhooks reported for it before the response. */
@@ -79,6 +87,8 @@ export type Deferral = {
   /** Failures of this row's own files; an outage of the whole host does not count. */
   readonly tries: number;
   readonly notBefore: number;
+  /** Its run shows no files at all. */
+  readonly isEmpty?: true;
 };
 
 /** Has its outcome and waits to be collected. */
@@ -126,6 +136,7 @@ const pastBytes = ({ runId, reason = '' }: PastAttempt): number =>
 
 function reasonIn(row: RowState): string {
   if (row.phase === 'running') return row.overdue?.reason ?? '';
+  if (row.phase === 'waiting') return row.refusal ?? '';
   return row.phase === 'unconfirmed' || row.phase === 'ended' ? (row.reason ?? '') : '';
 }
 

@@ -5,7 +5,6 @@
 import { cancelRun } from '../accounting/duplicates.ts';
 import { p99Cost, type RunCosts } from '../accounting/run-costs.ts';
 import { acknowledge, cancelAllRunning } from '../on-event/user-command.ts';
-import { OUTCOMES, type PastAttempt, type AttemptRun } from '../outcome.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import { rejoined, unreported } from '../pool/messages.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
@@ -13,15 +12,18 @@ import { readableVersion, WRITES } from '../params.ts';
 import { accountsOf, type Climb, type Lane, newClimbingLane, newLane, type Segment } from './lanes.ts';
 import { put, addPart } from './put-row.ts';
 import {
-  type Deferral,
-  type EndedRow,
-  type LastAttempt,
-  onRung,
-  type RowState,
-  type Running,
-  type TurnedAway,
-} from './row-state.ts';
-import { begin, runningRow, type State, unconfirmedRows } from './state.ts';
+  type EndedTuple,
+  packEnded,
+  packRow,
+  packRun,
+  readEnded,
+  readRow,
+  readRun,
+  type RowTuple,
+  type RunTuple,
+} from './packed-rows.ts';
+import type { Running } from './row-state.ts';
+import { NEW_TRIAL, begin, runningRow, type State, unconfirmedRows } from './state.ts';
 
 /** Fields that are copied unchanged. */
 const PLAIN = [
@@ -32,6 +34,7 @@ const PLAIN = [
   'serviceOffset',
   'serviceRead',
   'gate',
+  'trial',
   'pass',
   'wantedPass',
   'cancelledPass',
@@ -50,6 +53,7 @@ const PLAIN = [
   'holdUntil',
   'consecutiveFailures',
   'trouble',
+  'unclearSince',
   'rateLimit',
   'membership',
   'leaves',
@@ -138,8 +142,9 @@ export const closedSnapshot = (state: State): Snapshot => ({
   ...snapshot({ ...state, closing: false, cancelling: undefined }),
   log: [],
   notices: [],
-  // Only rows that end from now on count for --fail-after.
+  // Only rows that end from now on count for --fail-after, and in the trial.
   resumedAt: state.endings,
+  trial: state.trial && NEW_TRIAL,
 });
 
 /** The state with which an ended batch goes on. The time since its end was no step of a clock. */
@@ -161,6 +166,8 @@ export function restore(packed: Snapshot): State {
   const parts = new Map(packed.parts.map(([part, rows]) => [part, rows.map(readEnded)]));
   const state: State = {
     ...begin(plain.params, version, plain.wallAt),
+    // A batch that has come from an older version goes on without a trial.
+    trial: undefined,
     ...plain,
     wakeAt: plain.now,
     ...(plain.membership === undefined ? {} : { membership: unreported(plain.membership) }),
@@ -232,169 +239,3 @@ function readAccounts([gpu, packed, unpriced = 0, climb = 0]: LaneTuple, ladder:
   const rungs = lane.climb.rungs.map((account, at) => ({ ...account, unpriced: spent[at] as number }));
   return { ...lane, climb: { size, rung, isProven: isProven === 1, rungs } };
 }
-
-/** The rows of a snapshot as short tuples: one payload must have room for all of them (R16). */
-type RunTuple = readonly [place: number, attempt: number, runId: string];
-type PastTuple = readonly [
-  attempt: number,
-  outcome: number,
-  runId: string | 0,
-  reason: string | 0,
-  rung?: number,
-];
-type RowTuple = readonly [
-  phase: string,
-  place: number,
-  attempt: number,
-  /** With a ladder also the rung. */
-  tries: number | readonly [tries: number, rung: number],
-  past: readonly PastTuple[],
-  ...unknown[],
-];
-type EndedTuple = readonly [
-  place: number,
-  past: readonly PastTuple[],
-  isLastTry: 0 | 1,
-  deferral: Deferral | 0,
-];
-
-const packRun = ({ place, attempt, runId }: AttemptRun): RunTuple => [place, attempt, runId];
-const readRun = ([place, attempt, runId]: RunTuple): AttemptRun => ({ place, attempt, runId });
-
-const ABSENT = -1;
-
-const packPast = ({ attempt, outcome, runId, reason, rung }: PastAttempt): PastTuple => {
-  const packed = [
-    attempt,
-    outcome === 'absent' ? ABSENT : OUTCOMES.indexOf(outcome),
-    runId ?? 0,
-    reason ?? 0,
-  ] as const;
-  return rung === undefined ? packed : [...packed, rung];
-};
-
-const readPast = ([attempt, outcome, runId, reason, rung]: PastTuple): PastAttempt => ({
-  attempt,
-  outcome: OUTCOMES[outcome] ?? 'absent',
-  ...(runId === 0 ? {} : { runId }),
-  ...(reason === 0 ? {} : { reason }),
-  ...onRung(rung),
-});
-
-const packEnded = ({ place, attempts, isLastTry, deferral }: EndedRow): EndedTuple => [
-  place,
-  attempts.map(packPast),
-  isLastTry ? 1 : 0,
-  deferral ?? 0,
-];
-
-const readEnded = ([place, attempts, isLastTry, deferral]: EndedTuple): EndedRow => ({
-  place,
-  attempts: attempts.map(readPast),
-  ...(isLastTry === 1 ? { isLastTry: true as const } : {}),
-  ...(deferral === 0 ? {} : { deferral }),
-});
-
-function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
-  const tries = row.rung === undefined ? row.tries : ([row.tries, row.rung] as const);
-  const base = [row.place, row.attempt, tries, row.past.map(packPast)] as const;
-  switch (row.phase) {
-    case 'waiting':
-      return ['w', ...base, row.dueAt, row.turnedAway ?? 0];
-    case 'running':
-      return ['r', ...base, row.runId, row.since, row.overdue ? [row.overdue.at, row.overdue.reason] : 0];
-    case 'unconfirmed':
-      return [
-        'u',
-        ...base,
-        row.askedAt,
-        row.askedWallAt,
-        row.sentBy,
-        row.reason,
-        row.missedAt ?? 0,
-        row.serviceAt ?? 0,
-      ];
-    case 'ended':
-      return [
-        'e',
-        ...base,
-        row.at,
-        OUTCOMES.indexOf(row.outcome),
-        row.runId ?? 0,
-        row.reason ?? 0,
-        row.deferral ? [row.deferral.tries, row.deferral.notBefore] : 0,
-      ];
-  }
-}
-
-type Rest = {
-  readonly w: [dueAt: number, turnedAway: TurnedAway | 0];
-  readonly r: [runId: string, since: number, overdue: [at: number, reason: string] | 0];
-  readonly u: [
-    askedAt: number,
-    askedWallAt: number,
-    sentBy: number,
-    reason: string,
-    missedAt: number,
-    serviceAt?: number,
-  ];
-  readonly e: [
-    at: number,
-    outcome: number,
-    runId: string | 0,
-    reason: string | 0,
-    deferral: [tries: number, notBefore: number] | 0,
-  ];
-};
-
-function readRow([phase, place, attempt, counted, packed, ...rest]: RowTuple): RowState {
-  const [tries, rung] = typeof counted === 'number' ? [counted] : counted;
-  const base = { place, attempt, tries, past: packed.map(readPast), ...onRung(rung) };
-  switch (phase) {
-    case 'w': {
-      const [dueAt, turnedAway] = rest as Rest['w'];
-      return { ...base, phase: 'waiting', dueAt, ...(turnedAway === 0 ? {} : { turnedAway }) };
-    }
-    case 'r': {
-      const [runId, since, overdue] = rest as Rest['r'];
-      const late = overdue === 0 ? {} : { overdue: { at: overdue[0], reason: overdue[1] } };
-      return { ...base, phase: 'running', runId, since, ...late };
-    }
-    case 'u': {
-      const [askedAt, askedWallAt, sentBy, reason, missedAt, serviceAt = 0] = rest as Rest['u'];
-      const missed = { ...(missedAt === 0 ? {} : { missedAt }), ...(serviceAt === 0 ? {} : { serviceAt }) };
-      return { ...base, phase: 'unconfirmed', askedAt, askedWallAt, sentBy, reason, ...missed };
-    }
-    default: {
-      const [at, outcome, runId, reason, deferral] = rest as Rest['e'];
-      const end = readPast([attempt, outcome, runId, reason]) as LastAttempt;
-      const waits = deferral === 0 ? {} : { deferral: { tries: deferral[0], notBefore: deferral[1] } };
-      return { ...base, ...end, phase: 'ended', at, ...waits };
-    }
-  }
-}
-
-// When a batch with a long history continues as new. Temporal rejects a continue-as-new if a signal or a result arrives during its
-// workflow task, and the worker then replays the whole history, which may take longer than the task may. A batch whose runs end
-// often would hardly find a moment without an end, so it stops sending and rests first; with short runs, that costs little.
-/**
- * A batch rests before it continues as new if its runs take no longer than this, and if so many of them end in a second that
- * about one end arrives during the workflow task of a continue-as-new.
- */
-export const REST_MOST_MS = 3_000;
-export const OFTEN_ENDS_PER_SECOND = 40;
-
-/** Whether runs end so often that they disturb a continue-as-new, and so soon that the batch can wait for them. */
-export const endsOften = ({ phases, usualRunMs }: Pick<State, 'phases' | 'usualRunMs'>): boolean =>
-  usualRunMs > 0 &&
-  usualRunMs <= REST_MOST_MS &&
-  phases.running * 1_000 >= OFTEN_ENDS_PER_SECOND * usualRunMs;
-
-/** Whether nothing is outstanding that ends soon: no run, no group, and no short activity. */
-export const isAtRest = (state: State): boolean =>
-  state.phases.running === 0 &&
-  state.groups.size === 0 &&
-  state.parts.size === 0 &&
-  state.cancelsInFlight.size === 0 &&
-  state.keeping === 0 &&
-  state.loggingNow === 0;

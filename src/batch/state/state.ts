@@ -5,6 +5,7 @@ import { NO_LEDGER, type RequestLedger } from '../accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../accounting/tally.ts';
 import { type BatchEvent, type StoreItem } from '../events.ts';
 import type { Outcome, AttemptRef, AttemptRun, FailureCounts } from '../outcome.ts';
+import { NO_ENDS, type AlikeEnds } from '../alike-ends.ts';
 import { accountsOf, lanesOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from '../params.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
@@ -49,6 +50,17 @@ export type Group = {
   readonly isStopped?: true;
 };
 
+/** See trial.ts. */
+export type Trial = {
+  /** Attempts that have ended without success. */
+  readonly ends: AlikeEnds;
+  /** Since when nothing is sent. */
+  readonly heldAt?: number;
+  /** What ends of attempts have in common in spite of which a user has resumed the batch. */
+  readonly overruled: readonly string[];
+};
+export const NEW_TRIAL: Trial = { ends: NO_ENDS, overruled: [] };
+
 /** How many rows have ended, and how many of them without success. */
 type Endings = { readonly all: number; readonly bad: number };
 const NO_ENDINGS: Endings = { all: 0, bad: 0 };
@@ -74,6 +86,8 @@ class StateAtStart {
   readonly lanes: Lane[];
   /** Which rows may be sent, in a batch with a canary. */
   gate?: 'closed' | 'open' | undefined;
+  /** Whether rows may be bought again; undefined once a row has succeeded. See trial.ts. */
+  trial?: Trial | undefined;
   /** The newest pass whose rows are in the lanes, and the newest that a user asked for. */
   pass: number;
   wantedPass: number;
@@ -127,6 +141,8 @@ class StateAtStart {
   holdUntil = 0;
   /** Consecutive groups with failures and without an accepted attempt. */
   consecutiveFailures = 0;
+  /** When the first of them was sent that got no clear answer. */
+  unclearSince?: number | undefined;
   /** Why the latest groups could not be sent, for display. */
   trouble?: string | undefined;
   readonly pauses = new Map<PauseKind, Pause>();
@@ -211,6 +227,7 @@ class StateAtStart {
     this.wakeAt = wallAt;
     this.lanes = lanesOf(params);
     if (params.canary !== undefined) this.gate = 'closed';
+    if (version >= 6) this.trial = NEW_TRIAL;
     this.pass = params.pass;
     this.wantedPass = params.pass;
     if (params.pool !== undefined) this.membership = newMembership(wallAt, { now: wallAt });

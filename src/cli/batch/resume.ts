@@ -107,7 +107,7 @@ function isSettled({ state, ledger, unsent, retrying, sending }: Progress, { led
 /** Throws E501 with the reason and the command that helps if the batch is paused. */
 export async function refusePaused(found: FoundBatch, latest: Progress): Promise<void> {
   if (latest.state !== 'paused') return;
-  const { reason = '', pauses, maxCostNano } = await shownProgress(found, latest);
-  const hint = pauseHint(found.batch, pauses[0]?.kind, false, maxCostNano);
+  const { reason = '', pauses, budget } = await shownProgress(found, latest);
+  const hint = pauseHint(found.batch, pauses[0]?.kind, false, budget?.neededNano);
   throw problem('E501', { batch: found.batch, reason, hint });
 }

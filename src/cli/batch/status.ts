@@ -185,7 +185,7 @@ function nextOf(found: FoundBatch, { state, progress, summary, unattended }: Bat
   if (unattended) return [['start', 'runsheet worker']];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
-    return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];
+    return [['hint', pauseHint(batch, kind, false, progress?.budget?.neededNano)]];
   return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
 }
 

@@ -82,7 +82,7 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
       ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}${estimated(duplicates.cost_usd)}; duplicates.jsonl names them`
       : undefined,
     undelivered.rows > 0
-      ? `${plural(undelivered.rows, 'row')} paid for and not kept${estimated(undelivered.cost_usd)}: retry fetches the files`
+      ? `${plural(undelivered.rows, 'row')} paid for and not kept${estimated(undelivered.cost_usd)}: retry fetches the files, retry --buy-again buys new runs`
       : undefined,
     unseen > 0
       ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`

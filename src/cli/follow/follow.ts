@@ -113,7 +113,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
         found.batch,
         progress?.pauses[0]?.kind,
         session.stack !== undefined && !reads,
-        progress?.maxCostNano,
+        progress?.budget?.neededNano,
       ),
     });
   },

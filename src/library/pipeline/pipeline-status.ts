@@ -98,7 +98,8 @@ function stands({ file }: PipelineFolder, one: StageState, state: StageStatus['s
 /** Of a batch that waits. */
 function paused(session: Session | undefined, status: BatchStatus | undefined) {
   if (status?.state !== 'paused') return undefined;
-  const { reason = '', pauses, maxCostNano } = status.progress ?? {};
-  const help = pauseHint(status.batch, pauses?.[0]?.kind, session?.stack !== undefined, maxCostNano);
+  const { reason = '', pauses, budget } = status.progress ?? {};
+  const endsServers = session?.stack !== undefined;
+  const help = pauseHint(status.batch, pauses?.[0]?.kind, endsServers, budget?.neededNano);
   return { reason, help };
 }

@@ -124,7 +124,7 @@ function reasonOf(
 ): Pick<Running, 'reason' | 'hint'> {
   if (isUnattended) return { reason: 'waiting for a worker', hint: 'start one: runsheet worker' };
   if (progress?.reason === undefined) return {};
-  const { pauses, reason, maxCostNano } = progress;
+  const { pauses, reason, budget } = progress;
   const [first] = pauses;
-  return { reason, ...(first && { hint: pauseHint(found.batch, first.kind, false, maxCostNano) }) };
+  return { reason, ...(first && { hint: pauseHint(found.batch, first.kind, false, budget?.neededNano) }) };
 }

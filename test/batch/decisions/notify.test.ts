@@ -6,6 +6,7 @@ import type { Notice } from '../../../src/batch/notices/notice.ts';
 import { closedSnapshot, restore } from '../../../src/batch/state/snapshot.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
+import { proven } from '../scenes.ts';
 import { World } from '../world.ts';
 
 /** Collects what a batch wants to notify. */
@@ -44,7 +45,7 @@ class Notified extends World {
 }
 
 const notified = (params: Partial<BatchParams> = {}): Notified =>
-  new Notified({ rows: 40, concurrency: 4, retries: 0, notify: ['slack:ops'], ...params });
+  proven(new Notified({ rows: 40, concurrency: 4, retries: 0, notify: ['slack:ops'], ...params }));
 
 describe('a batch that is done', () => {
   it('tells each target once, after its results are written, and then ends', () => {

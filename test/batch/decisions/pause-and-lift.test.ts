@@ -125,7 +125,7 @@ describe('unconfirmed attempts of a batch in a pool', () => {
     grant(world, { limit: 4, size: 4 });
     world.answer(0, ['dropped']);
     expect(progress(world.state).reason).toBe(
-      '4 attempts may have started runs; waiting for run lists that show them or rule them out',
+      '4 attempts may have started runs (no answer); waiting for run lists that show them or rule them out',
     );
     world.passUnread(STUCK_MS);
     expect(kinds(world)).toEqual(['unconfirmed']);

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { REASON_BYTES } from '../../../src/batch/bounds.ts';
 import { HOLD_BASE_MS } from '../../../src/batch/sending-limits/circuit-breaker.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { running, runOfFirst } from '../scenes.ts';
+import { proven, running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 
 const FIRST = { place: 1, attempt: 1 } as const;
 
 describe('group ended', () => {
   it('the end of a group moves each row on by the class of its POST', () => {
-    const world = new World({ rows: 7, concurrency: 6 });
+    const world = proven(new World({ rows: 7, concurrency: 6 }));
     world.end([
       { place: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
       { place: 2, attempt: 1, result: 'rejected', reason: 'no such input' },
@@ -178,7 +178,7 @@ describe('runs in flight', () => {
   });
 
   it('the response of a run that has failed before it leaves the next attempt of its row alone', () => {
-    const world = new World({ rows: 2, concurrency: 2 });
+    const world = proven(new World({ rows: 2, concurrency: 2 }));
     world.post(0, ['accepted']);
     world.finish('run-0', 'failed');
     world.pass(10_000);

@@ -4,6 +4,7 @@ import {
   DEFERS_MOST,
   DEFER_BASE_MS,
   DEFER_MAX_MS,
+  EMPTIES_MOST,
   FILES_PAUSE_AFTER_MS,
 } from '../../../src/batch/on-event/part-collected.ts';
 import type { DeferredRow } from '../../../src/batch/events.ts';
@@ -11,7 +12,7 @@ import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import { collect } from '../../../src/batch/decisions/collect.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
-import type { World } from '../world.ts';
+import { World } from '../world.ts';
 
 /** All runs have succeeded, and their part is in flight. */
 function collecting(rows: number): World {
@@ -209,6 +210,69 @@ describe('file hosts', () => {
     }
     collected(world, 0);
     expect([world.state.filesFailSince, world.state.pauses.size]).toEqual([undefined, 0]);
+  });
+});
+
+describe('runs that succeed without a file', () => {
+  const empty = (place: number): DeferredRow => ({
+    ...file(place),
+    reason: 'the run succeeded but produced no file',
+    isEmpty: true,
+  });
+
+  /** Ends all runs without a file, until the batch is paused or nothing is left. */
+  function endEmpty(world: World): void {
+    while (world.state.pauses.size === 0 && !world.state.finished) {
+      while (world.sends.length > 0) world.answer(0, ['accepted']);
+      for (const run of world.service.runs) if (run.status === 'open') world.finish(run.runId, 'succeeded');
+      if (world.closes.length > 0) world.close();
+      else if (world.collects.length > 0) world.collect(0, 'empty');
+      else world.pass(1_000);
+    }
+  }
+
+  it('fail their rows within half a minute, and pause nothing as if a file host were away', () => {
+    const world = collecting(4);
+    const since = world.state.now;
+    collected(world, 0, ...[1, 2, 3, 4].map(empty));
+    for (let time = 1; time < EMPTIES_MOST; time += 1) {
+      world.continueAsNew();
+      world.pass(world.waitFor(collect));
+      const rows = world.collects[0]?.rows ?? [];
+      expect(rows.map(({ isLastTry }) => isLastTry === true)).toEqual(
+        rows.map(() => time === EMPTIES_MOST - 1),
+      );
+      if (time < EMPTIES_MOST - 1) collected(world, 0, ...rows.map(({ place }) => empty(place)));
+    }
+    expect(world.state.now - since).toBeLessThanOrEqual(30_000);
+    expect([...world.state.pauses.keys()]).toEqual([]);
+  });
+
+  it('pause a batch of which no row has succeeded after ten of them and those that are not looked at yet', () => {
+    const world = new World({ rows: 60, concurrency: 4 });
+    endEmpty(world);
+    expect([...world.state.pauses.keys()]).toEqual(['alike']);
+    expect(progress(world.state).reason).toMatch(
+      /^\d\d runs succeeded but produced no file. Does the workflow save its images\?$/,
+    );
+    expect(world.service.runs.length).toBeLessThanOrEqual(20);
+    world.apply({ type: 'resume' });
+    endEmpty(world);
+    expect([world.state.finished, world.state.tally.outcomes.failed]).toEqual([true, 60]);
+  });
+
+  it('end a small batch with failed rows', () => {
+    const world = new World({ rows: 4, concurrency: 4 });
+    endEmpty(world);
+    expect([world.state.finished, world.state.tally.outcomes.failed]).toEqual([true, 4]);
+  });
+
+  it('fail their rows as missing files do in a batch of an earlier version', () => {
+    const world = collecting(1);
+    world.state = { ...world.state, version: 5 };
+    collected(world, 0, empty(1));
+    expect(deferralOf(world, 1)?.isEmpty).toBeUndefined();
+    collected(world, 0);
   });
 });
 

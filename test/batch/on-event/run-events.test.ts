@@ -3,7 +3,7 @@ import { REASON_BYTES, SHORT_REASON_BYTES } from '../../../src/batch/bounds.ts';
 import type { RunCompletion } from '../../../src/batch/events.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { jsonBytes } from '../../../src/options/clipped.ts';
-import { running, runOfFirst, unconfirmed } from '../scenes.ts';
+import { proven, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 
 const completed = (completion: Partial<RunCompletion>, by: 'webhook' | 'poll' = 'webhook') =>
@@ -178,7 +178,7 @@ describe('runs seen', () => {
 
   it('a run that turns up is a duplicate of a row that runs, that was refused, or that has ended, and is cancelled', () => {
     const runs = running({ rows: 2, concurrency: 1 });
-    const refused = new World({ rows: 2, concurrency: 1 });
+    const refused = proven(new World({ rows: 2, concurrency: 1 }));
     refused.answer(0, ['rejected']);
     const ended = running({ rows: 2, concurrency: 1 });
     ended.finish('run-0', 'succeeded');

@@ -41,7 +41,10 @@ describe('a budget', () => {
     world.collect();
     // 2.50 are spent, so seven more runs fit into the rest.
     expect([sent(world), accounts(world)]).toEqual([7, { spent: 2.5, reserved: 7 }]);
-    expect(progress(world.state).budget).toEqual({ spentNano: 2.5 * USD, reservedNano: 7 * USD });
+    const budget = { spentNano: 2.5 * USD, reservedNano: 7 * USD, neededNano: 32.5 * USD };
+    expect(progress(world.state).budget).toEqual(budget);
+    world.state.params = { ...world.state.params, attemptCostNano: {} };
+    expect(progress(world.state).budget?.neededNano).toBeUndefined();
   });
 
   it('keeps the reservation of every earlier attempt of a row that is tried again', () => {

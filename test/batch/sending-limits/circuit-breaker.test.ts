@@ -103,7 +103,7 @@ describe('circuit breaker', () => {
 });
 
 describe('what is no failure to send', () => {
-  it.each(['rejected', 'unconfirmed', 'blocked'] as const)(
+  it.each(['rejected', 'blocked'] as const)(
     'a group whose POSTs were all %s counts for nothing',
     (result) => {
       const world = new World({ rows: 4, concurrency: 2 });

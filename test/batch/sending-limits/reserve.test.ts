@@ -24,7 +24,11 @@ function round(world: World, costUsd: number): void {
 describe('--reserve p99', () => {
   it('reserves the highest cost until 20 runs are known, then what 99 of 100 of them have cost', () => {
     const world = running({ ...BUDGET, reserve: 'p99' });
-    expect(progress(world.state).budget).toEqual({ spentNano: 0, reservedNano: 20 * USD, isEstimate: true });
+    expect(progress(world.state).budget).toMatchObject({
+      spentNano: 0,
+      reservedNano: 20 * USD,
+      isEstimate: true,
+    });
     round(world, 0.1);
     const { reservedNano = 0 } = progress(world.state).budget ?? {};
     expect(reservedNano / USD / world.state.phases.running).toBeCloseTo(0.1, 1);

@@ -6,7 +6,7 @@ import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
 import { begin, freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
 import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { paramsOf } from '../params.ts';
-import { running, runOfFirst } from '../scenes.ts';
+import { proven, running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 
 const phases = { waiting: 5, sending: 1, running: 2, unconfirmed: 1, ended: 9 };
@@ -119,7 +119,7 @@ describe('several pauses', () => {
 
 describe('groups in flight', () => {
   it('at most 64 groups are in flight, and no timer is set for what only a response can change', () => {
-    const world = new World({ rows: 5_000, concurrency: 4_000 });
+    const world = proven(new World({ rows: 5_000, concurrency: 4_000 }));
     expect(world.sends).toHaveLength(GROUPS_IN_FLIGHT);
     expect(world.waitMs).toBe(Number.POSITIVE_INFINITY);
     world.answer(0, ['rejected']);

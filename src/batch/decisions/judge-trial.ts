@@ -1,0 +1,51 @@
+// Decides whether the trial of a batch is over; trial.ts has its states.
+
+import { alikeText, mostAlike } from '../alike-ends.ts';
+import { pause } from '../pausing/pauses.ts';
+import { mayReserve } from '../sending-limits/budget.ts';
+import { accountsOf, nextAccount } from '../state/lanes.ts';
+import { mayTakePlace } from '../state/put-row.ts';
+import { UNTIL_VERDICT } from '../state/row-state.ts';
+import { hasMoreToSend, type State } from '../state/state.ts';
+import { endTrial } from '../trial.ts';
+import { type Decision, NEVER } from './decision.ts';
+
+/** Fewer attempts that end alike say nothing about the others. */
+const ALIKE_LEAST = 3;
+
+/** How long a batch that sends nothing waits for the runs in flight before it pauses. */
+export const VERDICT_MOST_MS = 600_000;
+
+export const judgeTrial: Decision = {
+  dueAt: (state) => {
+    const { trial, pauses, cancelling } = state;
+    if (trial === undefined || pauses.has('alike') || cancelling !== undefined) return NEVER;
+    if (trial.heldAt !== undefined && hasMoreToSend(state))
+      return maySucceed(state) ? trial.heldAt + VERDICT_MOST_MS : 0;
+    return !isWaiting(state) || maySucceed(state) || maySendOthers(state) ? NEVER : 0;
+  },
+  act: (state) => {
+    const { ends, heldAt } = state.trial as NonNullable<State['trial']>;
+    const isOfAll = ends.all >= ALIKE_LEAST && mostAlike(ends) === ends.all;
+    if (heldAt !== undefined || isOfAll) pause(state, 'alike', alikeText(ends));
+    else endTrial(state);
+  },
+};
+
+/** Whether a row waits for the verdict. */
+const isWaiting = ({ lanes }: State): boolean =>
+  lanes.flatMap(accountsOf).some(({ waiting }) => waiting.at(-1)?.dueAt === UNTIL_VERDICT);
+
+/** Whether a run is in flight, or has succeeded and its files are not there yet. An unconfirmed attempt may take a day. */
+function maySucceed({ phases, ended, deferred, parts }: State): boolean {
+  if (phases.sending + phases.running + deferred.length + parts.size > 0) return true;
+  return ended.some(({ outcome }) => outcome === 'succeeded');
+}
+
+/** Whether there are rows that do not wait for the verdict, and that the budget and the state have room for. */
+const maySendOthers = (state: State): boolean =>
+  state.lanes.some(
+    (lane) =>
+      (mayTakePlace(state, lane) && mayReserve(state, nextAccount(lane))) ||
+      accountsOf(lane).some(({ waiting: [first] }) => first !== undefined && first.dueAt < UNTIL_VERDICT),
+  );
