@@ -54,6 +54,7 @@ const onSheets = {
       flags: {
         ...sheetFlags,
         ...fromFlags,
+        errors: boolean('list every problem of the sheet in <sheet>-errors.csv in the batches folder'),
         write: optional(
           textFlag('file', 'write this command as a job, nightly.job.toml, with what it guesses'),
         ),

@@ -2,8 +2,8 @@
 // even if the file changes meanwhile or comes from a pipe.
 
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, rename, rm, type FileHandle, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -72,28 +72,69 @@ export async function withCopy<T>(
 
 /** A folder in which a batch is prepared; it is removed after `use`, unless it was moved. Throws E606 and E607. */
 export async function withIncoming<T>(at: Preparing, use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await makeIncoming(at);
-  try {
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using incoming = await Incoming.make(at);
+  // Awaited here, because the folder is removed on return.
+  return await use(incoming.folder);
 }
 
-/** As {@link withIncoming}; the caller removes it. */
-export async function makeIncoming({ out, home }: Preparing): Promise<string> {
-  const isLocal = openStore(out).localPath !== undefined;
-  const folder = isLocal ? out : (home ?? tmpdir());
-  try {
-    if (isLocal) await makeFolder(folder);
-    else if (home !== undefined) takeStateFolder(home);
-    return await mkdtemp(join(folder, INCOMING));
-  } catch (error) {
-    throw outFault(folder, error);
+/** A folder that nobody has used for an hour is removed by `clean`. */
+const TOUCHED_MS = 600_000;
+
+/** A folder in which a batch is prepared, for as long as its user thinks about it. */
+export class Incoming implements AsyncDisposable {
+  readonly folder: string;
+  readonly #touching: NodeJS.Timeout;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    const touch = (): void => void utimes(folder, new Date(), new Date()).catch(() => undefined);
+    this.#touching = setInterval(touch, TOUCHED_MS).unref();
+  }
+
+  /** The caller disposes of it. Throws E606 and E607. */
+  static async make({ out, home }: Preparing): Promise<Incoming> {
+    const isLocal = openStore(out).localPath !== undefined;
+    const folder = isLocal ? out : (home ?? tmpdir());
+    try {
+      if (isLocal) await makeFolder(folder);
+      else if (home !== undefined) takeStateFolder(home);
+      return new Incoming(await mkdtemp(join(folder, INCOMING)));
+    } catch (error) {
+      throw outFault(folder, error);
+    }
+  }
+
+  /** True if it was removed, as `clean` does after a machine has slept; then it is there again, and empty. */
+  async restore(): Promise<boolean> {
+    if (existsSync(this.folder)) return false;
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#touching);
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
 
 export const INCOMING = '.incoming-';
+
+/** Copies a sheet whose copy was removed. Throws E107 if it has changed since it was shown, and E602 for a stream, which is read once. */
+export async function copyAgain(
+  before: SheetCopy,
+  path: string,
+  own: CopyParams,
+  folder: string,
+): Promise<SheetCopy> {
+  if (path === '-')
+    throw problem('E602', {
+      what: `the copy of ${before.name} was removed while the command waited, and a stream cannot be read again`,
+      hint: 'repeat the same command',
+    });
+  const copy = await copySheet(path, own, folder);
+  if (copy.sha256 !== before.sha256) throw problem('E107', { name: before.name });
+  return copy;
+}
 
 const outFault = (path: string, error: unknown): unknown =>
   fileFault(error, {

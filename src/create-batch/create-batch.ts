@@ -43,6 +43,7 @@ import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
 import { copyReused, dropReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf, sameAs } from './reuse/reuse.ts';
 import { restoreQueue, settleQueue } from './queue-pages.ts';
+import { dropErrorList } from './stale-folders.ts';
 import { batchIn, createSurely, namesFor, takeBack } from './batch-place.ts';
 import { Claim, comparedWith, waitForOther, type Compared, type Seen } from './claim.ts';
 import { saidIfSlow, type LongComparison } from './long-comparison.ts';
@@ -335,6 +336,7 @@ export class NewBatch implements Disposable {
     );
     if (isMade === 'created') {
       moved.move();
+      await dropErrorList(out, copy.name);
       return { ...place, laidOut };
     }
     if (isMade === 'overtaken') return { lookMs: claim.ageMs };

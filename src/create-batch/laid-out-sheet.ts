@@ -5,7 +5,6 @@ import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from
 import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
-import type { ErrorsPlace } from '../sheet/validation-errors.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
@@ -14,7 +13,7 @@ import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { withOtherSheet } from './copy-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import type { LocalFiles } from './files/local-files.ts';
-import { errorsPlaceFor } from './stale-folders.ts';
+import { errorsPlaceOf } from './stale-folders.ts';
 
 export type SheetParams = BatchSpec & {
   readonly out: string;
@@ -24,6 +23,8 @@ export type SheetParams = BatchSpec & {
   readonly madeFor?: string;
   /** The definition of the stage that it is made for. */
   readonly stage?: object;
+  /** Whether every problem of a sheet that is refused is listed in a file for its user (default: yes). */
+  readonly listsErrors?: boolean | undefined;
   /** The files of this machine that its rows name (default: none). */
   readonly files?: LocalFiles | undefined;
 };
@@ -58,20 +59,15 @@ export async function guessesAbout(given: SheetParams, asked: SheetParams['optio
   const copy = isOther ? await withOtherSheet(given.copy, sheet) : given.copy;
   const params = { ...given, options, copy };
   const agreed = await agreedSheetOf(params);
-  const errors = { store: openStore(params.copy.folder), file: 'errors.csv' };
-  const { laidOut } = await layOutSheet(params, agreed, errors);
+  const { laidOut } = await layOutSheet({ ...params, listsErrors: false }, agreed);
   return laidOut.guesses ?? [];
 }
 
 export const newMark = (): string => randomBytes(8).toString('hex');
 
 /** Throws the errors of the sheet. */
-export async function layOutSheet(
-  params: SheetParams,
-  agreed: AgreedSheet,
-  errors?: ErrorsPlace,
-): Promise<DraftBatch> {
-  const { copy, deployment, service, out } = params;
+export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Promise<DraftBatch> {
+  const { copy, deployment, service, out, listsErrors } = params;
   const layout = openStore(copy.folder);
   const { options, guesses, problems, likely } = agreed;
   const rows = await layOut({
@@ -84,7 +80,7 @@ export async function layOutSheet(
     order: params.order,
     outputName: params.settings.outputName,
     ownGpu: deployment.gpu,
-    errors: errors ?? (await errorsPlaceFor(out, copy.name)),
+    errors: await errorsPlaceOf({ out, copy, listsErrors }),
     files: params.files,
   }).catch((error: unknown) => {
     throw restingOn(error, guesses);

@@ -2,7 +2,6 @@
 // about it; its caller disposes of it. Stages: the copy, the batch that was made of the same bytes (offline), the service, then the
 // layout and the comparison with other batches (`create-batch.ts`). Nothing is bought or uploaded before it is carried out.
 
-import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../host/config.ts';
 import { definedOnly } from '../options/defined-only.ts';
@@ -12,8 +11,9 @@ import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest, checkSettings, type Where } from './batch-spec.ts';
 import {
+  copyAgain,
   copySheet,
-  makeIncoming,
+  Incoming,
   preparingIn,
   type CopyParams,
   type Preparing,
@@ -57,6 +57,8 @@ export type Around = {
   readonly config: Config;
   /** A plan is never carried out, and needs no servers but the local run service. */
   readonly isPlan?: boolean;
+  /** Whether every problem of a sheet that is refused is listed in a file (default: yes). */
+  readonly listsErrors?: boolean | undefined;
   /** Starts or reaches the servers once they are needed: a sheet that is refused needs none. */
   readonly servers: () => Promise<Needed>;
   readonly isCluster: Where['isCluster'];
@@ -77,7 +79,7 @@ type Given = { readonly request: BatchRequest; readonly source: Source; readonly
 
 export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #given: Given;
-  readonly #folder: string;
+  readonly #incoming: Incoming;
   #copy: SheetCopy | undefined;
   #from: FromSheet | undefined;
   #files: SheetOfFiles | undefined;
@@ -90,8 +92,8 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #answers: Answers;
   #again: boolean;
 
-  private constructor(given: Given, folder: string) {
-    [this.#given, this.#folder] = [whereMoved(given), folder];
+  private constructor(given: Given, incoming: Incoming) {
+    [this.#given, this.#incoming] = [whereMoved(given), incoming];
     this.#answers = given.request.answers ?? {};
     this.#again = given.request.again;
   }
@@ -101,7 +103,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const { request, around } = given;
     checkRequest(request);
     await checkSettings(request.settings, around);
-    const proposal = new Proposal(given, await makeIncoming(preparingIn(around.config)));
+    const proposal = new Proposal(given, await Incoming.make(preparingIn(around.config)));
     try {
       await proposal.#read();
       return proposal;
@@ -147,6 +149,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
 
   /** Adds answers; stages that they do not touch are kept. */
   async with(...patches: readonly Patch[]): Promise<Proposal> {
+    await this.#restore();
     for (const patch of patches) {
       if ('into' in patch) throw new Error('rows that go into a batch are another request');
       this.#answers = { ...this.#answers, ...patch.answers };
@@ -163,6 +166,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   async carryOut(): Promise<CreatedBatch> {
     const { around } = this.#given;
     if (this.#unchanged !== undefined) return { ...this.#unchanged, laidOut: undefined };
+    await this.#restore();
     if (this.questions.length > 0 || this.#new === undefined) throw new QuestionsOpen(this.questions);
     if (this.#new.same === undefined) {
       const { batches } = await around.servers();
@@ -173,24 +177,46 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#drop();
+    await this.#incoming[Symbol.asyncDispose]();
+  }
+
+  /** What depends on the copy of the sheet. */
+  #drop(): void {
     this.#new?.[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();
     this.#local?.[Symbol.dispose]();
-    await rm(this.#folder, { recursive: true, force: true });
+    [this.#new, this.#files, this.#local] = [undefined, undefined, undefined];
+  }
+
+  /** Reads the sheet again if its copy was removed while its user was asked. */
+  async #restore(): Promise<void> {
+    if (this.#unchanged !== undefined || !(await this.#incoming.restore())) return;
+    const isLaidOut = this.#new !== undefined;
+    this.#drop();
+    this.#copy = await this.#copied(this.#copy);
+    if (isLaidOut) await this.#layOut();
+  }
+
+  async #copied(before?: SheetCopy): Promise<SheetCopy | undefined> {
+    const { request, source, around } = this.#given;
+    const preparing = preparingIn(around.config);
+    const { folder } = this.#incoming;
+    if ('from' in source) {
+      const asked = { ...preparing, ...source.from, options: request.options };
+      this.#from = await readFromSheet(asked, folder);
+      around.onFrom?.(this.#from);
+      return this.#from.copy;
+    }
+    const copying = { ...preparing, ...source.copying };
+    return before === undefined
+      ? copySheet(source.path, copying, folder)
+      : copyAgain(before, source.path, copying, folder);
   }
 
   async #read(): Promise<void> {
     const { request, source, around } = this.#given;
-    const preparing = preparingIn(around.config);
-    if ('from' in source) {
-      const asked = { ...preparing, ...source.from, options: request.options };
-      this.#from = await readFromSheet(asked, this.#folder);
-      around.onFrom?.(this.#from);
-    }
-    this.#copy =
-      'path' in source
-        ? await copySheet(source.path, { ...preparing, ...source.copying }, this.#folder)
-        : this.#from?.copy;
+    this.#copy = await this.#copied();
     // A plan shows what is in the sheet, also if a batch was made of it.
     const isNew = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
     this.#unchanged = isNew ? undefined : await this.#findUnchanged();
@@ -251,6 +277,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       again: this.#again,
       answers: this.#answers,
       onComparing: around.onComparing,
+      listsErrors: around.listsErrors,
       ...(around.signal && { signal: around.signal }),
     };
     if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);

@@ -10,7 +10,7 @@ import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
 import { type Store, startOf } from '../store/store.ts';
-import { INCOMING, type Preparing } from './copy-sheet.ts';
+import { INCOMING, type Preparing, type SheetCopy } from './copy-sheet.ts';
 import { stemOf } from './batch-id.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
@@ -134,8 +134,27 @@ const MARK = /^[0-9a-f]{16}$/;
 
 const NAME = /-errors(-\d+)?\.csv$/;
 
+type Listing = {
+  readonly out: string;
+  readonly copy: Pick<SheetCopy, 'name' | 'folder'>;
+  /** Whether the user gets the list (default: yes). */
+  readonly listsErrors?: boolean | undefined;
+};
+
+/** Where the problems of a sheet are listed: in the folder of the batches, or beside its copy. */
+export const errorsPlaceOf = async ({ out, copy, listsErrors = true }: Listing): Promise<ErrorsPlace> =>
+  listsErrors
+    ? errorsPlaceFor(out, copy.name)
+    : { store: openStore(copy.folder), file: 'errors.csv', isPrivate: true };
+
+/** The list of a sheet that was refused before, and is right now. */
+export async function dropErrorList(out: string, sheetName: string): Promise<void> {
+  const { store, file } = await errorsPlaceFor(out, sheetName);
+  if (await store.exists(file)) await store.remove(file);
+}
+
 /** `<sheet>-errors.csv`, with a number if another file has that name. */
-export async function errorsPlaceFor(out: string, sheetName: string): Promise<ErrorsPlace> {
+async function errorsPlaceFor(out: string, sheetName: string): Promise<ErrorsPlace> {
   const store = openStore(out);
   const stem = `${stemOf(sheetName)}-errors`;
   for (let number = 1; ; number += 1) {

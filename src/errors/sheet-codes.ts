@@ -131,8 +131,15 @@ export const SHEET_ENTRIES = {
     `${JSON.stringify(f.value)} in ${f.where} is ${f.what}`,
     f.hint.replace('<column>', shellWord(f.column ?? '<column>')),
   ]),
-  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(inputRefused, (f) => [
-    `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
-    f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined,
-  ]),
+  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined; isMore: boolean }>(
+    inputRefused,
+    (f) => [
+      `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
+      f.errorsFile
+        ? `every problem is listed in ${f.errorsFile}`
+        : f.isMore
+          ? 'to list every problem in a file: --errors'
+          : undefined,
+    ],
+  ),
 };

@@ -35,20 +35,23 @@ export class InputRefusedError extends RunsheetError {
     this.#refused = refused;
   }
 
-  /** Every problem, read from a file if there are many. */
+  /** Every problem, read from a file if there are many; of a plan the first ones. */
   get issues(): AsyncIterable<RowIssue> {
     return issuesOf(this.#refused);
   }
 }
 
 async function* issuesOf(refused: RunsheetError): AsyncGenerator<RowIssue> {
-  if (!(refused instanceof SheetRefused)) {
-    const { code, message, hint, place } = refused;
-    yield issue({ code, message, hint, row: place?.row, line: place?.line, column: place?.columnName });
+  const file = refused instanceof SheetRefused ? refused.errorsFile : undefined;
+  if (file === undefined) {
+    for (const { code, message, hint, place } of refused instanceof SheetRefused
+      ? refused.problems
+      : [refused])
+      yield issue({ code, message, hint, row: place?.row, line: place?.line, column: place?.columnName });
     return;
   }
-  const lines = openStore(dirname(refused.errorsFile))
-    .open(basename(refused.errorsFile))
+  const lines = openStore(dirname(file))
+    .open(basename(file))
     .pipe(parse({ columns: true }));
   for await (const line of lines as AsyncIterable<Readonly<Record<string, string>>>) {
     const { code = '', message = '', hint, row, line: at, column_name: column } = line;

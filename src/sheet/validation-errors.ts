@@ -8,8 +8,8 @@ import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import { type SheetSource, type SheetOptions, rangesText, withRows } from './sheet-source.ts';
 
-/** Writes the list of all errors. */
-export type ErrorsPlace = { readonly store: Store; readonly file: string };
+/** Where all errors are listed. `isPrivate`: nobody is told of the list, which goes with its folder. */
+export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };
 
 const MOST_SHOWN = 10;
 /** What is wrong with one row only. */
@@ -28,16 +28,17 @@ export class SheetRefused extends RunsheetError {
   readonly byCode: Readonly<Record<string, number>>;
   /** Rows that were read. */
   readonly rows: number;
-  /** The file with all of them. */
-  readonly errorsFile: string;
+  /** The file with all of them, if they are listed. */
+  readonly errorsFile: string | undefined;
 
   /** `hint` replaces the usual one. */
   constructor(
     found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>,
-    errorsFile: string,
+    errorsFile: string | undefined,
     hint?: string,
   ) {
-    const facts = { rows: found.rows, wrong: found.total, errorsFile };
+    const isMore = found.total > found.problems.length;
+    const facts = { rows: found.rows, wrong: found.total, errorsFile, isMore };
     const composed = problem('E200', facts);
     super('E200', composed.message, { exit: composed.exit, hint: hint ?? composed.hint });
     this.problems = found.problems;
@@ -152,11 +153,13 @@ export class Problems {
     await this.#list.commit();
     const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
     const found = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
-    const refused = new SheetRefused(found, `${this.#place.store.location}/${this.#place.file}`);
+    const { store, file, isPrivate } = this.#place;
+    const refused = new SheetRefused(found, isPrivate ? undefined : `${store.location}/${file}`);
     const added = correctionsOf(refused).flatMap((one) => ('add' in one ? one.add : []));
     const less = added.find(([flag]) => flag === '--skip-rows');
     if (less === undefined) return refused;
-    const hint = `${refused.hint}\nwithout the rows that are refused: ${less.join(' ')}`;
+    const hints = [refused.hint, `without the rows that are refused: ${less.join(' ')}`];
+    const hint = hints.filter(Boolean).join('\n');
     return new SheetRefused(refused, refused.errorsFile, hint);
   }
 

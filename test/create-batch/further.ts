@@ -8,8 +8,10 @@ import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import { asOption, type Wording } from '../../src/create-batch/questions.ts';
 import { settle } from '../../src/create-batch/settle.ts';
 import type { Config } from '../../src/host/config.ts';
-import { STARTED_FILE } from '../../src/store/started.ts';
+import { createStarted } from '../../src/store/started.ts';
 import type { Place } from './creating.ts';
+
+const STARTED = { at: '2026-11-22T10:00:00Z', workflow: { workflowId: 'w', runId: 'r' } };
 
 export type FurtherGiven = {
   readonly batch: BatchFolder;
@@ -33,7 +35,7 @@ export async function withFurther<T>(
   }: FurtherGiven,
   use: (rows: FurtherRows) => Promise<T>,
 ): Promise<T> {
-  if (isUnderWay === undefined) await batch.store.write(STARTED_FILE, '{}');
+  if (isUnderWay === undefined) await createStarted(batch.store, STARTED);
   await using rows = await FurtherRows.of(
     {
       batch,

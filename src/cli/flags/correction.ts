@@ -25,7 +25,7 @@ export function withCommand(error: unknown, args: readonly string[]): unknown {
     .join('\n');
   const whole =
     error instanceof SheetRefused
-      ? new SheetRefused(error, error.errorsFile, lines)
+      ? new SheetRefused(error, error.errorsFile, lines || undefined)
       : new RunsheetError(code, message, { exit, hint: lines === '' ? undefined : lines, place, cause });
   return restingOn(whole, guessesBehind(error));
 }

@@ -94,17 +94,18 @@ export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise
   return sending.next(session, found);
 }
 
-export async function planInto(given: Given): Promise<void> {
-  const { context, flags, printer, servers } = given;
+export async function planInto(given: Given & { readonly listsErrors: boolean }): Promise<void> {
+  const { context, flags, printer, servers, listsErrors } = given;
   const found = await batchFor(servers, flags);
-  const plan = await planFurther(servers, found, askedOf(given));
+  const plan = await planFurther(servers, found, { ...askedOf(given), listsErrors });
   const questions = inWords(plan.questions);
   if (flags.output === 'json')
     printer.json(planJson({ ...plan, batch: { ...found, laidOut: plan }, into: plan, questions }));
   else say(printer, found, plan.questions, plan);
   for (const { text } of questions) printer.notice(terminalLine(`            ${text}`));
   printer.notice('nothing was sent');
-  printer.next(['run', sameCommand(context.args ?? [], 'run')]);
+  const args = (context.args ?? []).filter((word) => word !== '--errors');
+  printer.next(['run', sameCommand(args, 'run')]);
 }
 
 function say(

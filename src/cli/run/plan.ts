@@ -20,7 +20,7 @@ import { serversFor } from '../session.ts';
 import { count } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
-type Flags = SheetFlags & { readonly write?: string };
+type Flags = SheetFlags & { readonly write?: string; readonly errors: boolean };
 
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<void> {
   if (isPipeline(sheet))
@@ -41,10 +41,14 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   await using servers = serversFor(config, printer);
   const flags = await withOwnGpus(servers, given);
   // Awaited here, because the servers are left on return.
-  if (isInto(flags)) return await planInto({ context, flags, sheet, printer, servers });
+  if (isInto(flags))
+    return await planInto({ context, flags, sheet, printer, servers, listsErrors: flags.errors });
   const rows = await sourceOf(config, context.process, flags, sheet);
   const request = requestOf(config, flags);
-  await using planned = await planBatch(servers, request, rows, fromNotes(printer));
+  await using planned = await planBatch(servers, request, rows, {
+    ...fromNotes(printer),
+    listsErrors: flags.errors,
+  });
   const { draft, ofBatch } = planned;
   if (ofBatch !== undefined)
     printer.notice(
@@ -55,7 +59,7 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   if (flags.output === 'json')
     printer.json(planJson({ ...planned, batch: draft, canary: draft.canary, notGuaranteed }));
   else sayPlan(printer, config, planned);
-  const args = context.args ?? [];
+  const args = (context.args ?? []).filter((word) => word !== '--errors');
   const answers = unconfirmed(draft.laidOut.guesses ?? []).map((guess) => guess.flags);
   if (flags.write === undefined)
     return printer.next(['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);

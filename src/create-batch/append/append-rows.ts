@@ -31,7 +31,7 @@ import { createPass, takePassBack } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
 import type { Creation } from '../claim.ts';
-import { errorsPlaceFor } from '../stale-folders.ts';
+import { errorsPlaceOf } from '../stale-folders.ts';
 import { QueuePages, queuedIn } from '../queue-pages.ts';
 import type { SheetCopy } from '../copy-sheet.ts';
 
@@ -39,6 +39,8 @@ export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
   readonly files?: InputFiles | undefined;
+  /** Whether every problem of a sheet that is refused is listed in a file (default: yes). */
+  readonly listsErrors?: boolean | undefined;
 };
 
 export type FurtherSheet = {
@@ -98,7 +100,7 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
         store: layout,
         order,
         ownGpu: batch.file.deployment.gpu,
-        errors: await errorsPlaceFor(out, copy.name),
+        errors: await errorsPlaceOf({ out, copy, listsErrors: params.listsErrors }),
         files: params.files,
       });
       return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };

@@ -1,7 +1,6 @@
 // Proposes to add the rows of a further sheet to a batch: holds the copy of the sheet, how its rows compare with those of the batch, and
 // what has to be decided. Its caller disposes of it.
 
-import { rm } from 'node:fs/promises';
 import type { Config } from '../../host/config.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
@@ -9,8 +8,9 @@ import { problem } from '../../errors/error.ts';
 import { type BatchFile } from '../../store/batch-file.ts';
 import { STARTED_FILE } from '../../store/started.ts';
 import {
+  copyAgain,
   copySheet,
-  makeIncoming,
+  Incoming,
   preparingIn,
   type CopyParams,
   type Preparing,
@@ -72,7 +72,7 @@ type Further = { readonly sheet: FurtherSheet; readonly compared: Comparison };
 export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposable {
   readonly #request: FurtherRequest;
   readonly #around: Around;
-  readonly #folder: string;
+  readonly #incoming: Incoming;
   #copy: SheetCopy | undefined;
   #answers: Answers;
   #guesses: readonly Guess[] = [];
@@ -85,8 +85,8 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #found: LocalFiles['found'];
   #sheet: ReadSheet | undefined;
 
-  private constructor(request: FurtherRequest, around: Around, folder: string) {
-    [this.#request, this.#around, this.#folder] = [request, around, folder];
+  private constructor(request: FurtherRequest, around: Around, incoming: Incoming) {
+    [this.#request, this.#around, this.#incoming] = [request, around, incoming];
     this.#answers = request.answers;
     this.#others = new OtherBatches(around.config, request.batch.file);
   }
@@ -94,7 +94,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
   static async of(request: FurtherRequest, around: Around): Promise<FurtherRows> {
     await refuseBatch(request, around);
-    const rows = new FurtherRows(request, around, await makeIncoming(preparingIn(around.config)));
+    const rows = new FurtherRows(request, around, await Incoming.make(preparingIn(around.config)));
     try {
       await rows.#read();
       return rows;
@@ -142,6 +142,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   /** undefined if the batch has all rows. If another pass was added meanwhile, they are compared again. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Appended | undefined> {
+    await this.#restore();
     for (;;) {
       const { questions } = this;
       if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
@@ -164,16 +165,34 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#drop();
+    await this.#incoming[Symbol.asyncDispose]();
+  }
+
+  /** What depends on the copy of the sheet. */
+  #drop(): void {
     this.#further?.compared[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();
-    await rm(this.#folder, { recursive: true, force: true });
+    [this.#further, this.#files] = [undefined, undefined];
+  }
+
+  /** Reads the sheet again if its copy was removed while its user was asked. */
+  async #restore(): Promise<void> {
+    if (!(await this.#incoming.restore())) return;
+    this.#drop();
+    await this.#read();
   }
 
   async #read(): Promise<void> {
     const { path, copying, declared, ...asked } = this.#request;
     const { config, servers } = this.#around;
     const { file } = asked.batch;
-    this.#copy = await copySheet(path, { ...preparingIn(config), ...copying }, this.#folder);
+    const [before, { folder }] = [this.#copy, this.#incoming];
+    const copied = { ...preparingIn(config), ...copying };
+    this.#copy =
+      before === undefined
+        ? await copySheet(path, copied, folder)
+        : await copyAgain(before, path, copied, folder);
     // Only the service knows the inputs, and a local one has to run.
     if (declared === undefined && file.service.base === LOCAL) await servers();
     const { inputTypes } = declared ?? { inputTypes: await declaredInputs(config, file) };

@@ -102,7 +102,7 @@ export async function planFurther(
   found: FoundBatch,
   asked: FurtherAsked,
 ): Promise<FurtherPlan & { readonly questions: readonly Question[] }> {
-  await using rows = await proposeFurther(servers, found, asked);
+  await using rows = await proposeFurther(servers, found, { listsErrors: false, ...asked });
   const { questions } = rows;
   // A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown.
   if (rows.further === undefined) await rows.with({ answers: { guesses: 'accept' } });

@@ -84,7 +84,7 @@ export async function planBatch(
   rows: Rows,
   callbacks: Callbacks = {},
 ): Promise<Planned> {
-  const around = { ...servers.around(request.service), ...callbacks, isPlan: true };
+  const around = { ...servers.around(request.service), listsErrors: false, ...callbacks, isPlan: true };
   const proposal = await propose(request, rows, around);
   try {
     const { questions, earlier, ofBatch } = proposal;

@@ -58,7 +58,7 @@ export async function proposed<T>(
   }
 }
 
-export type Callbacks = Pick<Around, 'onFrom' | 'onUpload'>;
+export type Callbacks = Pick<Around, 'onFrom' | 'onUpload' | 'listsErrors'>;
 
 /** Makes the batch exist or finds it; or names the batch to which its user adds the rows instead. */
 export async function makeBatch(

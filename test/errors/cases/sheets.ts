@@ -153,7 +153,7 @@ const COLUMNS: readonly Case[] = [
     code: 'E200',
     name: 'a column that is no input has quotes and a dollar sign',
     arrange: sheet('own.csv', '"what to ""draw"" for $5",prompt,gpu\na,b,A10X\n'),
-    args: plan('own.csv', '-o', 'json'),
+    args: plan('own.csv', '--errors', '-o', 'json'),
     says: /own-errors\.csv/,
   },
   {
