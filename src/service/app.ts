@@ -3,7 +3,10 @@
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections, isAddressedHere, isForwarded } from '../host/bounded-server.ts';
+import { demandSpeed, type LeastSpeed } from '../host/least-speed.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
+import { PATHS } from '../run-service/contract/paths.ts';
+import { OwnerRequests } from './owner-requests.ts';
 import { API, authentication, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
@@ -27,18 +30,23 @@ export type AppOptions = {
   readonly listensHere?: boolean;
   /** The access control of the dashboard. */
   readonly door?: PageLogin;
+  /** For tests. */
+  readonly limits?: ConnectionLimits | undefined;
 };
 
 /** How long a new connection may be idle before its first request. */
 const HEADERS_MS = 5_000;
-const CONNECTIONS = { most: 4_000, perAddress: 4_000 };
+
+export type ConnectionLimits = { readonly most: number; readonly slow: LeastSpeed };
+/** About 1 KiB/s, which also a bad line has. */
+const LIMITS: ConnectionLimits = { most: 4_000, slow: { bytes: 64 * 1024, withinMs: 60_000 } };
 
 /** `routes` lists all routes, such as `GET /api/run/:run_id`. */
 export type App = { readonly app: FastifyInstance; readonly routes: readonly string[] };
 
 export function createApp(
   service: Service,
-  { tokens, only, listensHere = false, door = openPageLogin() }: AppOptions,
+  { tokens, only, listensHere = false, door = openPageLogin(), limits = LIMITS }: AppOptions,
 ): App {
   const app = Fastify({
     forceCloseConnections: true,
@@ -50,7 +58,10 @@ export function createApp(
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send({ detail: error.message }),
   });
-  boundConnections(app.server, CONNECTIONS);
+  // All clients may share the address of a proxy.
+  boundConnections(app.server, { most: limits.most, perAddress: limits.most });
+  demandSpeed(app.server, limits.slow);
+  const requests = new OwnerRequests(limits.most);
   const routes = routesOf(app);
   app.decorateRequest('owner', '');
   if (listensHere)
@@ -59,6 +70,9 @@ export function createApp(
       if (why !== undefined) await reply.code(403).type('text/plain').send(why);
     });
   app.addHook('onRequest', authentication(tokens));
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.owner === '' || requests.enter(request.owner, reply, heldBytes(request))) done();
+  });
   app.addHook('onRequest', readAnyType);
   // Bodies stay text: each route decides which types it reads, and how it parses numbers.
   app.removeAllContentTypeParsers();
@@ -66,12 +80,12 @@ export function createApp(
   refuseTheRest(app, service.log);
   if (only !== 'v1') serveV2(app, service);
   void app.register((files, _options, done) => {
-    serveUploaded(files, service);
+    serveUploaded(files, service, requests);
     done();
   });
   serveUploadUrls(app, service);
   serveV1(app, service);
-  serveFiles(app, service);
+  serveFiles(app, service, requests);
   serveDashboard(app, service, { listensHere, door });
   // Control reads files and changes what all owners see: it belongs to whoever started the service, who is here and has every key.
   if (listensHere && tokens.hasOneOwner) serveControl(app, service, tokens);
@@ -81,6 +95,14 @@ export function createApp(
 const ELSEWHERE = 'This request was addressed to another host name, or comes from a page of another site.\n';
 const FORWARDED =
   'This service is for its own machine, and a proxy has forwarded this request: start the service with --public-url <the address of the proxy>.\n';
+
+/** How much of its body may be in memory at one time: only files are streamed. */
+function heldBytes({ headers, routeOptions }: FastifyRequest): number {
+  if (routeOptions.url === `${API}${PATHS.upload}`) return 0;
+  const length =
+    headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : BODY_LIMIT_BYTES;
+  return Math.min(length, BODY_LIMIT_BYTES);
+}
 
 /** Collects the routes while they are registered, except those that only refuse. */
 function routesOf(app: FastifyInstance): readonly string[] {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { problem, errorMessage } from '../errors/error.ts';
 import { openPageLogin } from '../host/page-login.ts';
-import { createApp } from './app.ts';
+import { createApp, type ConnectionLimits } from './app.ts';
 import { API, openTokens, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
 import { createService, type Options, type Service } from './service.ts';
@@ -35,6 +35,8 @@ export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
     readonly tokens: readonly string[];
     /** `v1`: behaves like a service that was not migrated, without the V2 base. */
     readonly only?: 'v1' | undefined;
+    /** The bounds of connections, for tests. */
+    readonly limits?: ConnectionLimits;
   };
 
 const KEEP_FILES_MS = 7 * 86_400_000;

@@ -5,16 +5,18 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RunRow } from '../database.ts';
 import type { OutputFile } from '../executors/executor.ts';
 import type { Fault } from '../faults.ts';
+import type { OwnerRequests } from '../owner-requests.ts';
 import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';
 
-export function serveFiles(app: FastifyInstance, service: Service): void {
+export function serveFiles(app: FastifyInstance, service: Service, requests: OwnerRequests): void {
   let fetched = 0;
   route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
     service.seen('file');
     const found = fileAt(service, request.params);
     if (found === undefined) return notFound(reply);
     const { row, file } = found;
+    if (!requests.enterDownload(row.owner, reply)) return reply;
     fetched += 1;
     const shouldInject = (fault: Fault): boolean => service.faults.shouldInject(fault, row, fetched);
     if (shouldInject('lose-file')) return notFound(reply);

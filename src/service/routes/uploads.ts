@@ -7,6 +7,7 @@ import { PATHS, UPLOAD_BYTES_MAX_V1, uploadQuerySchema } from '../../run-service
 import { missingAt } from '../../run-service/contract/refusal.ts';
 import type { Shown, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
+import type { OwnerRequests } from '../owner-requests.ts';
 import type { Service } from '../service.ts';
 import { notFound, Refused, route } from './refusals.ts';
 
@@ -72,14 +73,16 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
 }
 
 /** Downloads, and V1's uploads. */
-export function serveUploaded(app: FastifyInstance, { uploads }: Service): void {
+export function serveUploaded(app: FastifyInstance, { uploads }: Service, requests: OwnerRequests): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   const idIn = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
-  // The address allows one upload without a token; no other body is read.
-  app.addHook('onRequest', (request, reply, done) =>
-    request.method === 'PUT' && uploads.find(idIn(request))?.bytes !== null ? void notFound(reply) : done(),
-  );
+  app.addHook('onRequest', (request, reply, done) => {
+    const upload = uploads.find(idIn(request));
+    // The address allows one upload without a token; no other body is read.
+    if (request.method === 'PUT' && upload?.bytes !== null) return void notFound(reply);
+    if (upload === undefined || requests.enterDownload(upload.owner, reply)) done();
+  });
   route(app, ['GET', 'HEAD', 'PUT'], `${FILES}/:id/:name`, async (request, reply): Promise<FastifyReply> => {
     const id = idIn(request);
     if (request.method === 'PUT') {
