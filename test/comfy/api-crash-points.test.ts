@@ -323,6 +323,25 @@ it('a run that was cancelled while its request was under way stays so, whatever 
   expect(await own.run(id)).toMatchObject({ status: 'cancelled', ended_at });
 });
 
+it.each(MODES)('a request on the wire is answered before our service stops (%s)', async (mode) => {
+  const { own, api } = await sceneOf(mode, portrait());
+  await own.until(await own.queue({ prompt: 'before' }));
+  const { length: before } = api.asked;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  api.answersAfter = promise;
+  const id = await own.queue({ prompt: 'an owl' });
+  const later = await own.queue({ prompt: 'later' });
+  await until(() => api.asked.length === before + 1, 'the request is there');
+  const closed = own.close();
+  setTimeout(resolve, 200);
+  await closed;
+  expect(api.asked).toHaveLength(before + 1);
+  await own.open();
+  expect([(await own.until(id)).status, (await own.until(later)).status]).toEqual(['success', 'success']);
+  // The form of the label is found anew.
+  expect(new Set(api.asked.slice(before)).size).toBe(2);
+});
+
 /** Two services, one of which executes a run. */
 async function runAtOneOfTwo(mode: Mode) {
   const [first, second] = [await sceneOf(mode), await sceneOf(mode)];

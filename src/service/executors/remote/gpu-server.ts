@@ -2,6 +2,7 @@
 //
 //      inspected ──no answer, three times──▶ away ──an answer──▶ inspected again: what is missing there was lost with its memory
 
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import {
@@ -81,6 +82,9 @@ export class GpuServer implements InspectedServer {
   async close(): Promise<void> {
     this.#rounds.close();
     this.socket.close();
+    // A request on the wire may buy a run: its answer is awaited, and stored with what else is to be.
+    await Promise.race([this.outbox.sent(), wait(this.#timing.closeMs, undefined, { ref: false })]);
+    await nextTurn();
     await this.backend.close();
     await Promise.all([this.#rounds.ended(), this.outbox.ended()]);
   }

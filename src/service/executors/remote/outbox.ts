@@ -95,11 +95,14 @@ export class Outbox {
     this.#sending ??= this.#sendAll();
   }
 
+  /** Fulfilled when no request is under way; a server that is closed sends no more. */
+  sent = async (): Promise<void> => this.#sending;
+
   ended = async (): Promise<void> => void (await Promise.all([this.#sending, ...this.#putting.values()]));
 
   async #sendAll(): Promise<void> {
     try {
-      while (this.#isWanted) {
+      while (this.#isWanted && !this.#sender.isClosed()) {
         this.#isWanted = false;
         await this.#send();
       }
@@ -114,7 +117,7 @@ export class Outbox {
   async #send(): Promise<void> {
     const { runs } = this.#sender;
     for (const one of runs.values()) {
-      if ((this.#hold?.untilMs ?? 0) > performance.now()) return;
+      if (this.#sender.isClosed() || (this.#hold?.untilMs ?? 0) > performance.now()) return;
       if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
       if (one.mustLook && !(await this.#maySend(one))) continue;
       const files = this.#filesOf(one);

@@ -32,6 +32,8 @@ export const TIMING = {
   blockedMs: 60_000,
   /** A server that has been starting for longer holds up the batch. */
   startingMs: 60_000,
+  /** A service that stops waits so long for the answer to a request. */
+  closeMs: 5_000,
   /** After so long, the runs of a server that is away move to another one. */
   moveAfterMs: 600_000,
 };
