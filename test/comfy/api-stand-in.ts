@@ -47,6 +47,8 @@ export class ApiStandIn {
   readonly #keys = new Map<string, number>();
   /** The keys of all requests for a job, also of those that were refused. */
   readonly asked: string[] = [];
+  /** The keys of jobs whose answer nobody got, although the key is used. */
+  readonly unheard = new Set<string>();
   /** All requests. */
   readonly requests: Asked[] = [];
   loses: Loss | undefined;
@@ -194,6 +196,7 @@ export class ApiStandIn {
     this.loses = undefined;
     if (loses === 'everything') throw new Lost();
     if (key !== undefined) this.#keys.set(key, Date.now());
+    if (key !== undefined && loses !== undefined) this.unheard.add(key);
     if (loses === 'the request') throw new Lost();
     const job = await this.jobs.create(graph, kept, loses === 'its memory').catch((error: unknown) => {
       const isReleased = error instanceof Refused && !error.holdsKey;
@@ -270,7 +273,7 @@ export class ApiStandIn {
 class Lost extends Error {}
 
 const REFUSALS = {
-  402: new Refused(402, 'insufficient_credits'),
+  402: new Refused(402, 'insufficient_credits', 'insufficient_credits', { retryAfter: 1 }),
   429: new Refused(429, 'queue_full', 'queue_full', { retryAfter: 1 }),
   502: new Refused(502, 'upstream_error'),
 } as const;

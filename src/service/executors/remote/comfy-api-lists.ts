@@ -38,8 +38,6 @@ export class Lists {
   readonly #labels: Labels;
   /** undefined until it is known. */
   isThere: boolean | undefined;
-  /** A gateway may be older than filters, and ignore them. */
-  #hasFilters = true;
 
   constructor(jobs: string, read: (path: string) => Promise<Answer>, labels: Labels) {
     [this.#jobs, this.#read, this.#labels] = [jobs, read, labels];
@@ -52,19 +50,19 @@ export class Lists {
 
   /** The job of a run; undefined if there is none. `isCertain`: all jobs of the run were looked through. */
   async find(run: Sent): Promise<{ readonly item: Item | undefined; readonly isCertain: boolean }> {
+    const filter = filterFor(run);
     const cursors = new Set<string>();
-    let query = filterFor(run);
-    while (this.isThere !== false && this.#hasFilters && cursors.size < PAGES_MOST) {
+    for (let query = filter; cursors.size < PAGES_MOST;) {
       const page = await this.#page(query);
-      if (page === undefined) break;
-      const item = page.jobs.find(({ metadata }) => isOf(metadata, run));
-      this.#hasFilters = page.jobs.every(({ metadata }) => labelIn(metadata)?.run === run.id);
-      if (item !== undefined) return { item, isCertain: true };
-      const { next_cursor: cursor } = page;
-      if (!cursor) return { item, isCertain: this.#hasFilters && this.#labels.isKept };
+      const item = page?.jobs.find(({ metadata }) => isOf(metadata, run));
+      // A gateway that is older than filters ignores them: it would show all jobs, page after page.
+      const isFiltered = page?.jobs.every(({ metadata }) => labelIn(metadata)?.run === run.id) === true;
+      const cursor = page?.next_cursor;
+      if (item !== undefined || !isFiltered || !cursor)
+        return { item, isCertain: isFiltered && this.#labels.isKept };
       if (cursors.has(cursor)) throw new Unreachable('a list does not end');
       cursors.add(cursor);
-      query = `${filterFor(run)}&cursor=${encodeURIComponent(cursor)}`;
+      query = `${filter}&cursor=${encodeURIComponent(cursor)}`;
     }
     return { item: undefined, isCertain: false };
   }

@@ -37,14 +37,12 @@ const KEY_LIVES_MS = 23 * 3_600_000;
 /** So many jobs are looked at in one round. */
 const LOOKED_AT_MOST = 20;
 
-/** `seats`: how many jobs it executes at the same time, if the user said it. */
-export function openComfyApi(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  seats?: number,
-): Backend {
-  const http = openHttp(url, headers);
-  const api = new ComfyApi(http, openReads(http.ask), seats);
+/** Both are read anew whenever they are needed. `seats`: how many jobs it executes at the same time, if the user said it. */
+type Given = { readonly headers: Readonly<Record<string, string>>; readonly seats: number | undefined };
+
+export function openComfyApi(url: string, given: Given): Backend {
+  const http = openHttp(url, given.headers);
+  const api = new ComfyApi(http, openReads(http.ask), given);
   return {
     isPolled: true,
     get guarantee() {
@@ -81,7 +79,7 @@ const proxySchema = z.object({ upstream: z.string() });
 class ComfyApi {
   readonly #http: Http;
   readonly #reads: Reads;
-  readonly #given: number | undefined;
+  readonly #given: Given;
   readonly #labels = new Labels();
   readonly #lists: Lists;
   #isProxy = false;
@@ -93,7 +91,7 @@ class ComfyApi {
   /** Jobs that have succeeded without an output, which may come later. */
   readonly #empty = new Set<string>();
 
-  constructor(http: Http, reads: Reads, given: number | undefined) {
+  constructor(http: Http, reads: Reads, given: Given) {
     [this.#http, this.#reads, this.#given] = [http, reads, given];
     this.#lists = new Lists(JOBS, reads.ask, this.#labels);
   }
@@ -109,7 +107,8 @@ class ComfyApi {
   }
 
   get seats(): Seats {
-    if (this.#given !== undefined) return { kind: 'given', count: this.#given };
+    const { seats: count } = this.#given;
+    if (count !== undefined) return { kind: 'given', count };
     return this.#isOwn ? { kind: 'ahead' } : { kind: 'grown', first: 2 };
   }
 
@@ -214,7 +213,8 @@ class ComfyApi {
     if (submitted.kind !== 'spent') return submitted;
     // The job may have been made since it was looked for.
     const found = await this.#lists.find(run).catch(unread);
-    if ('at' in found) return submitted;
+    // Nothing is decided by a list that could not be read.
+    if ('at' in found) return { ...submitted, kind: 'busy', afterMs: UNREAD_MS };
     if (found.item !== undefined) return { kind: 'accepted', ref: found.item.id };
     return found.isCertain ? { ...submitted, isAbsent: true } : submitted;
   }
@@ -281,6 +281,7 @@ class ComfyApi {
 }
 
 const UPSTREAM_MS = 5_000;
+const UNREAD_MS = 1_000;
 /** Jobs of a service before, which this one does not ask for, are found in this time. */
 const LISTED_EVERY_MS = 30_000;
 const LISTED_FEW = 20;
