@@ -18,6 +18,8 @@ export type GivenGpus = {
     readonly kind?: 'comfyui' | 'comfy-api';
     /** What its GPU is called (default: what the server says). */
     readonly gpu?: string;
+    /** How many runs a Comfy API executes at the same time (default: as many as it takes). */
+    readonly seats?: number;
     /** A file with a line `Name: value` for each header that it wants; for a Comfy API, a file with its key alone. */
     readonly headersFile?: string;
   }[];

@@ -277,6 +277,27 @@ describe('a limit', () => {
     expect(api.executions).toHaveLength(30);
   });
 
+  it('of jobs at a time is what the user says, also after a restart and with another number', async () => {
+    const { own, api, gpus } = await sceneOf('deployment', 3_600, {}, 10);
+    const graph = portrait({ seconds: 3_600 });
+    const given = (seats: number) => own.add([{ url: api.url, kind: 'comfy-api', seats }], graph);
+    await given(3);
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, at) => own.queue({ '3.seed': at })));
+    await until(() => api.hosted.running === 3, 'three are executed');
+    await own.close();
+    await own.open();
+    await own.until(ids[0] ?? '', isRunning);
+    expect(api.executions).toHaveLength(3);
+    await given(5);
+    await until(() => api.hosted.running === 5, 'five are executed');
+    const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
+    expect(json).toMatchObject({ concurrency_limit: 5 });
+    const waking = setInterval(() => gpus.map((gpu) => gpu.wake()), 50);
+    for (const id of ids) expect((await own.until(id)).status).toBe('success');
+    clearInterval(waking);
+    expect(api.executions).toHaveLength(12);
+  });
+
   it('of jobs that wait stops the growth, and each is executed once', async () => {
     const { own, api } = await sceneOf('deployment', 0.2, {}, 3);
     api.hosted.rules.depth = 2;

@@ -83,7 +83,12 @@ export const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
   servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
 
 /** A stand-in, or what speaks another interface. */
-type Server = { readonly url: string; readonly kind?: 'comfy-api'; readonly headersFile?: string };
+type Server = {
+  readonly url: string;
+  readonly kind?: 'comfy-api';
+  readonly headersFile?: string;
+  readonly seats?: number;
+};
 type Inputs = Readonly<Record<string, readonly string[]>>;
 
 export class OwnService implements AsyncDisposable {
@@ -129,8 +134,9 @@ export class OwnService implements AsyncDisposable {
   /** `inputs`: by names of the user. */
   async add(servers: readonly Server[], graph: Graph, inputs?: Inputs): Promise<string> {
     const [added] = await this.service.addGpus({
-      servers: servers.map(({ url, kind, headersFile }) => ({
+      servers: servers.map(({ url, kind, headersFile, seats }) => ({
         url,
+        ...(seats !== undefined && { seats }),
         ...(kind && { kind }),
         ...(headersFile && { headersFile }),
       })),

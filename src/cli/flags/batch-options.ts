@@ -214,14 +214,34 @@ function serversOf(
   if (file !== undefined && given.length === 0)
     throw problem('E602', { what: `${fileFlag} needs --${kind}`, hint: `add --${kind} ${example}` });
   return given.map((text) => {
-    const [, gpu, url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
+    const { seats, gpu, url } = serverIn(kind, text);
     if (!isWebAddress(url))
       throw problem('E602', {
         what: `--${kind} ${text} is no address`,
         hint: `for example --${kind} ${example}, or with a name for its GPU: --${kind} "RTX 4090=${example}"`,
       });
-    return { url, kind, ...(gpu && { gpu }), ...(file && { headersFile: resolve(file) }) };
+    if (seats !== undefined && (seats < 1 || seats > SEATS_MOST))
+      throw problem('E602', {
+        what: `--${kind} ${text} has ${seats} seats, and a server has 1 to ${SEATS_MOST}`,
+        hint: `for example --${kind} "20x=${url}"`,
+      });
+    return {
+      url,
+      kind,
+      ...(gpu && { gpu }),
+      ...(seats !== undefined && { seats }),
+      ...(file && { headersFile: resolve(file) }),
+    };
   });
+}
+
+const SEATS_MOST = 1_000;
+
+/** `RTX 4090=http://…`; of a Comfy API also `20x=https://…`, or both: `20x L40S=https://…`. */
+function serverIn(kind: keyof typeof EXAMPLES, text: string) {
+  const [, name = '', url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
+  const [, seats, gpu] = (kind === 'comfy-api' && /^(\d+)x(?:\s+(.*))?$/.exec(name)) || [];
+  return seats === undefined ? { gpu: name, url } : { seats: Number(seats), gpu, url };
 }
 
 /** `portrait=portrait_api.json`, or the file alone. */

@@ -194,8 +194,8 @@ export const ownFlags = inGroup('your own GPUs', {
   ),
   comfyApi: repeatable(
     textFlag(
-      '[gpu=]url',
-      'what speaks the Comfy API v2: Comfy Cloud, a deployment of yours, or comfy-api-proxy; repeat it for more',
+      '[Nx=]url',
+      'what speaks the Comfy API v2: Comfy Cloud, a deployment of yours, or comfy-api-proxy; it gets N runs at a time (default: as many as it takes), such as "20x=https://dep-1.run.comfy.app"; repeat it for more',
     ),
   ),
   comfyApiKeyFile: optional(textFlag('file', 'a file with the key for it')),

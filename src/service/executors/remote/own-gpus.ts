@@ -10,7 +10,7 @@ import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
-import { addressOf, openServer } from './server-address.ts';
+import { addressOf, openServer, type Settings } from './server-address.ts';
 import { classesAt } from './able-servers.ts';
 import { Remote, type RemoteWorld } from './remote.ts';
 import { offeredInputs } from './filled-workflow.ts';
@@ -77,8 +77,7 @@ export class OwnGpus {
   readonly #world: World;
   readonly executor: Remote;
   readonly #backends = new Map<string, Backend>();
-  /** Sent with each request; another file changes them. */
-  readonly #headers = new Map<string, Record<string, string>>();
+  readonly #settings = new Map<string, Settings>();
 
   constructor(world: World) {
     this.#world = world;
@@ -133,9 +132,10 @@ export class OwnGpus {
     const drop = (): Promise<void> => opened.backend.close();
     const keep = (gpu: string | null) => (): void => {
       database.keepServer({ ...row, gpu });
-      const known = this.#headers.get(url);
+      const known = this.#settings.get(url);
       if (known === undefined) return this.#open(row, opened);
-      Object.assign(known, opened.headers);
+      Object.assign(known.headers, opened.settings.headers);
+      known.seats = opened.settings.seats;
       void drop();
     };
     try {
@@ -155,12 +155,12 @@ export class OwnGpus {
   /** Under its host, or its whole address if another one has that. */
   #open(
     { url, gpu }: ServerRow,
-    { backend, headers }: Pick<ReturnType<typeof openServer>, 'backend' | 'headers'>,
+    { backend, settings }: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
   ): void {
     const { host } = new URL(url);
     const isTaken = this.executor.servers.some(({ name }) => name === host);
     this.#backends.set(url, backend);
-    this.#headers.set(url, headers);
+    this.#settings.set(url, settings);
     this.executor.addServer(isTaken ? url : host, gpu ?? undefined, backend);
     this.#world.database.beDurable();
   }
@@ -171,7 +171,7 @@ export class OwnGpus {
       this.#open(row, openServer(row));
     } catch (error) {
       this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
-      this.#open(row, openServer({ url: row.url, kind: row.kind }));
+      this.#open(row, openServer({ ...row, headersFile: null }));
     }
   }
 

@@ -15,18 +15,20 @@ export type GivenServer = {
   readonly seats?: number | null | undefined;
 };
 
-export function openServer({ url: given, kind, headersFile }: GivenServer): {
+/** What a later command may change of a server that is open: the headers of each request, and how many runs it gets. */
+export type Settings = { readonly headers: Record<string, string>; seats: number | undefined };
+
+export function openServer({ url: given, kind, headersFile, seats }: GivenServer): {
   readonly url: string;
   readonly backend: Backend;
-  readonly headers: Record<string, string>;
+  readonly settings: Settings;
 } {
   const url = addressOf(given);
-  if (kind === 'comfy-api') {
-    const headers = headersFile == null ? {} : keyIn(headersFile);
-    return { url, headers, backend: openComfyApi(url, headers) };
-  }
-  const headers = headersFile == null ? {} : headersIn(headersFile);
-  return { url, headers, backend: openComfyui({ url, headers }) };
+  const read = kind === 'comfy-api' ? keyIn : headersIn;
+  const headers = headersFile == null ? {} : read(headersFile);
+  const settings = { headers, seats: seats ?? undefined };
+  const backend = kind === 'comfy-api' ? openComfyApi(url, settings) : openComfyui({ url, headers });
+  return { url, settings, backend };
 }
 
 /** Without a trailing slash; a password in it would be printed with it. */
