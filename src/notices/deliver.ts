@@ -8,6 +8,7 @@ import { errorMessage } from '../errors/error.ts';
 import { spawnOnLifeline } from '../host/lifeline.ts';
 import type { NotifySettings } from '../host/notify-settings.ts';
 import type { NoticeBody, ScheduleNoticeBody } from './notice-body.ts';
+import { leadsToInterpreter } from './prepare-targets.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
 import { FileFault } from '../run-service/download-faults.ts';
@@ -40,6 +41,7 @@ export async function startProgram(
 ): Promise<void> {
   if (!settings.mayStart(path))
     throw undeliverable(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
+  if (leadsToInterpreter(path)) throw undeliverable(`${path} leads to a shell, which obeys what it reads`);
   const cannotStart = (error: unknown): Error =>
     undeliverable(`${path} cannot be started: ${errorMessage(error)}`);
   await access(path, constants.X_OK).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // Who is notified of a batch, and what this machine must know for that.
 
-import { accessSync, constants } from 'node:fs';
-import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { isInterpreter, readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
 import { join, resolve } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
@@ -36,6 +36,11 @@ function missingFor(target: Target, { urls, slack, smtp }: Config['notify']): Mi
   if (target.kind === 'named' && !urls.has(target.name)) return addressOf('RUNSHEET_NOTIFY_URL', target.name);
   if (target.kind === 'mailto' && smtp === undefined)
     return { what: 'a mail server', hint: 'set RUNSHEET_SMTP_URL=smtps://user:password@host:465' };
+  if (target.kind === 'exec' && leadsToInterpreter(target.path))
+    return {
+      what: 'a program of yours there: it leads to a shell, which would obey what the notification says',
+      hint: 'name a program that reads JSON: exec:./notify.sh',
+    };
   if (target.kind === 'exec' && !isProgram(target.path))
     return {
       what: 'a program there',
@@ -49,6 +54,15 @@ const addressOf = (variable: string, name: string): Missing =>
   name === UNNAMED
     ? { what: 'the address of the webhook', hint: `set ${variable}=https://…` }
     : { what: `the address of the name ${name}`, hint: `set ${variable}=${name}=https://…` };
+
+/** Behind links. */
+export function leadsToInterpreter(path: string): boolean {
+  try {
+    return isInterpreter(realpathSync(path));
+  } catch {
+    return false;
+  }
+}
 
 function isProgram(path: string): boolean {
   try {

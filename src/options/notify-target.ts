@@ -36,10 +36,22 @@ export function readTarget(text: string): Target | WrongTarget {
   if (scheme === 'mailto' && MAIL.test(rest)) return { kind: 'mailto', address: rest };
   if (scheme === 'mailto')
     return { wrong: 'is not one mail address', hint: 'example: mailto:me@example.org' };
+  if (scheme === 'exec' && isInterpreter(rest)) return OBEYS;
   if (scheme === 'exec' && rest.startsWith('/')) return { kind: 'exec', path: rest };
   if (scheme === 'exec') return { wrong: 'is not the path of a program', hint: 'example: exec:./notify.sh' };
   return { wrong: 'is no target of notifications', hint: FORMS };
 }
+
+const INTERPRETER =
+  /^(?:(?:|a|ba|rba|da|z|k|mk|fi|c|tc|pw)sh|powershell|(?:busy|toy)box|env|xargs|(?:python|perl|ruby|node|nodejs|deno|bun|php|lua|tclsh|pypy)[\d.]*|osascript|awk|gawk|mawk|m4|bc|psql|sqlite3)(?:\.exe)?$/;
+
+/** Whether the program obeys what it reads: names of sheets and batches are in a notification, and `"$(…)"` is a command in a shell. */
+export const isInterpreter = (path: string): boolean => INTERPRETER.test(path.replace(/^.*[/\\]/s, ''));
+
+const OBEYS: WrongTarget = {
+  wrong: 'is a shell or an interpreter, which would obey what the notification says',
+  hint: 'name a program of yours that reads JSON: exec:./notify.sh',
+};
 
 const IN_SETTINGS = (variable: string): string =>
   `set ${variable}=<name>=<address> where the worker runs, because batch.json and Temporal must not contain secrets`;

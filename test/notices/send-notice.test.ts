@@ -1,7 +1,7 @@
 // Notifications reach a real HTTP server, a real mail server and a real program.
 
 import { createHmac } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
@@ -195,6 +195,16 @@ describe('a program', () => {
       nonRetryable: true,
     });
     expect(existsSync(join(folder, 'started'))).toBe(false);
+  });
+
+  it('that is a link to a shell is not started, whoever allowed it', async () => {
+    const { folder } = program('exit 0');
+    const path = join(folder, 'tell');
+    symlinkSync('/bin/sh', path);
+    await expect(send(noticeTo(`exec:${path}`), allowed)).rejects.toMatchObject({
+      message: expect.stringContaining('leads to a shell'),
+      nonRetryable: true,
+    });
   });
 
   it('that fails is tried again; one that is missing is not', async () => {

@@ -26,6 +26,22 @@ describe('a target of notifications', () => {
     });
   });
 
+  it.each(['sh', 'bash', 'dash', 'zsh', 'pwsh', 'powershell.exe', 'busybox', 'python3.12', 'node', 'env'])(
+    'is no shell and no interpreter, which would obey a name such as $(reboot): %s',
+    (program) => {
+      for (const folder of ['/bin', '/opt/my tools'])
+        expect(readTarget(`exec:${folder}/${program}`)).toMatchObject({
+          wrong: expect.stringContaining('obey'),
+          hint: expect.any(String),
+        });
+    },
+  );
+
+  it.each(['/home/me/push', '/home/me/push.sh', '/home/me/notify.py', '/bin/sh/tell'])(
+    'is a program of the user, also with such letters in its name: %s',
+    (path) => expect(readTarget(`exec:${path}`)).toEqual({ kind: 'exec', path }),
+  );
+
   it.each([
     'ftp://example.org',
     'nothing',
