@@ -41,8 +41,11 @@ const refusedSchema = z.object({
   hint: z.string().optional(),
 });
 
-/** Starts the local run service if need be. Returns the deployments; throws E602 for a workflow that cannot run, E614 if no server answers. */
-export async function addOwnGpus(servers: Servers, given: GivenGpus): Promise<z.output<typeof addedSchema>> {
+/** Starts the local run service if need be. `keeps`: whether it executes runs on them from now on. Returns the deployments; throws E602 for a workflow that cannot run, E614 if no server answers. */
+export async function addOwnGpus(
+  servers: Servers,
+  given: GivenGpus & { readonly keeps?: boolean },
+): Promise<z.output<typeof addedSchema>> {
   await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');

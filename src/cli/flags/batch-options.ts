@@ -264,9 +264,9 @@ export function workflowText(path: string, need: string): string {
 /** The flags with the deployment that they mean, once the local run service has it; as they are if they name no GPUs. */
 export async function withOwnGpus<
   F extends GivenServers & { readonly local: boolean; readonly deployment?: string },
->(servers: Servers, flags: F): Promise<F> {
+>(servers: Servers, flags: F, keeps = true): Promise<F> {
   if (!namesGpus(flags)) return flags;
   const { addOwnGpus } = await import('../../library/own-gpus.ts');
-  const [added] = await addOwnGpus(servers, gpusOf(flags));
+  const [added] = await addOwnGpus(servers, { ...gpusOf(flags), keeps });
   return { ...flags, local: true, ...(added && { deployment: added.id }) };
 }

@@ -39,7 +39,7 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   const config = configOf(given);
   await checkFlags(sheet, given);
   await using servers = serversFor(config, printer);
-  const flags = await withOwnGpus(servers, given);
+  const flags = await withOwnGpus(servers, given, false);
   // Awaited here, because the servers are left on return.
   if (isInto(flags))
     return await planInto({ context, flags, sheet, printer, servers, listsErrors: flags.errors });

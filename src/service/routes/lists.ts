@@ -44,11 +44,15 @@ export function serveLists(app: FastifyInstance, service: Service): void {
   serveDeployments(app, service);
   const asked = ({ query }: FastifyRequest): Deployment | undefined => {
     const { deployment_id } = query as { readonly deployment_id?: unknown };
-    return service.deployments.get(String(deployment_id).toLowerCase());
+    return describedAt(service, String(deployment_id).toLowerCase());
   };
   route(app, ['GET'], PATHS.pricing, (request, reply) => reply.send(pricesOf(service, asked(request))));
   route(app, ['GET'], PATHS.profile, (request, reply) => reply.send(profileOf(service, asked(request))));
 }
+
+/** A workflow that a plan looks at is described too, and takes no run. */
+const describedAt = ({ deployments, gpus }: Service, id: string): Deployment | undefined =>
+  deployments.get(id) ?? gpus.looked(id);
 
 /** Own GPUs cost nothing here, and may be called like those that the simulation sells. */
 function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
@@ -108,7 +112,7 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 
   route(app, ['GET'], PATHS.deployment, (request, reply) => {
-    const spec = service.deployments.get(read(request, 'path', deploymentPathSchema));
+    const spec = describedAt(service, read(request, 'path', deploymentPathSchema));
     if (spec === undefined) throw new Refused(404, 'Deployment not found');
     return reply.send(shownDeployment(spec, request.owner));
   });

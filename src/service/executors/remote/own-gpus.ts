@@ -2,6 +2,7 @@
 
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
+import QuickLRU from 'quick-lru';
 import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
@@ -50,12 +51,16 @@ const givenGpusSchema = z.strictObject({
       }),
     )
     .default([]),
+  /** false: they are looked at for a plan, and nothing of them is kept. */
+  keeps: z.boolean().default(true),
 });
 
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 
 /** A server that was asked: `fault` says why it cannot be used now. */
 type Tried = {
+  readonly backend: Backend;
+  readonly gpu: string | null;
   readonly keep: () => void;
   readonly drop: () => Promise<void>;
   readonly isKnown: boolean;
@@ -73,11 +78,15 @@ type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
   readonly origin: () => string;
 };
 
+const LOOKED_MOST = 100;
+
 export class OwnGpus {
   readonly #world: World;
   readonly executor: Remote;
   readonly #backends = new Map<string, Backend>();
   readonly #settings = new Map<string, Settings>();
+  /** Workflows of plans, by id: they take no run. */
+  readonly #looked = new QuickLRU<string, Deployment>({ maxSize: LOOKED_MOST });
 
   constructor(world: World) {
     this.#world = world;
@@ -96,9 +105,14 @@ export class OwnGpus {
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
+  /** A workflow of a plan. */
+  looked(id: string): Deployment | undefined {
+    return this.#looked.get(id);
+  }
+
   /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
   async add(given: unknown): Promise<readonly Deployment[]> {
-    const { servers, workflows } = givenGpusSchema.parse(given);
+    const { servers, workflows, keeps } = givenGpusSchema.parse(given);
     const tried: Tried[] = [];
     for (const server of servers) tried.push(await this.#take(server));
     const [fault] = tried.flatMap((one) => one.fault ?? []);
@@ -109,11 +123,17 @@ export class OwnGpus {
       throw fault;
     }
     // One of several may be away; it is kept, and used once it answers.
-    for (const { keep } of tried) keep();
+    if (keeps) for (const { keep } of tried) keep();
+    const others = keeps ? [] : tried.filter(({ isKnown }) => !isKnown).map(({ backend }) => backend);
     const made: Workflow[] = [];
-    for (const { name, text, inputs, runTimeoutSeconds } of workflows)
-      made.push({ ...(await this.#workflow(name, text, inputs)), runTimeoutSeconds });
-    return made.map((workflow) => this.#serve(workflow));
+    try {
+      for (const { name, text, inputs, runTimeoutSeconds } of workflows)
+        made.push({ ...(await this.#workflow(name, text, inputs, others)), runTimeoutSeconds });
+    } finally {
+      if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
+    }
+    const gpu = tried.find((one) => one.gpu !== null)?.gpu ?? undefined;
+    return made.map((workflow) => (keeps ? this.#serve(workflow) : this.#look(workflow, others.length, gpu)));
   }
 
   async #take(given: GivenServer): Promise<Tried> {
@@ -129,7 +149,8 @@ export class OwnGpus {
     };
     const isKnown = before !== undefined;
     const opened = openServer(row);
-    const drop = (): Promise<void> => opened.backend.close();
+    const { backend } = opened;
+    const drop = (): Promise<void> => backend.close();
     const keep = (gpu: string | null) => (): void => {
       database.keepServer({ ...row, gpu });
       const known = this.#settings.get(url);
@@ -139,11 +160,14 @@ export class OwnGpus {
       void drop();
     };
     try {
-      const { gpu } = await opened.backend.describe();
-      return { keep: keep(row.gpu ?? gpu), drop, isKnown };
+      const described = await backend.describe();
+      const gpu = row.gpu ?? described.gpu;
+      return { backend, gpu, keep: keep(gpu), drop, isKnown };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       return {
+        backend,
+        gpu: row.gpu,
         keep: keep(row.gpu),
         drop,
         isKnown,
@@ -180,9 +204,10 @@ export class OwnGpus {
     name: string,
     text: string,
     inputs: Readonly<Record<string, readonly string[]>>,
+    others: readonly Backend[],
   ): Promise<Workflow> {
     const nodes = readGraph(name, text);
-    const backends = [...this.#backends.values()];
+    const backends = [...this.#backends.values(), ...others];
     const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
     const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     let first: unknown = asked.find((one) => one.status === 'rejected')?.reason;
@@ -208,6 +233,21 @@ export class OwnGpus {
         hint: 'name one: --comfyui http://127.0.0.1:8188',
       })
     );
+  }
+
+  /** With what its servers say now: afterwards nobody asks them. */
+  #look(workflow: Workflow, others: number, gpu: string | undefined): Deployment {
+    const known = this.#world.deployments.get(workflow.id);
+    if (known !== undefined) return known;
+    const own = this.#deployment(workflow);
+    const looked = {
+      ...own,
+      gpu: this.executor.servers[0]?.gpu ?? gpu ?? own.gpu,
+      concurrencyLimit: Math.max(1, this.executor.servers.length + others),
+      inputTypes: workflow.inputs.map(shownInput),
+    };
+    this.#looked.set(workflow.id, looked);
+    return looked;
   }
 
   #serve(workflow: Workflow): Deployment {
