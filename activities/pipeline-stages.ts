@@ -115,7 +115,8 @@ async function callFor(
     request: { ...wanted, answers: { elsewhere: 'again', ...wanted.answers } },
     reuse,
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
-    ...(found && { from: definedOnly({ found, each, picks, within }) }),
+    // A pipeline is a job.
+    ...(found && { from: definedOnly({ found, each, picks, within, isJobs: true }) }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Context extends CommandContext {
   readonly args?: readonly string[];
   /** How the user calls the program (default: `runsheet`). */
   readonly program?: string | undefined;
+  /** The job file whose flags the command has. Absolute. */
+  readonly job?: string | undefined;
 }
 
 export function printerFor(

@@ -1,6 +1,7 @@
 // Runs the command of this process, and ends the process with its exit code.
 
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { EXIT } from '../errors/error.ts';
 import { programName, PROGRAM } from '../host/package-version.ts';
 import { run, type RouteMap, type StricliProcess } from '@stricli/core';
@@ -10,6 +11,7 @@ import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
 import type { Context, Output } from './context.ts';
 import { parserFault } from './flags/parser-faults.ts';
+import type { Terminal } from './trust/ask-trust.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
   let reported: Promise<void> | undefined;
@@ -59,8 +61,10 @@ export async function execute(
     const page = pageOf(words, program ?? PROGRAM);
     if (page !== undefined) process.stdout.write(page);
     else {
-      await askFirst(words, args, process);
-      await run(application, await withoutJob(words), context);
+      const terminal = outputIn(args) === undefined ? process : undefined;
+      if (words[0] !== 'trust') await askFirst(terminal);
+      const { words: whole = words, ...job } = await jobIn(words, terminal);
+      await run(application, whole, { ...context, ...job });
     }
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
@@ -73,22 +77,27 @@ export async function execute(
 const SETTINGS = 'runsheet.toml';
 
 /** Whether the settings of this folder may count: only a user can say. */
-async function askFirst(
-  words: readonly string[],
-  args: readonly string[],
-  { stdin, stderr }: Context['process'],
-): Promise<void> {
-  const isAsked = stdin.isTTY && stderr.isTTY && outputIn(args) === undefined && words[0] !== 'trust';
-  if (isAsked && existsSync(SETTINGS))
-    await (await import('./trust/ask-trust.ts')).askSettings({ stdin, stderr }, SETTINGS);
+async function askFirst(terminal: Terminal | undefined): Promise<void> {
+  if (terminal === undefined || !existsSync(SETTINGS)) return;
+  await (await import('./trust/ask-trust.ts')).askSettings(terminal, SETTINGS);
 }
 
-/** What stands in a job file is a part of the command. */
-async function withoutJob(words: readonly string[]): Promise<readonly string[]> {
+/** What stands in a job file is a part of the command, if the job reaches only what it may. */
+async function jobIn(
+  words: readonly string[],
+  terminal: Terminal | undefined,
+): Promise<{ readonly words?: readonly string[]; readonly job?: string }> {
   const [name = ''] = words;
   const isNamed =
     ['run', 'plan', 'submit'].includes(name) && words.some((word) => word.endsWith('.job.toml'));
-  return isNamed ? (await import('./job/job-words.ts')).withJob(words, LETTERS) : words;
+  if (!isNamed) return {};
+  const { flagsIn, jobAt, withJob } = await import('./job/job-words.ts');
+  const { readJob } = await import('./job/job-file.ts');
+  const { settleReach } = await import('./job/job-reach.ts');
+  const path = words[jobAt(words)];
+  if (path === undefined) return {};
+  await settleReach(readJob(path), flagsIn(words, LETTERS), terminal);
+  return { words: withJob(words, LETTERS), job: resolve(path) };
 }
 
 /** The page of help that is asked for; undefined if none is, or if there is no such command. */

@@ -34,7 +34,12 @@ export type SheetCopy = {
 };
 
 /** Paths begin in the first folder that has the file. `within`: only what a worker may read. */
-export type FilePlace = { readonly folders: readonly string[]; readonly within?: SheetPlaces };
+export type FilePlace = {
+  readonly folders: readonly string[];
+  readonly within?: SheetPlaces;
+  /** A file in --set and --grid is asked about as one in a row: a job file has written them. */
+  readonly asksAll?: boolean;
+};
 
 /** Where a batch is prepared, before it exists. */
 export type Preparing = {
@@ -56,6 +61,8 @@ export type CopyParams = Preparing & {
   readonly isRemote?: boolean;
   /** What a worker may read (default: everything). */
   readonly within?: SheetPlaces;
+  /** The job file that has written the options. Absolute; without a sheet, their paths count from it. */
+  readonly job?: string | undefined;
 };
 
 /**
@@ -176,10 +183,11 @@ export async function withOtherSheet(copy: SheetCopy, sheet: string): Promise<Sh
 }
 
 /** Rows of a program and of stdin name files from the folder of the command. */
-function besideOf(path: string, { isRemote, within }: CopyParams): Pick<SheetCopy, 'beside'> {
+function besideOf(path: string, { isRemote, within, job }: CopyParams): Pick<SheetCopy, 'beside'> {
   if (isRemote) return {};
-  const folder = path === '-' ? process.cwd() : dirname(resolve(path));
-  return { beside: { folders: [folder], ...(within && { within }) } };
+  const folder = path !== '-' ? dirname(resolve(path)) : job === undefined ? process.cwd() : dirname(job);
+  const asksAll = job === undefined ? {} : { asksAll: true };
+  return { beside: { folders: [folder], ...(within && { within }), ...asksAll } };
 }
 
 /** The user has named the host. */

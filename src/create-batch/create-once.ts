@@ -40,6 +40,8 @@ export type BatchCall = {
   readonly findOnly?: true;
   /** How its door writes answers down (default: as options of a program). */
   readonly wording?: Wording;
+  /** The job file that has written the request. */
+  readonly job?: string;
 };
 
 export type Maker = {
@@ -105,7 +107,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   }
 }
 
-function sheetOf(maker: Maker, { sheet: address, format, request }: BatchCall, service: Spoken): Source {
+function sheetOf(maker: Maker, { sheet: address, format, request, job }: BatchCall, service: Spoken): Source {
   const { config, download, signal, isEmbedded } = maker;
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const found = sheetAt(address, { download, signal, service: base });
@@ -117,6 +119,7 @@ function sheetOf(maker: Maker, { sheet: address, format, request }: BatchCall, s
       ...sheet,
       ...(format && { format }),
       ...(page && { sheet: page }),
+      ...(job !== undefined && { job }),
       ...(isEmbedded ? {} : { within: config }),
     },
   };

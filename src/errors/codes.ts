@@ -179,7 +179,7 @@ export const errorTable = {
     'start it (python main.py --listen), or give the address at which it answers: --comfyui http://HOST:8188',
   ]),
   E615: entry<{ path: string; says: readonly string[] }>(usage, (f) => [
-    `${f.path} came with its folder and is not trusted as it is now. It says: ${list(f.says)}`,
+    `${f.path} is not trusted as it is now. It says: ${list(f.says, '; ')}`,
     `its author chooses where your rows go, and with which key. If you trust it: runsheet trust ${shellWord(f.path)}`,
   ]),
   E612: entry<{ place: string; reason: string; hint: string }>(unreachable, (f) => [

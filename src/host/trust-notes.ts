@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
+import { isBelow } from './below.ts';
 import { canonical } from './canonical-json.ts';
 import { folderFault, takeOwnFolder } from './own-folder.ts';
 import { readPlainFile } from './plain-file.ts';
@@ -56,10 +57,13 @@ export function trust(notes: string, found: Found): void {
   }
 }
 
-/** Returns how many notes there were. */
+/** Of a file, or of all files in a folder. Returns how many notes there were. */
 export function forget(notes: string, path: string): number {
   const files = isOwn(notes) ? namesIn(notes).map((name) => join(folderOf(notes), name)) : [];
-  const about = files.filter((file) => noteIn(file)?.path === path);
+  const about = files.filter((file) => {
+    const noted = noteIn(file)?.path;
+    return noted !== undefined && (noted === path || isBelow(noted, path));
+  });
   for (const file of about) rmSync(file, { force: true });
   return about.length;
 }

@@ -168,7 +168,10 @@ async function proposeFiring(
   const { name, sheet, request } = firingOf(definition, Date.now());
   const { format } = definition;
   const { sheet: page } = request.options;
-  const copying = { stdin: Readable.from([]), ...(format && { format }), ...(page && { sheet: page }) };
+  const copying = {
+    stdin: Readable.from([]),
+    ...definedOnly({ format, sheet: page, job: definition.job }),
+  };
   const asked = { ...request, name, again: true, answers: { ...request.answers, ...AGAIN } };
   try {
     const proposal = await propose(asked, { path: sheet, copying }, { ...around, isPlan: true });

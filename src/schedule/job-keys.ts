@@ -3,11 +3,16 @@
 import { flagOf } from '../options/written-options.ts';
 import type { Wording } from '../create-batch/questions.ts';
 import type { RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import { OPTIONS } from '../options/table.ts';
 
 const keyOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replaceAll('-', '_');
 
-const FLAGS: ReadonlySet<string> = new Set(Object.keys(OPTIONS).map(flagOf));
+const FLAGS: ReadonlySet<string> = new Set(
+  Object.keys(OPTIONS)
+    .map(flagOf)
+    .filter((flag) => flag !== '--accept-files'),
+);
 
 /** `--drop note` is `drop = "note"`. */
 const linesOf = (words: readonly string[]): string => {
@@ -26,11 +31,21 @@ const linesOf = (words: readonly string[]): string => {
     .join(', ');
 };
 
+/** Only a command says it: a job may be a stranger's. */
+export const ACCEPT_FILES = '--accept-files';
+
 /** A job is answered in its file. */
 export const asKeys =
   (job: string): Wording =>
-  ({ flags }, assumed) =>
-    `${linesOf([...flags, ...assumed].flat())} in ${job}, above [schedule]`;
+  ({ flags }, assumed) => {
+    const all = [...flags, ...assumed];
+    const keys = linesOf(all.filter(([flag]) => flag !== ACCEPT_FILES).flat());
+    const apply = `runsheet schedule apply ${ACCEPT_FILES} ${shellWord(job)}`;
+    return [
+      ...(keys === '' ? [] : [`${keys} in ${job}, above [schedule]`]),
+      ...(all.some(([flag]) => flag === ACCEPT_FILES) ? [apply] : []),
+    ].join('; then: ');
+  };
 
 const WORD = /'([^']*)'|(\S+)/g;
 

@@ -80,3 +80,15 @@ it.each([
   const ofCommand = (await fire(sheet, {}, options).catch(String)) as string;
   expect([ofCommand, ofCommand.includes(job)]).toEqual([expect.stringMatching(/ --[a-z]/), false]);
 });
+
+it('of a job asks about a file that its values name, and is answered by a command', async () => {
+  const { fire, place } = await firings();
+  place.write('.hidden', 'a secret');
+  const options = { set: { prompt: '.hidden' }, types: { prompt: 'file' } };
+  const job = '/my jobs/nightly.job.toml';
+  const refused = (await fire('number\n1\n', { job }, options).catch(String)) as string;
+  expect(refused).toContain('E120');
+  expect(refused).toContain("runsheet schedule apply --accept-files '/my jobs/nightly.job.toml'");
+  // The flags of `schedule create` are those of its user.
+  expect(await fire('number\n1\n', {}, options)).toMatchObject({ batch: expect.any(String) });
+});

@@ -39,7 +39,6 @@ const told = (code: string, text: string) => ({
   code: 2,
   stderr: expect.stringMatching(new RegExp(`${code}.*${text}`, 's')),
 });
-const notTold = { stderr: expect.not.stringContaining('E615') };
 
 describe('a job is refused in a script that', () => {
   it.each<[string, string, string]>([
@@ -215,7 +214,7 @@ describe('what a job has without a word', () => {
     write('wf.json', '{');
     write('styles.txt', 'plain\n');
     write('x.job.toml', `sheet = "prompts.csv"\n${line.startsWith('comfyui') ? '' : JOB}${line}\n`);
-    expect(await plan()).toMatchObject(notTold);
+    expect((await plan()).stderr).not.toContain('E615');
   });
 });
 
@@ -265,9 +264,8 @@ describe('files that the values of a job name', () => {
   it('are accepted for a job that is written with the flag by a flag again', async () => {
     const path = join(console.folder, 'secret.png');
     write('pictures.csv', `image\n${path}\n`);
-    const { stderr } = await console.run(
-      ...['plan', 'pictures.csv', '-d', 'upscale', '--accept-files', '--write', 'x.job.toml'],
-    );
+    const words = 'plan pictures.csv -d upscale --accept-files --write x.job.toml'.split(' ');
+    const { stderr } = await console.run(...words);
     expect(stderr).toContain('runsheet run --accept-files x.job.toml');
     expect((await plan('--accept-files')).code).toBe(0);
   });

@@ -88,8 +88,9 @@ export const PASTED_PAGES: readonly PastedPage[] = [
     path: 'docs/schedules.md',
     files: () => ({
       'catalogue.csv': PROMPTS,
+      'jobs/catalogue.csv': PROMPTS,
       'jobs/weekly.job.toml':
-        'sheet = "../catalogue.csv"\ndeployment = "portraits"\nkey = "sku"\n[schedule]\ncron = "0 3 * * 1"\n',
+        'sheet = "catalogue.csv"\ndeployment = "portraits"\nkey = "sku"\n[schedule]\ncron = "0 3 * * 1"\n',
     }),
     first: ['runsheet dev'],
   },
@@ -118,7 +119,7 @@ export const PASTED_PAGES: readonly PastedPage[] = [
     path: 'docs/own-gpus.md',
     files: (page) => ({
       'prompts.csv': blockWith(page, '', 'a fox in the snow'),
-      'jobs/nightly.job.toml': blockWith(page, 'toml', 'comfyui'),
+      'nightly.job.toml': blockWith(page, 'toml', 'comfyui'),
     }),
     first: ['runsheet dev'],
   },

@@ -46,7 +46,7 @@ const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
 
 /** Flags about one command, not about a job. */
-const OF_A_COMMAND: ReadonlySet<string> = new Set(['into', 'yes', 'quiet', 'output']);
+const OF_A_COMMAND: ReadonlySet<string> = new Set(['acceptFiles', 'into', 'yes', 'quiet', 'output']);
 
 export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),
@@ -246,8 +246,9 @@ function tableIn(path: string): Readonly<Record<string, TomlValue>> {
 const wrong = (place: string, name: string, what: string): RunsheetError =>
   problem('E602', { what: `${name} in ${place} ${what}` });
 
-const noName = (place: string, name: string, known: readonly string[]): RunsheetError =>
-  problem('E602', {
-    what: `${place} names ${name}, which is nothing that a job has`,
-    hint: hintAmong(name, 'names', known),
-  });
+function noName(place: string, name: string, known: readonly string[]): RunsheetError {
+  const ofCommand = [...OF_A_COMMAND].find((flag) => snake(flag) === name);
+  const what = `${place} names ${name}, which is nothing that a job has`;
+  if (ofCommand === undefined) return problem('E602', { what, hint: hintAmong(name, 'names', known) });
+  return problem('E602', { what, hint: `remove it, and say it with the command: ${flagOf(ofCommand)}` });
+}

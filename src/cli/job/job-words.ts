@@ -12,9 +12,7 @@ export function withJob(
   words: readonly string[],
   letters: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const at = words.findIndex(
-    (word, index) => isJob(word) && !word.startsWith('-') && words[index - 1] !== '--write',
-  );
+  const at = jobAt(words);
   const path = words[at];
   if (path === undefined) return words;
   const { sheet, flags, stages } = readJob(path);
@@ -23,6 +21,10 @@ export function withJob(
   const own = wordsOf(flagsBeside(flagsIn(words, letters), flags));
   return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
 }
+
+/** -1 if none stands there. */
+export const jobAt = (words: readonly string[]): number =>
+  words.findIndex((word, at) => isJob(word) && !word.startsWith('-') && words[at - 1] !== '--write');
 
 const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
   Object.entries({ ...sheetFlags, ...fromFlags }).map(([flag, one]) => [flagOf(flag), one]),

@@ -52,12 +52,13 @@ const givenBeside = ({ args = [] }: Context, path: string): WrittenFlags =>
     LETTERS,
   );
 
-/** `all`: those of the whole pipeline. Throws E602 for stages that can never run, and for a flag that stands in the file. */
+/** `all`: those of the whole pipeline. `keeps`: whether own GPUs are kept for its runs. Throws E602 for stages that can never run, and for a flag that stands in the file. */
 export async function askedJob(
   context: Context,
   servers: Servers,
   path: string,
   all: SheetFlags,
+  keeps = true,
 ): Promise<AskedJob> {
   const job = readJob(path);
   const { stages = [] } = job;
@@ -65,7 +66,7 @@ export async function askedJob(
   const given = givenBeside(context, path);
   refuseOther(given);
   const asked: AskedStage[] = [];
-  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, given }));
+  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, given, keeps }));
   const { maxCost } = all as { readonly maxCost?: unknown };
   refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
   const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
@@ -130,12 +131,17 @@ function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number |
     });
 }
 
-type Given = { readonly job: Job; readonly stage: JobStage; readonly given: WrittenFlags };
+type Given = {
+  readonly job: Job;
+  readonly stage: JobStage;
+  readonly given: WrittenFlags;
+  readonly keeps: boolean;
+};
 
 async function askedStage(
   context: Context,
   servers: Servers,
-  { job, stage, given: ofAll }: Given,
+  { job, stage, given: ofAll, keeps }: Given,
 ): Promise<AskedStage> {
   const { name, from, pick, partial } = stage;
   const isStage = job.stages?.some((one) => one.name === from) ?? false;
@@ -155,7 +161,7 @@ async function askedStage(
   );
   const sheet = isStage ? undefined : (from ?? NO_SHEET);
   await checkStage(job, stage, sheet, given);
-  const flags = await withOwnGpus(servers, given);
+  const flags = await withOwnGpus(servers, given, keeps);
   const config = configOf(flags);
   const { again: _again, name: _name, ...request } = requestOf(config, flags);
   const { deadlineAt = Date.parse(deadline), ...settings } = request.settings;
@@ -163,7 +169,13 @@ async function askedStage(
   const rows =
     sheet === undefined
       ? undefined
-      : () => sourceOf(config, context.process, { ...flags, from: undefined } as never, sheet);
+      : () =>
+          sourceOf(
+            config,
+            { process: context.process, job: resolve(job.path) },
+            { ...flags, from: undefined } as never,
+            sheet,
+          );
   const hash = await hashOf(servers, rows, request.options.grid);
   const definition = {
     name,

@@ -47,7 +47,7 @@ export async function planPipeline(context: Context, flags: SheetFlags, path: st
     });
   const all = await pipelineFlags(context, path);
   await using servers = serversFor(configOf(all), printer);
-  const asked = await askedJob(context, servers, path, all);
+  const asked = await askedJob(context, servers, path, all, false);
   const definition = definitionOf(asked);
   const { made } = await madeStages(servers, definition);
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));

@@ -45,7 +45,7 @@ export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): 
 /** Where the rows come from: a sheet, stdin, one row without cells for a grid, or with --from the results of a batch. */
 export async function sourceOf(
   config: Config,
-  { stdin }: Context['process'],
+  { process: { stdin }, job }: Pick<Context, 'process' | 'job'>,
   flags: SheetFlags,
   sheet: string,
 ): Promise<Source> {
@@ -53,11 +53,18 @@ export async function sourceOf(
   if (sheet === NO_SHEET)
     return {
       path: '-',
-      copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl' },
+      copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl', job },
     };
-  if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
+  if (from === undefined) return { path: sheet, copying: { stdin, job, ...copyingOf(flags) } };
   const found = await findBatch(config.out, from);
-  return { from: definedOnly({ found, each, picks: pick === undefined ? pick : { path: pick } }) };
+  return {
+    from: definedOnly({
+      found,
+      each,
+      picks: pick === undefined ? pick : { path: pick },
+      isJobs: job !== undefined,
+    }),
+  };
 }
 
 /** Says how the results of a batch become a sheet. */

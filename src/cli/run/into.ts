@@ -69,9 +69,9 @@ async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch>
   return found;
 }
 
-const askedOf = ({ context: { process }, flags, sheet }: Given): FurtherAsked => ({
+const askedOf = ({ context: { process, job }, flags, sheet }: Given): FurtherAsked => ({
   path: sheet,
-  copying: { stdin: process.stdin, ...copyingOf(flags) },
+  copying: { stdin: process.stdin, job, ...copyingOf(flags) },
   reading: readingOf(flags),
   order: orderOf(flags),
   answers: answersFrom({ ...flags, mayBuyTwice: flags.yes }),

@@ -61,7 +61,7 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
   const { process } = context;
   const policy = policyOf({ printer, process, asks });
   const request = requestOf(config, flags, policy.ask !== undefined && !flags.yes);
-  const rows = await sourceOf(config, process, flags, sheet);
+  const rows = await sourceOf(config, context, flags, sheet);
   const made = await makeBatch(servers, request, rows, {
     ...policy,
     ...shownWith(printer, config),

@@ -7,6 +7,7 @@ import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
+import { trustWritten } from '../job/job-reach.ts';
 import { withJob } from '../job/job-words.ts';
 import { refuseJobFile, writeJob } from '../job/write-job.ts';
 import { isInto, planInto } from './into.ts';
@@ -43,7 +44,7 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   // Awaited here, because the servers are left on return.
   if (isInto(flags))
     return await planInto({ context, flags, sheet, printer, servers, listsErrors: flags.errors });
-  const rows = await sourceOf(config, context.process, flags, sheet);
+  const rows = await sourceOf(config, context, flags, sheet);
   const request = requestOf(config, flags);
   await using planned = await planBatch(servers, request, rows, {
     ...fromNotes(printer),
@@ -65,7 +66,10 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
     return printer.next(['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);
   writeJob(flags.write, words, sheet, draft.laidOut.guesses ?? [], LETTERS);
-  printer.next(['run', `runsheet run ${shellWord(flags.write)}`]);
+  trustWritten(flags.write);
+  // A job does not say it.
+  const accepted = flags.acceptFiles ? '--accept-files ' : '';
+  printer.next(['run', `runsheet run ${accepted}${shellWord(flags.write)}`]);
 }
 
 /** The questions that no other line of a plan is about. */

@@ -104,7 +104,7 @@ class SheetWatcher {
       found,
       path,
       deployment: flags.deployment ?? '',
-      copying: copyingOf(flags),
+      copying: { ...copyingOf(flags), job: given.context.job },
       reading: readingOf(flags),
       order: orderOf(flags),
       answers: answersFrom(flags),

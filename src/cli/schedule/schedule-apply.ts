@@ -6,16 +6,17 @@ import { join, resolve } from 'node:path';
 import type { Wording } from '../../create-batch/questions.ts';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { checkFiring } from '../../library/schedules.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
-import { aboutJob } from '../../schedule/job-keys.ts';
+import { aboutJob, ACCEPT_FILES } from '../../schedule/job-keys.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
 import { SheetRefused } from '../../sheet/validation-errors.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
 import { isJob, readJob, type Job } from '../job/job-file.ts';
+import { settleJobs } from '../job/job-reach.ts';
 import { wordsOf } from '../job/job-words.ts';
 import { jobLines } from '../job/write-job.ts';
 import { appliedSchema } from '../json/documents.ts';
@@ -28,6 +29,7 @@ import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
 
 type Flags = {
+  readonly acceptFiles: boolean;
   readonly prune: boolean;
   readonly yes: boolean;
   readonly out?: string;
@@ -52,8 +54,10 @@ export const applyWith = (parameters: Parameters) =>
     await using servers = serversFor(configOf(flags), printer);
     const definitions = new Map<string, ScheduleDefinition>();
     const paths = new Map<string, string>();
-    for (const job of jobsIn(place)) {
-      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out), job.path);
+    const jobs = jobsIn(place);
+    await settleJobs(jobs, place, flags.output === 'text' ? this.process : undefined);
+    for (const job of jobs) {
+      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags), job.path);
       paths.set(job.name, job.path);
       const defining = definitionOf(servers, given, job.name, job.sheet ?? '');
       definitions.set(job.name, { ...(await defining.catch(inFile(job.path))), job: resolve(job.path) });
@@ -79,8 +83,15 @@ export const applyWith = (parameters: Parameters) =>
 /** A job is answered in its file. */
 const asLinesOf =
   (path: string): Wording =>
-  (answer, assumed) =>
-    linesFor(path, [...answer.flags, ...assumed]);
+  (answer, assumed) => {
+    const flags = [...answer.flags, ...assumed];
+    const ofCommand = flags.filter(([flag]) => flag === ACCEPT_FILES);
+    const lines = flags.filter(([flag]) => flag !== ACCEPT_FILES);
+    return [
+      ...(lines.length === 0 ? [] : [linesFor(path, lines)]),
+      ...(ofCommand.length === 0 ? [] : [`runsheet schedule apply ${ACCEPT_FILES} ${shellWord(path)}`]),
+    ].join('\nthen: ');
+  };
 
 const linesFor = (path: string, flags: readonly (readonly (string | undefined)[])[]): string =>
   `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines(flags.flat().filter((word) => word !== undefined)).join('\n  ')}`;
@@ -132,13 +143,17 @@ function pathsIn(place: string): readonly string[] {
   }
 }
 
-function wordsOfJob({ path, name, sheet, flags, schedule = new Map() }: Job, out: string | undefined) {
+function wordsOfJob(
+  { path, name, sheet, flags, schedule = new Map() }: Job,
+  { acceptFiles, out }: Pick<Flags, 'acceptFiles' | 'out'>,
+) {
   if (sheet === undefined)
     throw problem('E602', {
       what: `${path} names no sheet`,
       hint: 'add sheet = "prompts.csv", which each firing reads',
     });
-  const words = [name, sheet, ...wordsOf(schedule), ...wordsOf(flags)];
+  const accepted = acceptFiles ? ['--accept-files'] : [];
+  const words = [name, sheet, ...wordsOf(schedule), ...wordsOf(flags), ...accepted];
   return out === undefined || words.includes('--out') ? words : [...words, '--out', out];
 }
 

@@ -59,6 +59,7 @@ export const schedule = buildRouteMap({
       {
         positional: positional(argument('jobs', 'a job file such as nightly.job.toml, or a folder of them')),
         flags: {
+          acceptFiles: boolean('upload also files outside of the folder of a sheet that its rows name'),
           prune: boolean('delete the schedules that have no job there'),
           yes: boolean('change and delete without asking'),
           ...shownFlags,

@@ -8,10 +8,13 @@ import { linesOf } from '../../host/settings-files.ts';
 import { isTrusted, trust, type Found } from '../../host/trust-notes.ts';
 import { ask } from '../run/answer-policy.ts';
 
-type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
+export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
+
+export const canAsk = ({ stdin, stderr }: Terminal): boolean => stdin.isTTY && stderr.isTTY;
 
 /** The command reports what is wrong with the file. */
 export async function askSettings(terminal: Terminal, path: string): Promise<void> {
+  if (!canAsk(terminal)) return;
   try {
     const found = choicesIn(path);
     if (found !== undefined && !isTrusted(ownNotes(), found)) await askTrust(terminal, found, linesOf(found));
@@ -23,7 +26,7 @@ export async function askSettings(terminal: Terminal, path: string): Promise<voi
 /** Whether the user trusts what was found there. */
 export async function askTrust(terminal: Terminal, found: Found, lines: readonly string[]): Promise<boolean> {
   const text = [
-    `${found.path} came with its folder. It says:`,
+    `${found.path} is not trusted as it is now. It says:`,
     ...lines.map((line) => `  ${line}`),
     'Its author chooses where your rows go, and with which key. Do you trust it? [y/n] ',
   ]

@@ -1,14 +1,16 @@
 // trust: lets a file that came with a folder, or a state folder, count for this user; lists what counts, and takes it back.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import { choicesIn, ownNotes } from '../../host/config.ts';
+import { choicesIn as settingsIn, ownNotes } from '../../host/config.ts';
 import { linesOf } from '../../host/settings-files.ts';
 import { trustStateFolder } from '../../host/state-folder.ts';
 import { forget, trust, trustNotes, type Found } from '../../host/trust-notes.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
+import { isJob } from '../job/job-file.ts';
+import { reachAt } from '../job/job-reach.ts';
 
 type Flags = { readonly list: boolean; readonly forget: boolean };
 
@@ -21,11 +23,14 @@ export default async function trustPath(this: Context, flags: Flags, given?: str
   if (flags.forget) return forgotten(printer, path);
   if (isStateFolder(path)) {
     trustStateFolder(path, ownNotes());
-    return said(printer, path, given, [`its keys, schedules and programs count while it stays at this path`]);
+    sayTrusted(printer, path, ['its keys, schedules and programs count while it stays at this path']);
+    return sayNext(printer, given);
   }
-  const found = choicesOf(isFolder(path) ? join(path, SETTINGS) : path);
-  trust(ownNotes(), found);
-  said(printer, found.path, given, linesOf(found));
+  for (const { found, lines } of choicesAt(path)) {
+    trust(ownNotes(), found);
+    sayTrusted(printer, found.path, lines);
+  }
+  sayNext(printer, given);
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -34,22 +39,37 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 const isStateFolder = (path: string): boolean =>
   isFolder(path) && (basename(path) === '.runsheet' || existsSync(join(path, 'instance')));
 
-function choicesOf(path: string): Found {
-  if (!existsSync(path))
-    throw problem('E602', {
-      what: `there is no ${path}`,
-      hint: 'give the path of a runsheet.toml, or of a state folder',
-    });
-  const found = choicesIn(path);
-  if (found !== undefined) return found;
-  throw problem('E602', { what: `${path} says nothing that has to be trusted`, hint: 'it counts as it is' });
+type Choices = { readonly found: Found; readonly lines: readonly string[] };
+
+/** Of a file, or of the settings and the jobs in a folder. Throws E602 if there is nothing to trust. */
+function choicesAt(path: string): readonly Choices[] {
+  const files = isFolder(path) ? readdirSync(path).map((name) => join(path, name)) : [path];
+  const all = files.filter((file) => isJob(file) || basename(file) === SETTINGS || file === path);
+  const choices = all.flatMap((file) => choicesIn(file) ?? []);
+  if (choices.length > 0) return choices;
+  throw problem('E602', {
+    what: existsSync(path) ? `${path} says nothing that has to be trusted` : `there is no ${path}`,
+    hint: 'give the path of a runsheet.toml, of a job, of a folder with them, or of a state folder',
+  });
 }
 
-function said(printer: Printer, path: string, given: string | undefined, lines: readonly string[]): void {
+function choicesIn(file: string): Choices | undefined {
+  if (!existsSync(file)) return undefined;
+  if (isJob(file)) {
+    const found = reachAt(file);
+    return found.content.length === 0 ? undefined : { found, lines: found.content };
+  }
+  const found = settingsIn(file);
+  return found && { found, lines: linesOf(found) };
+}
+
+function sayTrusted(printer: Printer, path: string, lines: readonly string[]): void {
   printer.data(terminalLine(`trusted: ${path}`));
   for (const line of lines) printer.data(terminalLine(`  ${line}`));
-  printer.next(['forget', `runsheet trust --forget${given === undefined ? '' : ` ${shellWord(given)}`}`]);
 }
+
+const sayNext = (printer: Printer, given: string | undefined): void =>
+  printer.next(['forget', `runsheet trust --forget${given === undefined ? '' : ` ${shellWord(given)}`}`]);
 
 function listed(printer: Printer): void {
   const notes = trustNotes(ownNotes());

@@ -197,8 +197,8 @@ export class LocalFiles implements InputFiles, Disposable {
   async #read(path: string, isOwn: boolean): Promise<void> {
     const read = await this.#look(path);
     const { sha256 = null, full = null, real = null, bytes = null } = 'fault' in read ? {} : read;
-    const folders = this.#params.beside?.folders ?? [];
-    const outside = real === null || isOwn ? null : await placeOutside(real, folders);
+    const { folders = [], asksAll = false } = this.#params.beside ?? {};
+    const outside = real === null || (isOwn && !asksAll) ? null : await placeOutside(real, folders);
     this.#insert.run(path, sha256, full, real, bytes, outside, JSON.stringify(read));
   }
 

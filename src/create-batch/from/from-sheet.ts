@@ -48,6 +48,8 @@ export type FromAsked = Preparing & {
   readonly each: 'row' | 'file';
   /** What a worker may read of the files that rows name (default: everything). */
   readonly within?: SheetPlaces;
+  /** Whether a job file has written the options. */
+  readonly isJobs?: boolean;
 };
 
 export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
@@ -108,12 +110,12 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
 }
 
 /** Cells name files as they did in the sheet of the batch, so none if that was downloaded; the picks may add columns with others. */
-function besideOf({ found, picks, within }: FromAsked): Pick<SheetCopy, 'beside'> {
+function besideOf({ found, picks, within, isJobs = false }: FromAsked): Pick<SheetCopy, 'beside'> {
   const { files } = found.file.sheet;
   if (files === undefined) return {};
   const ofPicks = picks && (picks.folder ?? dirname(resolve(picks.path)));
   const folders = [files.folder, ...(ofPicks === undefined ? [] : [ofPicks])];
-  return { beside: { folders, ...(within && { within }) } };
+  return { beside: { folders, ...(within && { within }), ...(isJobs && { asksAll: true }) } };
 }
 
 const ROWS = 'from.jsonl';

@@ -49,7 +49,7 @@ export type SavedSheetParams = {
   readonly found: FoundBatch;
   readonly path: string;
   readonly deployment: string;
-  readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
+  readonly copying: Pick<CopyParams, 'format' | 'job' | 'sheet'>;
   readonly answers?: Answers;
   /** How the command writes an answer down. */
   readonly wording?: Wording;

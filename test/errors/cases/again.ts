@@ -136,6 +136,21 @@ export const AGAIN: readonly Case[] = [
     says: /if they are right: add above \[schedule\] in jobs\/guessed\.job\.toml:\n +map = \{ prompt = "Promt" \}/,
   },
   {
+    code: 'E120',
+    name: 'the sheet of a job file names a hidden file',
+    arrange: (ground) => {
+      ground.sheet('jobs/.my key', 'a key');
+      ground.sheet('jobs/pictures.csv', 'prompt\n.my key\n');
+      ground.sheet(
+        'jobs/pictures.job.toml',
+        'sheet = "pictures.csv"\ndeployment = "Porträts"\ntype = { prompt = "file" }\n[schedule]\ncron = "0 2 29 2 *"\n',
+      );
+    },
+    args: ['schedule', 'apply', 'jobs/pictures.job.toml'],
+    leads: [0],
+    undo: (ground) => ground.must('schedule', 'delete', 'pictures'),
+  },
+  {
     code: 'E202',
     name: 'a row of the sheet of a job file is refused, which is left out in the file',
     arrange: (ground) => {
@@ -196,11 +211,11 @@ export const AGAIN: readonly Case[] = [
     code: 'E563',
     name: 'a job file differs from its schedule',
     arrange: async (ground) => {
-      ground.sheet('every night.csv');
+      ground.sheet('jobs of mine/every night.csv');
       const job = (cron: string): string =>
         ground.sheet(
           'jobs of mine/weekly.job.toml',
-          `sheet = "../every night.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "${cron}"\n`,
+          `sheet = "every night.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "${cron}"\n`,
         );
       job('0 2 29 2 *');
       await ground.must('schedule', 'apply', 'jobs of mine');
