@@ -314,7 +314,7 @@ function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>
 }
 
 function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
-  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
+  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds, lostSeconds } = run;
   const waitedMs =
     createdAtMs === undefined || queuedAtMs === undefined ? undefined : queuedAtMs - createdAtMs;
   return definedOnly({
@@ -324,6 +324,8 @@ function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<At
     queue_seconds: waitedMs === undefined ? undefined : waitedMs / 1000,
     cold_start_seconds: coldStartSeconds,
     run_seconds: runSeconds,
-    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
+    lost_executions: run.lostExecutions,
+    lost_seconds: lostSeconds,
+    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
   });
 }

@@ -8,6 +8,7 @@ import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import { isTerminal } from '../run-service/contract/statuses.ts';
+import { gpuSecondsOf } from '../results/row-record.ts';
 import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
@@ -117,15 +118,15 @@ function duplicateOf(
   run: Run | undefined,
   { service: { prices } }: BatchFile,
 ): DuplicateRun {
-  const { gpu, coldStartSeconds: coldStart, runSeconds: ran } = run ?? {};
-  const cost = costOf(prices, gpu, { coldStart, run: ran });
+  const { gpu, coldStartSeconds: coldStart = 0, runSeconds: ran = 0, lostSeconds: lost = 0 } = run ?? {};
+  const cost = costOf(prices, gpu, { coldStart, run: ran, lost });
   return {
     row,
     attempt,
     run_id: runId,
     status: run?.status ?? 'unknown',
     ...(gpu === undefined ? {} : { gpu }),
-    gpu_seconds: Math.max(0, coldStart ?? 0) + Math.max(0, ran ?? 0),
+    gpu_seconds: gpuSecondsOf({ cold_start_seconds: coldStart, run_seconds: ran, lost_seconds: lost }),
     ...(cost === undefined ? {} : { cost_usd: cost }),
   };
 }

@@ -43,9 +43,15 @@ export const withCosts = <T>(prices: Readonly<Record<string, number>>, value: T)
 export function costOf(
   prices: Readonly<Record<string, number>>,
   gpu: string | undefined,
-  seconds: { readonly coldStart?: number | undefined; readonly run?: number | undefined },
+  seconds: {
+    readonly coldStart?: number | undefined;
+    readonly run?: number | undefined;
+    /** In machines that were lost with it. */
+    readonly lost?: number | undefined;
+  },
 ): number | undefined {
   if (!havePrices(prices)) return undefined;
   const price = gpu === undefined ? 0 : (prices[gpu] ?? DEFAULT_PRICES[gpu] ?? 0);
-  return price * (Math.max(0, seconds.coldStart ?? 0) + Math.max(0, seconds.run ?? 0));
+  const { coldStart = 0, run = 0, lost = 0 } = seconds;
+  return price * (Math.max(0, coldStart) + Math.max(0, run) + Math.max(0, lost));
 }

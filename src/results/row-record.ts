@@ -34,6 +34,9 @@ export type AttemptRecord = {
   readonly queue_seconds?: number;
   readonly cold_start_seconds?: number;
   readonly run_seconds?: number;
+  /** How often its run was executed in vain before, because a machine was lost, and for how many seconds in all. */
+  readonly lost_executions?: number;
+  readonly lost_seconds?: number;
   readonly cost_usd?: number;
   /** Its run may have cost more than `cost_usd`, because the service does not say enough about it. */
   readonly cost_incomplete?: true;
@@ -43,8 +46,9 @@ export type AttemptRecord = {
 export const gpuSecondsOf = ({
   cold_start_seconds = 0,
   run_seconds = 0,
-}: Pick<AttemptRecord, 'cold_start_seconds' | 'run_seconds'>): number =>
-  Math.max(0, cold_start_seconds) + Math.max(0, run_seconds);
+  lost_seconds = 0,
+}: Pick<AttemptRecord, 'cold_start_seconds' | 'run_seconds' | 'lost_seconds'>): number =>
+  [cold_start_seconds, run_seconds, lost_seconds].reduce((sum, one) => sum + Math.max(0, one), 0);
 
 /** A line of `parts/…`: the result of a row. Its inputs are in its page. */
 export type PartRecord = {

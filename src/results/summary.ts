@@ -42,6 +42,8 @@ export type Summary = {
   readonly total_cost_usd?: number;
   /** Rows whose runs were paid for although their files were not delivered. */
   readonly undelivered: { readonly rows: number; readonly cost_usd?: number };
+  /** Rows whose run was executed again because its machine was lost: how often, and the seconds in vain, which `gpus` has too. */
+  readonly executed_again?: { readonly rows: number; readonly executions: number; readonly seconds: number };
   /** Attempts that may have cost more than `cost_usd` says, or something at all. */
   readonly unpriced: number;
   readonly gpus: Readonly<
@@ -109,6 +111,7 @@ export class RowFacts {
   #undelivered = 0;
   #costUsd = 0;
   #unpriced = 0;
+  readonly #again = { rows: 0, executions: 0, seconds: 0 };
 
   add(record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt' | 'reused_from'>): void {
     if (record.reused_from !== undefined) this.#reused += 1;
@@ -117,14 +120,24 @@ export class RowFacts {
       this.#undelivered += 1;
       this.#costUsd += paid.cost_usd ?? 0;
     }
+    const executions = record.attempts.reduce((sum, { lost_executions: lost = 0 }) => sum + lost, 0);
+    this.#again.rows += Number(executions > 0);
+    this.#again.executions += executions;
+    for (const { lost_seconds: lost = 0 } of record.attempts) this.#again.seconds += lost;
     this.#unpriced += record.attempts.filter(
       ({ outcome, cost_incomplete }) => cost_incomplete === true || outcome === 'unknown',
     ).length;
   }
 
-  get all(): Pick<Summary, 'reused' | 'undelivered' | 'unpriced'> {
+  get all(): Pick<Summary, 'reused' | 'undelivered' | 'executed_again' | 'unpriced'> {
     const lost = { rows: this.#undelivered, cost_usd: rounded(this.#costUsd) };
-    return { reused: this.#reused, undelivered: lost, unpriced: this.#unpriced };
+    const again = { ...this.#again, seconds: rounded(this.#again.seconds) };
+    return {
+      reused: this.#reused,
+      undelivered: lost,
+      ...(again.rows > 0 && { executed_again: again }),
+      unpriced: this.#unpriced,
+    };
   }
 }
 

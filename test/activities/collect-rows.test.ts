@@ -132,6 +132,21 @@ describe('collecting rows', () => {
     expect(await write([...rows, ended(8, 'failed')], { service: { getRun } })).toEqual(result);
   });
 
+  it('counts what a lost machine executed in vain to the seconds and the cost of an attempt', async () => {
+    const times = { gpu: 'L4', queuedAtMs: 1, startedAtMs: 2, coldStartSeconds: 1, runSeconds: 2 };
+    const lost = { lostExecutions: 1, lostSeconds: 3 };
+    const usageOf = async (more: object): Promise<readonly [number | undefined, number | undefined]> => {
+      const getRun = async (id: string) => ({ ...runOf(id, 'failed'), ...times, ...more });
+      await write([ended(1, 'failed')], { service: { getRun } });
+      const attempt = (await records())[0]?.attempts[0];
+      rmSync(join(folder, PART));
+      expect(attempt?.lost_executions).toBe('lostSeconds' in more ? 1 : undefined);
+      return [attempt?.lost_seconds, attempt?.cost_usd];
+    };
+    const [, without = 0] = await usageOf({});
+    expect(await usageOf(lost)).toEqual([3, without * 2]);
+  });
+
   it('leaves attempts that are unknown to the batch, which counts them itself', async () => {
     const lost: EndedRow = { place: 1, attempts: [{ attempt: 1, outcome: 'unknown', runId: 'r1' }] };
     expect(await write([lost], { service: { getRun: async () => undefined } })).not.toHaveProperty(

@@ -90,6 +90,15 @@ describe('the closing line of a batch', () => {
     );
   });
 
+  it('comes after rows that were executed again, each of which is said', () => {
+    const again = { rows: 1, executions: 1, seconds: 12.34 };
+    const textOf = (executed_again: typeof again): string =>
+      closing({ ...SUMMARY, executed_again }, '/b', plain);
+    expect(textOf(again)).toContain('1 row was executed again (the server stopped): 12.3 GPU s lost');
+    expect(textOf({ ...again, rows: 2 })).toContain('2 rows were executed again (the server stopped)');
+    expect(closing(SUMMARY, '/b', plain)).not.toContain('again');
+  });
+
   it('and what comes before it say nothing of cost if the GPUs have no price', () => {
     const free = { cost_usd: 0, total_cost_usd: 0, reused: 3, undelivered: { rows: 3, cost_usd: 0 } };
     const duplicates = { runs: 1, gpu_seconds: 2, cost_usd: 0, first: [] };

@@ -21,6 +21,7 @@ import { PageWriter, readPage, rowLine, type SheetRow } from '../../src/sheet/pa
 import { laneWriter, readQueuePage, type Queued } from '../../src/sheet/placed-rows.ts';
 import { evidenceName } from '../../src/store/batch-file.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { createStarted } from '../../src/store/started.ts';
 import { jsonLines } from '../../src/store/pieces.ts';
 import { kind } from './kind.ts';
 import {
@@ -70,6 +71,8 @@ const attempt = recordOf<AttemptRecord>(
     queue_seconds: share,
     cold_start_seconds: share,
     run_seconds: share,
+    lost_executions: least,
+    lost_seconds: share,
     cost_usd: share,
     cost_incomplete: yes,
   },
@@ -85,6 +88,8 @@ const attempt = recordOf<AttemptRecord>(
     'queue_seconds',
     'cold_start_seconds',
     'run_seconds',
+    'lost_executions',
+    'lost_seconds',
     'cost_usd',
     'cost_incomplete',
   ],
@@ -181,6 +186,9 @@ export const ROW_KINDS = [
     made: fc.subarray([...SEALED]),
     restored: async (parts, folder) => {
       await sealParts(openStore(folder), 4, parts);
+      // In force for the execution that has the batch.
+      const workflow = { workflowId: 'w', runId: 'r' };
+      await createStarted(openStore(folder), { at: new Date(0).toISOString(), workflow, rebuiltPass: 4 });
       return SEALED.filter(await sealOf(openStore(folder)));
     },
   }),

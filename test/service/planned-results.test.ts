@@ -27,6 +27,8 @@ describe('a run with a planned result', () => {
     ]);
     const { json } = await opened.ask('GET', '/control/ledger');
     const sold = (json['sold'] as Record<string, number>)['A10G'] ?? 0;
+    const { lost_executions, lost_duration } = await opened.wire(id);
+    expect([lost_executions, lost_duration]).toEqual([1, expect.closeTo(0.01 + 0.2, 1)]);
     expect(sold, 'the lost half is sold too').toBeCloseTo(0.01 + 0.2 + 0.01 + 0.4, 1);
     expect(opened.service.stats().runs).toMatchObject({ busy: 0, waiting: 0 });
   });

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { problem } from '../../errors/error.ts';
 import { shortened, shellWord, terminalLine } from '../../errors/outside-text.ts';
-import type { FileRecord } from '../../results/row-record.ts';
+import type { AttemptRecord, FileRecord } from '../../results/row-record.ts';
 import type { BatchRow } from '../../results/batch-rows.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import {
@@ -136,13 +136,16 @@ async function print(
   else if (output === 'csv') await put(stdout, before);
 }
 
+const againText = ({ lost_executions: times = 0, lost_seconds: seconds = 0 }: AttemptRecord): string =>
+  times === 0 ? '' : `  executed again (${seconds} s lost)`;
+
 function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
   const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(
     (one) =>
-      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${one.reason}` : ''}`,
+      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${againText(one)}${one.reason ? `  ${one.reason}` : ''}`,
   );
   const gpu = record?.gpu_asked ?? row.gpu;
   const files = (record?.files ?? []).map((one) => `    ${folder}/${one.path}${nodeText(one)}`);

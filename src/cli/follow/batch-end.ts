@@ -74,7 +74,7 @@ const estimated = (usd: number | undefined): string => ifPaid(usd, (amount) => `
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
-  const { duplicates, undelivered, unseen_runs_at_most: unseen, lists } = summary;
+  const { duplicates, undelivered, executed_again: again, unseen_runs_at_most: unseen, lists } = summary;
   const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
   const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
   const lines = [
@@ -84,6 +84,9 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
     undelivered.rows > 0
       ? `${plural(undelivered.rows, 'row')} paid for and not kept${estimated(undelivered.cost_usd)}: retry fetches the files, retry --buy-again buys new runs`
       : undefined,
+    again === undefined
+      ? undefined
+      : `${plural(again.rows, 'row')} ${again.rows === 1 ? 'was' : 'were'} executed again (the server stopped): ${again.seconds.toFixed(1)} GPU s lost`,
     unseen > 0
       ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
       : undefined,

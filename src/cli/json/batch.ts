@@ -121,6 +121,10 @@ const summarySchema = z.object({
     .object({ rows: count, cost_usd: amount.nullable() })
     .nullable()
     .describe('rows whose runs were paid for although their files were not delivered'),
+  executed_again: z
+    .object({ rows: count, executions: count, seconds: amount })
+    .nullable()
+    .describe('rows whose run was executed again because its machine was lost, and the seconds in vain'),
   unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
   climbing: z.object({ runs: count, seconds: amount, cost_usd: amount.nullable() }).nullable(),
@@ -229,6 +233,8 @@ const attempt = {
   queue_seconds: amount.nullable(),
   cold_start_seconds: amount.nullable(),
   run_seconds: amount.nullable(),
+  lost_executions: count.nullable().describe('how often its run was executed in vain before'),
+  lost_seconds: amount.nullable(),
   cost_usd: amount.nullable(),
   cost_incomplete: z.boolean().nullable(),
 };

@@ -83,6 +83,7 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
     total_cost_usd = 0,
     unpriced,
     undelivered,
+    executed_again: again,
   } = summary;
   const each = done > 0 ? `${money(cost / done)} a row` : '';
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
@@ -98,6 +99,7 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
     [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), ifPaid(undelivered.cost_usd ?? 0)],
+    [again, 'Executed again', plural(again?.rows ?? 0, 'row'), `${span(again?.seconds ?? 0)} lost`],
     [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
   return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));

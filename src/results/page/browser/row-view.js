@@ -139,6 +139,7 @@ function Attempt({ given, isMeant }) {
     known('queued', took.queue_seconds),
     known('cold start', took.cold_start_seconds),
     known('ran', took.run_seconds),
+    took.lost_executions === undefined ? '' : `executed again, ${span(took.lost_seconds ?? 0)} lost`,
     ifPaid(cost_usd),
   ]);
   return html`<li ref=${item} class=${isMeant ? 'meant' : ''}>
