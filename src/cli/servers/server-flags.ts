@@ -54,7 +54,12 @@ export const serviceFlags = {
   // Every user of the machine can read the arguments of processes.
   token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
   speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
-  db: { ...textFlag('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
+  db: optional(
+    textFlag(
+      'file',
+      'database file, such as runs.db (default: service.db in the state folder in front of real GPUs, else :memory:, which keeps nothing)',
+    ),
+  ),
   keepFiles: {
     ...age('time', 'how long the files of runs on your own GPUs are kept, at least'),
     default: '7d',

@@ -2,6 +2,7 @@
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { serviceFlags } from './server-flags.ts';
+import { databaseOf } from './service-database.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -42,13 +43,18 @@ export default async function service(this: Context, flags: Flags): Promise<void
   // Only a generated key is printed.
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
+  const database = databaseOf({
+    db: flags.db,
+    home: config.home,
+    hasGpus: namesGpus(flags) || workflows.length > 0,
+  });
   const running = await startLocalService({
     port: begin?.port ?? flags.port,
     host: flags.host,
     ...(flags.publicUrl && { publicUrl: flags.publicUrl }),
     tokens,
     speed: flags.speed,
-    database: flags.db,
+    database,
     deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
@@ -59,8 +65,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
     seed: flags.seed,
     log(event, facts) {
       log.debug(facts, event);
-      if (event === 'broken')
-        broken.reject(problem('E603', { database: flags.db, reason: String(facts['reason']) }));
+      if (event === 'broken') broken.reject(problem('E603', { database, reason: String(facts['reason']) }));
     },
   });
   const given = gpusOf(flags);

@@ -184,8 +184,7 @@ function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): voi
   const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
   const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
   const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row];
-  // It has another address by now.
-  const isExpired = FREE.has(outcome) && expiredFile(known[0]?.inputs ?? {}) !== undefined;
+  const isExpired = FREE.has(outcome) && hasOtherAddress(known[0]?.inputs ?? {}, wanted.inputs);
   const isSame = !isExpired && known.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
     found.same += 1;
@@ -203,6 +202,15 @@ function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): voi
     sendAgain(found, pair, ownGpu);
   }
 }
+
+/** The address of a file of the row has expired, or the service has lost it: its content has another one by now. */
+const hasOtherAddress = (own: SheetRow['inputs'], wanted: SheetRow['inputs']): boolean =>
+  expiredFile(own) !== undefined ||
+  Object.entries(wanted).some(
+    ([input, value]) =>
+      JSON.stringify(value) !== JSON.stringify(own[input]) &&
+      requestHash({ [input]: value }, '') === requestHash({ [input]: own[input] }, ''),
+  );
 
 const requestOf = (
   row: SheetRow,

@@ -146,6 +146,11 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     for (;;) {
       const { questions } = this;
       if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
+      // Rows that failed because the service has lost their files are sent again with new addresses.
+      if (await this.#files?.check()) {
+        await this.#layOut();
+        continue;
+      }
       const { sheet, compared } = this.#further;
       const { pass, appended, changed } = compared;
       if (appended + changed === 0) return undefined;

@@ -5,10 +5,12 @@ import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { problem } from '../../errors/error.ts';
+import { callSignal } from '../../host/call-signal.ts';
 import type { Config } from '../../host/config.ts';
 import { identityOf } from '../../host/service-address.ts';
 import { addressExpiryMs } from '../../run-service/address-expiry.ts';
 import type { RunService } from '../../run-service/client.ts';
+import { openGoneFiles, type IsGone } from '../../run-service/gone-files.ts';
 import { openServices, type Spoken } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -18,6 +20,8 @@ export type FileToUpload = { readonly path: string; readonly sha256: string; rea
 type AddressParams<F> = {
   readonly service: Pick<RunService, 'sendFile'>;
   readonly memory: UploadMemory;
+  /** Whether the service has lost a file that it had. */
+  readonly isGone: IsGone;
   /** When the batch stops sending, if it does. */
   readonly deadlineAt: number | undefined;
   readonly open: (file: F) => AsyncIterable<Uint8Array>;
@@ -33,6 +37,7 @@ const USEFUL_MS = 86_400_000;
 export class FileAddresses<F extends FileToUpload> implements Disposable {
   readonly #params: AddressParams<F>;
   readonly #inFlight = new Map<string, Promise<string>>();
+  readonly #gone = new Set<string>();
   #takesFiles = true;
   uploaded = 0;
   /** When the first of the addresses expires. */
@@ -46,7 +51,8 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
   known({ sha256 }: Pick<F, 'sha256'>, leastMs = USEFUL_MS): string | undefined {
     const { memory, deadlineAt } = this.#params;
     const address = memory.get(sha256);
-    const end = address === undefined ? undefined : addressExpiryMs(address);
+    if (address === undefined || this.#gone.has(address)) return undefined;
+    const end = addressExpiryMs(address);
     return end !== undefined && end < (deadlineAt ?? Date.now() + leastMs) ? undefined : address;
   }
 
@@ -55,11 +61,16 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     return this.#params.memory.get(sha256) !== undefined;
   }
 
-  /** Throws E554 if the address expires too early, and what the params throw. */
-  async of(file: F): Promise<string> {
-    const known = this.known(file);
+  /** Forgets the address of an earlier upload that the service has lost since. */
+  async check(file: Pick<F, 'sha256'>): Promise<void> {
+    const address = this.known(file);
+    if (address !== undefined && (await this.#params.isGone(address))) this.#gone.add(address);
+  }
+
+  /** `isChecked`: see {@link check}. Throws E554 if the address expires too early, and what the params throw. */
+  async of(file: F, isChecked = false): Promise<string> {
     const { sha256 } = file;
-    const finding = this.#inFlight.get(sha256) ?? this.#find(file, known);
+    const finding = this.#inFlight.get(sha256) ?? this.#find(file, isChecked);
     this.#inFlight.set(sha256, finding);
     try {
       return this.#checked(await finding);
@@ -72,7 +83,9 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     this.#params.memory[Symbol.dispose]();
   }
 
-  async #find(file: F, known: string | undefined): Promise<string> {
+  async #find(file: F, isChecked: boolean): Promise<string> {
+    if (!isChecked) await this.check(file);
+    const known = this.known(file);
     if (known !== undefined) return known;
     const { service, memory, atService } = this.#params;
     if (!this.#takesFiles) return atService(file);
@@ -142,7 +155,8 @@ export const UPLOADS_IN_FLIGHT = 8;
 export function openUploads(config: Config, spoken: Spoken) {
   const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(spoken);
   const folder = openStore(config.out).localPath?.('') ?? config.home;
-  return { service, memory: new UploadMemory(folder, identityOf(service.base)) };
+  const isGone = openGoneFiles(UPLOADS_IN_FLIGHT, service.base, callSignal());
+  return { service, memory: new UploadMemory(folder, identityOf(service.base)), isGone };
 }
 
 export class UploadMemory implements Disposable {

@@ -8,7 +8,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { pMapIterable } from 'p-map';
+import pMap, { pMapIterable } from 'p-map';
 import { errorMessage, nearest, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { kindFault } from '../../results/output-check.ts';
@@ -69,6 +69,7 @@ export class LocalFiles implements InputFiles, Disposable {
   #addresses: FileAddresses<Named> | undefined;
   #near = 0;
   #isUploaded = false;
+  #isChecked = false;
 
   constructor(params: FileParams) {
     this.#params = params;
@@ -132,11 +133,26 @@ export class LocalFiles implements InputFiles, Disposable {
     return all.files === 0 ? undefined : { ...all, toUpload, outside };
   }
 
+  /** True if the service has lost files that it had, so that rows have no addresses for them now. It is asked once. */
+  async check(): Promise<boolean> {
+    if (this.#isChecked || this.found === undefined) return false;
+    this.#isChecked = true;
+    let isGone = false;
+    const check = async (file: Named): Promise<void> => {
+      const before = this.#at.known(file);
+      await this.#at.check(file);
+      isGone ||= before !== this.#at.known(file);
+    };
+    await pMap(this.#contents(), check, { concurrency: UPLOADS_IN_FLIGHT });
+    return isGone;
+  }
+
   /**
    * True if rows have other addresses now. An interrupted upload goes on where it was. Throws E107 for a file that has changed, E304,
    * E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {
+    await this.check();
     const { found } = this;
     if (found === undefined) return false;
     const { toUpload } = found;
@@ -145,7 +161,7 @@ export class LocalFiles implements InputFiles, Disposable {
     const send = async (file: Named): Promise<boolean> => {
       this.#params.signal?.throwIfAborted();
       const isNew = this.#at.known(file) === undefined;
-      await this.#at.of(file);
+      await this.#at.of(file, true);
       return isNew;
     };
     for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: UPLOADS_IN_FLIGHT }))

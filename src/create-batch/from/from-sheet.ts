@@ -25,6 +25,7 @@ import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import type { Preparing, SheetCopy } from '../copy-sheet.ts';
 import type { CreateParams } from '../create-batch.ts';
+import type { IsGone } from '../../run-service/gone-files.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type UploadMemory } from '../files/file-addresses.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { Picks, type PicksParams } from './picks.ts';
@@ -273,6 +274,7 @@ type OutputParams = {
   readonly found: BatchFolder;
   readonly service: Pick<RememberingService, 'sendFile' | 'getRun'>;
   readonly memory: UploadMemory;
+  readonly isGone: IsGone;
   readonly deadlineAt: number | undefined;
 };
 

@@ -19,7 +19,7 @@ import { Place } from '../creating.ts';
 export const picture = (number: number): Buffer =>
   encodePng({ width: 2, height: 2, pixels: new Uint8Array(4) }, new Uint8Array(12), String(number));
 
-const PICTURES = {
+export const PICTURES = {
   name: 'finals',
   inputTypes: [
     { name: 'photo', type: 'image', required: true },
@@ -30,7 +30,12 @@ const PICTURES = {
 };
 
 export async function openScene(options: Partial<LocalServiceOptions> = {}) {
-  const { service } = await openService(PICTURES, options);
+  let { service } = await openService(PICTURES, options);
+  /** The service at its address without anything that it had, as one without a database file. */
+  const forget = async (): Promise<void> => {
+    await service.close();
+    ({ service } = await openService(PICTURES, { ...options, port: Number(new URL(service.url).port) }));
+  };
   const place = new Place();
   const key = keyFromEnvironment(TOKEN, 'the test');
   const config = { out: place.out, home: place.folder, apiUrl: service.base, apiKey: () => key };
@@ -74,7 +79,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
   const make = (sheet: string, given: Given = {}): Promise<CreatedBatch> =>
     proposed(sheet, given, (proposal) => proposal.carryOut());
   const uploads = (): number => told.reduce((most, { done }) => Math.max(most, done), 0);
-  return { place, around, proposed, make, told, uploads };
+  return { place, around, proposed, make, told, uploads, forget };
 }
 
 /** What is sent as this input, row by row. */

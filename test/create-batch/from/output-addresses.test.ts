@@ -16,6 +16,7 @@ import { openService, TOKEN } from '../../service/asking.ts';
 import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
 
+const isGone = async (): Promise<boolean> => false;
 const key = keyFromEnvironment(TOKEN, 'the test');
 const connection = (base: string) => ({ base, key, transport: openTransport(4), clock: new ServiceClock() });
 
@@ -40,7 +41,7 @@ describe('the address of an output', () => {
     const at = remembering(connectRunService(connection(service.base)));
     const opened = (base = service.base) => {
       const memory = new UploadMemory(place.out, base);
-      return outputAddresses({ found, service: at, memory, deadlineAt: undefined });
+      return outputAddresses({ found, service: at, memory, deadlineAt: undefined, isGone });
     };
     const first = opened();
     const file = fileOf(found, 1);
@@ -75,7 +76,7 @@ describe('the address of an output', () => {
     const found = await endedBatch(place);
     const memory = new UploadMemory(place.out, service.base);
     const at = remembering(connectRunService(connection(service.base)));
-    const addresses = outputAddresses({ found, service: at, memory, deadlineAt: undefined });
+    const addresses = outputAddresses({ found, service: at, memory, deadlineAt: undefined, isGone });
     const { path } = fileOf(found, 1);
     await found.store.write(path, `${found.batch} X`);
     await expect(addresses.of(fileOf(found, 1))).rejects.toMatchObject({
@@ -98,7 +99,7 @@ describe('the address of an output', () => {
     const at = remembering(connectV1(connection(service.legacyBase)));
     const file = fileOf(found, 1, { run, nth: 2 });
     const addresses = (deadlineAt?: number) =>
-      outputAddresses({ found, service: at, memory: new UploadMemory(place.out, 'v1'), deadlineAt });
+      outputAddresses({ found, service: at, memory: new UploadMemory(place.out, 'v1'), deadlineAt, isGone });
     await expect(addresses().of(file)).rejects.toMatchObject({
       code: 'E554',
       hint: expect.stringMatching(/--deadline \d+m/) as string,
