@@ -112,7 +112,7 @@ function makeWithNote(home: string, notes: string): void {
   try {
     make(markOf(beside));
     // It has keys.
-    writeFileSync(join(beside, '.gitignore'), '*\n');
+    writeFileSync(join(beside, '.gitignore'), '*\n', { mode: 0o600 });
     const found = markedIn(beside, home);
     trust(notes, found);
     if (!hasMoved(beside, home)) withdraw(notes, found);

@@ -1,6 +1,6 @@
 // A clone from a stranger, as git checks it out: every file in it belongs to the user who works there.
 
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { shellWord } from '../../src/errors/outside-text.ts';
@@ -119,32 +119,14 @@ describe('a .runsheet of a stranger', () => {
     },
   );
 
+  it('shows the programs that it names to who trusts it', async () => {
+    mkdirSync(stage.path('.runsheet'), { mode: 0o700 });
+    stage.write('.runsheet/programs', '/home/them/tell.sh\n');
+    expect((await stage.runHere(['trust', '.runsheet'])).stdout).toContain('start /home/them/tell.sh');
+  });
+
   it('does not keep the batches from being read', async () => {
     mkdirSync(stage.path('.runsheet'), { mode: 0o700 });
     expect(await stage.run(['list'])).toMatchObject({ code: 0 });
-  });
-});
-
-describe('a folder that its user has moved', () => {
-  const stage = freshStage();
-
-  it('goes on after one command', async () => {
-    stage.write('one/sheet.csv', 'prompt\na fox\n');
-    const at = (folder: string) => ({
-      RUNSHEET_OUT: stage.path(folder, 'batches'),
-      XDG_STATE_HOME: stage.path('state'),
-    });
-    const run = async (folder: string, words: string) => {
-      const running = stage.start(words.split(' '), at(folder), undefined, stage.path(folder));
-      return running.ended;
-    };
-    const command = 'run sheet.csv -d portraits --local';
-    expect(await run('one', command)).toMatchObject({ code: 0 });
-    cpSync(stage.path('one'), stage.path('two'), { recursive: true });
-    const refused = await run('two', command);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('E606') });
-    const [trusting = ''] = printed(refused.stderr);
-    expect(await run('two', trusting.replace('runsheet ', ''))).toMatchObject({ code: 0 });
-    expect(await run('two', command)).toMatchObject({ code: 0 });
   });
 });

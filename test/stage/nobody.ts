@@ -9,6 +9,7 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 
 const ID = 12_345;
+export { ID as UID_OF_NOBODY };
 const AS_NOBODY = { uid: ID, gid: ID, encoding: 'utf8', timeout: 120_000 } as const;
 
 /** Only root can become another user, who must be able to read the sources. */

@@ -6,6 +6,7 @@ import { problem } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { choicesIn as settingsIn, ownNotes } from '../../host/config.ts';
 import { linesOf } from '../../host/settings-files.ts';
+import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { trustStateFolder } from '../../host/state-folder.ts';
 import { forget, trust, trustNotes, type Found } from '../../host/trust-notes.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -23,7 +24,10 @@ export default async function trustPath(this: Context, flags: Flags, given?: str
   if (flags.forget) return forgotten(printer, path);
   if (isStateFolder(path)) {
     trustStateFolder(path, ownNotes());
-    sayTrusted(printer, path, ['its keys, schedules and programs count while it stays at this path']);
+    sayTrusted(printer, path, [
+      'its keys and schedules count while it stays at this path',
+      ...allowedPrograms(path).map((program) => `notifications may start ${program}`),
+    ]);
     return sayNext(printer, given);
   }
   for (const { found, lines } of choicesAt(path)) {
