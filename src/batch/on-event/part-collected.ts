@@ -20,7 +20,7 @@ export const DEFER_BASE_MS = 2_000;
 export const DEFER_MAX_MS = 60_000;
 export const DEFERS_MOST = 8;
 /** The same for a run without files: some services show them a little late. */
-export const EMPTIES_MOST = 4;
+export const EMPTIES_MOST = 3;
 
 /** A file host outage of this length pauses the batch; then so many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;

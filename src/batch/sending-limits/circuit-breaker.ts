@@ -1,7 +1,8 @@
 // Counts what keeps runs from being started, in one place: groups in a row without an accepted attempt, and absences.
 //
 //   throttled, not sent   closed ── 3 groups ──▶ open ── 7 groups ──▶ pause `unreachable`
-//   no clear answer       closed ── 3 groups, or 60 s in which no run was ever accepted and nothing else is in flight ──▶ pause `unclear`
+//   no clear answer       closed ── 3 groups ──▶ pause `unclear`; if no run was ever accepted, also after 60 s in which nothing
+//                         else is in flight, and before anything is sent again
 //   proved absent         counts as such a group unless a later run was accepted; a row the third time in a row: pause `absent`
 //
 // After each group, sending waits twice as long. An open circuit and both first pauses let one attempt at a time try. A run that is
@@ -92,6 +93,7 @@ export function countAbsences(state: State, absent: readonly Unconfirmed[]): voi
   if (failed.length > 0 && last !== undefined) {
     state.consecutiveFailures += failed.length;
     state.trouble = last.reason;
+    if (state.control === undefined && state.unclearSince !== undefined) pauseUnclear(state);
   }
   const inVain = absent.filter(({ place }) => (state.rows.get(place)?.absences ?? 0) >= ABSENCES_MOST);
   if (inVain.length === 0) return;

@@ -11,6 +11,7 @@ import {
 } from '../../../src/batch/accounting/duplicates.ts';
 import { begin } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { readUntilResolved, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 
@@ -128,6 +129,8 @@ describe('abandoned attempts', () => {
     const world = unconfirmed();
     readUntilResolved(world);
     expect(world.state.ledger.absent).toBe(1);
+    // Its first request of all got no clear answer.
+    world.pass(PROBE_MS);
     world.answer(0, ['accepted']);
     world.continueAsNew();
     world.apply(seen('risen'));

@@ -74,6 +74,15 @@ describe('a service without a clear answer', () => {
     expect([paused(world), world.sends]).toEqual([['unclear'], []]);
   });
 
+  it('pauses a batch that has had no run before its rows are sent again', () => {
+    const world = new World({ rows: 60, concurrency: 20 });
+    answerAll(world);
+    readUntilResolved(world);
+    expect([paused(world), world.sends]).toEqual([['unclear'], []]);
+    world.pass(PROBE_MS);
+    expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
+  });
+
   it('is tried with one attempt at a time, and never with a row that may have a run', () => {
     const world = new World(paced);
     answerUntilPaused(world);
