@@ -88,8 +88,16 @@ function observeMissing(before: Observation, { sinceLastMs }: Interval) {
   return { after: { ...after, isReported: true }, report };
 }
 
-function shownBy({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']) {
-  const text = `${status} ${updatedAtMs ?? ''} ${progress} ${liveStatus ?? ''}`;
+type Shown = Extract<Sight, { kind: 'run' }>['run'];
+
+const hasStarted = ({ status, startedAtMs }: Shown): boolean =>
+  startedAtMs !== undefined || status === 'running';
+
+function shownBy(run: Shown) {
+  const { status, updatedAtMs, progress, liveStatus } = run;
+  // Before, it says why the run waits, and changes whenever another one of the queue ends.
+  const step = hasStarted(run) ? (liveStatus ?? '') : '';
+  const text = `${status} ${updatedAtMs ?? ''} ${progress} ${step}`;
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
@@ -100,15 +108,15 @@ function overdueReason(
   quietMs: number,
   { ageMs, deadlines: { queueMs, runMs } }: Interval,
 ): string | undefined {
-  const { status, createdAtMs, startedAtMs, updatedAtMs } = run;
-  const hasStarted = startedAtMs !== undefined || status === 'running';
-  const mostMs = hasStarted ? runMs : queueMs;
-  const fromMs = hasStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
+  const { createdAtMs, startedAtMs, updatedAtMs } = run;
+  const isStarted = hasStarted(run);
+  const mostMs = isStarted ? runMs : queueMs;
+  const fromMs = isStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
   if (mostMs === undefined || quietMs < QUIET_LEAST_MS) return undefined;
   // Without the service's time, the run must be observed for the whole deadline.
   const theirs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
   if (Math.min(theirs, ageMs) <= mostMs) return undefined;
-  return hasStarted
+  return isStarted
     ? `the run made no progress for ${formatDuration(mostMs)}`
     : `the run did not start within ${formatDuration(mostMs)}`;
 }

@@ -131,6 +131,7 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       remote.accept(run);
       return run.id;
     },
+    cancel: (id: string): void => remote.cancel(rows.get(id) as LiveRow),
     /** The service dies, and starts again. */
     async restart(): Promise<void> {
       await remote.close();

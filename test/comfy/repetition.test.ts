@@ -61,6 +61,29 @@ describe('a run whose answers are all lost', () => {
   );
 });
 
+it('a run that is to leave its server is cancelled there, also if the server cannot tell of it at first', async () => {
+  const server = await openDoubtful({ lost: 'asked', gone: 'again' }, '502');
+  const cancelled: string[] = [];
+  let unread = 0;
+  const { queue, rows, cancel } = openRemote(() => ({
+    ...server.open(),
+    submit: () => Promise.resolve({ kind: 'accepted' }),
+    poll: (runs) => {
+      const isUnread = unread > 0;
+      unread -= 1;
+      const seen = isUnread ? ({ at: 'unread', reason: '503' } as const) : ({ at: 'running' } as const);
+      return Promise.resolve(new Map(runs.map(({ id }) => [id, seen])));
+    },
+    cancel: (id) => Promise.resolve(void cancelled.push(id)),
+  }));
+  const id = queue();
+  await until(() => rows.get(id)?.status === 'running', 'it runs');
+  unread = 3;
+  cancel(id);
+  await until(() => cancelled.length > 0, 'it is cancelled there');
+  expect(cancelled).toContain(id);
+});
+
 describe('a server that is lost with a run', () => {
   it('before it is seen to execute gets it ten times at most', async () => {
     let posts = 0;

@@ -135,6 +135,15 @@ describe('a run', () => {
     });
   });
 
+  it('that moves up in its queue is overdue by the queue deadline too', () => {
+    const moving = (ms: number, clock: (ms: number) => number): Shown => ({
+      ...waiting()(ms, clock),
+      liveStatus: `behind ${HOUR_MS - ms} runs`,
+    });
+    const [first] = watch(HOUR_MS + MINUTE_MS, { shownAt: moving });
+    expect(first?.report).toEqual({ kind: 'overdue', reason: 'the run did not start within 1 h' });
+  });
+
   it('is never overdue without a deadline', () => {
     for (const shownAt of [stuck(), waiting()])
       expect(watch(3 * HOUR_MS, { shownAt, deadlines: {} })).toEqual([]);

@@ -1,7 +1,9 @@
 // Which servers can run what: each has other nodes and models.
 
 import { errorMessage } from '../../../errors/error.ts';
+import { plural } from '../../../options/number-text.ts';
 import { NO_WORK, type Work } from '../executor.ts';
+import type { AssignedRun } from './assigned-run.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
 import type { InspectedServer } from './server-deps.ts';
@@ -29,26 +31,44 @@ export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
 }
 
-/** What a run does that has not ended, or why it waits. */
-export function workAt(servers: Servers, runId: string, workflow: Workflow | undefined): Work {
+/** What a run does that has not ended, or why it waits. `waiting`: how many runs of its workflow have no place. */
+export function workAt(
+  servers: Servers,
+  { runId, workflow, waiting }: Pick<WaitingFor, 'workflow' | 'waiting'> & { readonly runId: string },
+): Work {
   const server = servers.find(({ runs }) => runs.has(runId));
   const one = server?.runs.get(runId);
   if (server === undefined || one === undefined)
-    return { ...NO_WORK, liveStatus: workflow === undefined ? null : whyNone(servers, workflow) };
-  const isOpen = one.phase === 'placed' && one.mustLook;
-  const open = isOpen ? `${server.name} has not said yet whether it has this run` : null;
-  return { ...one.work, liveStatus: absenceOf(server) ?? one.work.liveStatus ?? open };
+    return { ...NO_WORK, liveStatus: whyNone(servers, { workflow, waiting }) };
+  return {
+    ...one.work,
+    liveStatus: absenceOf(server) ?? one.work.liveStatus ?? faultOf(server) ?? waitOf(one, server),
+  };
 }
 
 const absenceOf = ({ name, away }: GpuServer): string | undefined =>
   away && `${name} has not answered since ${new Date(away.sinceMs).toISOString()}: ${away.reason}`;
 
-/** null if one of them takes runs, if only after others. */
-function whyNone(servers: Servers, workflow: Workflow): string | null {
-  if (servers.some((server) => mayServe(server, workflow))) return null;
+const faultOf = ({ name, fault }: GpuServer): string | undefined => fault && `${name}: ${fault}`;
+
+function waitOf({ phase, mustLook, ahead }: AssignedRun, { name }: GpuServer): string | null {
+  if (phase === 'placed' && mustLook) return `${name} has not said yet whether it has this run`;
+  if (ahead === undefined) return null;
+  return ahead === 0 ? `it is the next one at ${name}` : `it waits at ${name} behind ${plural(ahead, 'run')}`;
+}
+
+const WAITS = 'it waits for a free server';
+
+type WaitingFor = { readonly workflow: Workflow | undefined; readonly waiting: number };
+
+/** Why no server has taken it. */
+function whyNone(servers: Servers, { workflow, waiting }: WaitingFor): string | null {
+  if (workflow === undefined) return null;
+  if (servers.some((server) => mayServe(server, workflow)))
+    return waiting > 1 ? `it is one of ${plural(waiting, 'run')} that wait for a free server` : WAITS;
   const whyNot = (server: GpuServer): string => {
     const misfit = misfitOf(workflow, NO_CHOICES, server.installed.get(workflow.id));
-    return absenceOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
+    return absenceOf(server) ?? faultOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
   };
   return servers.map(whyNot).join('; ') || null;
 }

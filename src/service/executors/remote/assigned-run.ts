@@ -72,6 +72,8 @@ export class AssignedRun {
   notBefore = 0;
   /** What the server calls the files of its inputs, once they are there. */
   files: ReadonlyMap<string, PutFile> | undefined;
+  /** How many come before it at its server; undefined if that is not known. */
+  ahead: number | undefined;
   runningSince: number | undefined;
   /** When it was last seen to execute, by the service's clock. */
   seenMs: number | undefined;
@@ -93,7 +95,7 @@ export class AssignedRun {
   /** It is to be sent anew, and nothing is known of what it does. */
   begin(): void {
     [this.phase, this.work, this.reported] = ['placed', NO_WORK, nothingReported()];
-    [this.runningSince, this.seenMs] = [undefined, undefined];
+    [this.runningSince, this.seenMs, this.ahead] = [undefined, undefined, undefined];
   }
 }
 

@@ -78,14 +78,16 @@ export type End = { readonly ranMs: number | undefined } & (
 );
 
 /** What a server knows of a run; `absent`: nothing, which is no end. */
-export type Seen = { readonly ref?: string } & (
-  | { readonly at: 'waiting' }
-  | { readonly at: 'running' }
-  | { readonly at: 'ended'; readonly end: End }
-  | { readonly at: 'absent' }
-  /** The server answers, but not about this run. */
-  | { readonly at: 'unread'; readonly reason: string }
-);
+export type Seen = { readonly ref?: string } &
+  /** `ahead`: how many come before it, also those of other clients; absent where the server does not say. */
+  (
+    | { readonly at: 'waiting'; readonly ahead?: number }
+    | { readonly at: 'running' }
+    | { readonly at: 'ended'; readonly end: End }
+    | { readonly at: 'absent' }
+    /** The server answers, but not about this run. */
+    | { readonly at: 'unread'; readonly reason: string }
+  );
 
 /** One run of which a server cannot tell must not keep the others from being polled. */
 export function unread(error: unknown): Seen {

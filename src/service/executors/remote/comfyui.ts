@@ -80,7 +80,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
         }, unread),
       ]);
       return new Map<string, Seen>([
-        ...[...waiting].map((id) => [id, { at: 'waiting' }] as const),
+        ...[...waiting].map((id, at) => [id, { at: 'waiting', ahead: running.size + at }] as const),
         ...[...running].map((id) => [id, { at: 'running' }] as const),
         ...(await Promise.all(seen)),
       ]);
@@ -135,7 +135,9 @@ async function queueOf({
   read,
 }: Http): Promise<Record<'running' | 'waiting' | 'twice', ReadonlySet<string>>> {
   const { queue_running, queue_pending } = await read('/queue', queueSchema);
-  const [running, waiting] = [queue_running.map(idOf), queue_pending.map(idOf)];
+  // ComfyUI shows its heap, in which only the first one is in its place.
+  const inOrder = queue_pending.toSorted(([one], [other]) => Number(one) - Number(other));
+  const [running, waiting] = [queue_running.map(idOf), inOrder.map(idOf)];
   const all = [...running, ...waiting];
   const twice = all.filter((id, at) => all.indexOf(id) < at);
   return { running: new Set(running), waiting: new Set(waiting), twice: new Set(twice) };

@@ -46,6 +46,8 @@ export class GpuServer implements InspectedServer {
   idleSinceMs = 0;
   readonly installed = new Map<string, InstalledNodes>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
+  /** Why it could not be looked at just now. */
+  fault: string | undefined;
   isInspected = false;
   readonly usual = new UsualTimes();
   readonly seats: SeatCount;
@@ -58,6 +60,7 @@ export class GpuServer implements InspectedServer {
   #failures = 0;
   #inspection = 0;
   #isKnown = false;
+  readonly #unreadSince = new Map<string, number>();
 
   constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
     [this.name, this.backend, this.gpu] = [given.name, withWholeNumbers(given.backend), given.gpu];
@@ -163,13 +166,14 @@ export class GpuServer implements InspectedServer {
       this.outbox.start();
       if (this.outbox.trouble !== undefined) throw this.outbox.trouble;
       this.#failures = 0;
-      this.away = undefined;
+      [this.away, this.fault] = [undefined, undefined];
       this.#deps.free();
     } catch (error) {
       if (this.isClosed()) return;
       // Nothing is known of a server that did not answer, and a fault of ours must not stop the others.
       this.#failures += 1;
       const reason = errorMessage(error);
+      this.fault = reason;
       if (!(error instanceof Unreachable)) this.#deps.say('server-fault', { server: this.name, reason });
       if (this.#failures >= FAILURES_MOST) this.#isAway(reason, isSeen);
     }
@@ -255,10 +259,18 @@ export class GpuServer implements InspectedServer {
       this.leaving.add(id);
       return this.backend.cancel(id, seen.at);
     }
-    // Its request is still under way.
-    if (this.outbox.posting === id) return;
+    // It may still be there, or its request is under way.
+    if ((seen.at === 'unread' && !this.#isUnreadForLong(id)) || this.outbox.posting === id) return;
     this.leaving.delete(id);
+    this.#unreadSince.delete(id);
     this.freed();
+  }
+
+  /** A run of which a server never tells keeps no seat for ever. */
+  #isUnreadForLong(id: string): boolean {
+    const since = this.#unreadSince.get(id) ?? performance.now();
+    this.#unreadSince.set(id, since);
+    return performance.now() - since >= this.#timing.moveAfterMs;
   }
 
   freed(): void {
@@ -268,6 +280,7 @@ export class GpuServer implements InspectedServer {
 
   #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
     if (seen.at !== 'unread' && one.state.unknownSinceMs !== undefined) this.keep(one, known(one.state));
+    one.ahead = seen.at === 'waiting' ? seen.ahead : undefined;
     if (seen.at === 'running') return this.#runs(one);
     if (seen.at === 'ended') return this.#endedThere(one, seen.end);
     const { startedMs = this.#deps.now() } = one.state;

@@ -164,7 +164,9 @@ export class Remote implements Executor {
     if (row.endedMs !== null)
       return { liveStatus: null, progress: row.status === 'success' ? 1 : 0, sinceMs: row.endedMs };
     if (row.status === 'timeout') return NO_WORK;
-    return workAt(this.servers, row.id, this.#workflows.get(row.deploymentId));
+    const { id: runId, deploymentId } = row;
+    const waiting = this.#queues.sizeOf(deploymentId);
+    return workAt(this.servers, { runId, workflow: this.#workflows.get(deploymentId), waiting });
   }
 
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];

@@ -1,0 +1,19 @@
+// What a run says of its wait.
+
+import { expect } from 'vitest';
+import { until } from '../stage/stage.ts';
+import type { OwnService, Run } from './own-service.ts';
+
+const MOST_MS = 30_000;
+/** What a run says of its wait, once it says something like this. */
+export async function reasonOf(own: OwnService, id: string, says: RegExp): Promise<string> {
+  const beganAt = performance.now();
+  let run: Run | undefined;
+  await until(
+    async () => says.test((run = await own.run(id)).live_status ?? ''),
+    `it says ${String(says)}, not ${run?.live_status}`,
+    MOST_MS,
+  );
+  expect(performance.now() - beganAt).toBeLessThan(MOST_MS);
+  return run?.live_status ?? '';
+}
