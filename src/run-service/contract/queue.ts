@@ -54,4 +54,22 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       gpu: wire.gpu ?? undefined,
       flags: wire.flags ?? [],
     }));
-export type CheckedRequest = z.infer<ReturnType<typeof queueRequestSchemaFor>>;
+type QueueRequestSchema = ReturnType<typeof queueRequestSchemaFor>;
+export type CheckedRequest = z.infer<QueueRequestSchema>;
+
+const INPUTS_MOST = 10_000;
+
+/** Why a body is refused before it is read any further: everything that looks at inputs looks at each. */
+export function oversize(body: unknown): string | undefined {
+  const { inputs } = (body ?? {}) as { readonly inputs?: unknown };
+  const isOversize = typeof inputs === 'object' && Object.keys(inputs ?? {}).length > INPUTS_MOST;
+  return isOversize ? `a run has at most ${INPUTS_MOST} inputs` : undefined;
+}
+
+/** Reads a body. Inputs keep all of their names: `z.record` leaves out `__proto__`, which every object has. */
+export function readQueueRequest(schema: QueueRequestSchema, body: unknown) {
+  const request = schema.safeParse(body);
+  if (!request.success) return request;
+  const { inputs = {} } = body as { readonly inputs?: Readonly<Record<string, unknown>> };
+  return { ...request, data: { ...request.data, inputs } };
+}

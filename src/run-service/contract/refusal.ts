@@ -52,6 +52,21 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
   ctx: { error },
 });
 
+/** A body of 16 MiB may have a million wrong values: so many entries name some, and one says how many there are besides. */
+const ENTRIES_MOST = 100;
+
+export function listed<Wrong>(
+  all: readonly Wrong[],
+  entriesFor: (wrong: Wrong) => readonly Refusal[],
+  most = ENTRIES_MOST,
+): readonly Refusal[] {
+  const entries = all.slice(0, most).flatMap(entriesFor);
+  const further = all.length - most;
+  return further > 0
+    ? [...entries, badValue(['body'], null, `${further} further problems are not listed`)]
+    : entries;
+}
+
 /** Each type that a value of `inputs` may have, with its error. */
 const SCALARS = [
   ['str', 'string_type', 'Input should be a valid string'],
@@ -62,19 +77,22 @@ const SCALARS = [
 ] as const;
 
 /** Inputs that are null or objects, which the service refuses with five entries each. */
-export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): Refusal[] =>
-  Object.entries(inputs)
-    .filter(([, value]) => value === null || (isObject(value) && !Array.isArray(value)))
-    .flatMap(([name, input]) =>
+export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonly Refusal[] =>
+  listed(
+    Object.entries(inputs).filter(
+      ([, value]) => value === null || (isObject(value) && !Array.isArray(value)),
+    ),
+    ([name, input]) =>
       SCALARS.map(([kind, type, msg]) => ({ type, loc: ['body', 'inputs', name, kind], msg, input })),
-    );
+    ENTRIES_MOST / SCALARS.length,
+  );
 
 // Numbers with many digits are raw JSON objects in JavaScript, but numbers for everyone else.
 const isObject = (value: unknown) => typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
 
 /** zod's issues with `given` in the service's format. */
 export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>
-  error.issues.map((issue) => refusalOf(issue, part, given));
+  listed(error.issues, (issue) => [refusalOf(issue, part, given)]);
 
 function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
   const input = issue.path.reduce(member, given);

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../host/exact-json.ts';
 import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
-import { queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
+import { oversize, queueRequestSchemaFor, readQueueRequest } from '../../run-service/contract/queue.ts';
 import { v1RunShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { Service } from '../service.ts';
@@ -31,8 +31,9 @@ async function queueV1(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   service.seen('queue');
-  const request = schema.safeParse(jsonOf(body));
-  if (!request.success) return failed(reply, 'Invalid request body');
+  const wire = jsonOf(body);
+  const request = oversize(wire) === undefined ? readQueueRequest(schema, wire) : undefined;
+  if (request?.success !== true) return failed(reply, 'Invalid request body');
   const spec = service.deployments.get(request.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
   if (service.executorOf(spec.id).refusals(spec.id, request.data.inputs).length > 0)

@@ -6,7 +6,12 @@ import type { Service } from '../service.ts';
 import { forbidden, read, Refused, route } from './refusals.ts';
 import { parseExactly } from '../../host/exact-json.ts';
 import { errorMessage } from '../../errors/error.ts';
-import { queueRequestSchemaFor, type CheckedRequest } from '../../run-service/contract/queue.ts';
+import {
+  oversize,
+  queueRequestSchemaFor,
+  readQueueRequest,
+  type CheckedRequest,
+} from '../../run-service/contract/queue.ts';
 import {
   badValue,
   brokenJson,
@@ -150,15 +155,17 @@ function requestReader({ behaviour, deployments }: Service) {
     behaviour.numbersInLoc ? one : { ...one, loc: one.loc.map(String) };
   const refused = (...problems: readonly Refusal[]) => new Refused(422, problems.map(placed));
   const requestIn = (body: unknown): CheckedRequest => {
-    const request = schema.safeParse(body);
+    const why = oversize(body);
+    if (why !== undefined) throw refused(badValue(['body', 'inputs'], null, why));
+    const request = readQueueRequest(schema, body);
     if (!request.success) throw refused(...refusalsOf(request.error, 'body', body));
     const { inputs } = request.data;
-    const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
+    const nested = behaviour.freeFormInputs ? [] : [...nestedInputs(inputs)];
     const { unknown } = namedFaults(inputs);
     const isReal = deployments.get(request.data.deploymentId.toLowerCase())?.isReal === true;
-    const why = isReal ? REHEARSALS_ONLY : unknown && faultHint(unknown);
-    if (why !== undefined && FAULT_INPUT in inputs)
-      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], why));
+    const noFaults = isReal ? REHEARSALS_ONLY : unknown && faultHint(unknown);
+    if (noFaults !== undefined && FAULT_INPUT in inputs)
+      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], noFaults));
     if (nested.length > 0) throw refused(...nested);
     return request.data;
   };

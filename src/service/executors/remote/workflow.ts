@@ -6,7 +6,7 @@ import { compareNumbers, exactText, isRawNumber, parseExactly } from '../../../h
 import { canonical } from '../../../host/canonical-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
-import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
+import { badValue, listed, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
 
@@ -168,10 +168,13 @@ export function inputRefusals(
   given: Readonly<Record<string, unknown>>,
 ): readonly Refusal[] {
   const known = new Map(inputs.map((input) => [input.name, input]));
-  return Object.entries(given).flatMap(([name, value]) => {
-    const why = known.has(name) ? refusalOf(value, known.get(name)) : unknownText(name, inputs);
-    return why === undefined ? [] : [badValue(['body', 'inputs', name], value, why)];
+  const wrong = Object.entries(given).flatMap(([name, value]) => {
+    const why = known.has(name) ? refusalOf(value, known.get(name)) : 'unknown';
+    return why === undefined ? [] : [{ name, value, why }];
   });
+  return listed(wrong, ({ name, value, why }) => [
+    badValue(['body', 'inputs', name], value, known.has(name) ? why : unknownText(name, inputs)),
+  ]);
 }
 
 function unknownText(name: string, inputs: readonly InputType[]): string {
