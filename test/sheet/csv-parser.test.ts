@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CsvParser, type CsvRecord } from '../../src/sheet/csv/csv-parser.ts';
+import { cpuMs } from '../stage/cpu.ts';
 
 function recordsOf(pieces: readonly string[]): readonly CsvRecord[] {
   const parser = new CsvParser({ delimiter: ',', quoting: 'loose' });
@@ -28,4 +29,20 @@ it('gives the same records with their lines for every cut', () => {
       expect(recordsOf(pieces)).toEqual(recordsOf([text]));
     }),
   );
+});
+
+const BYTES = 3.9 * 2 ** 20;
+
+it.each([
+  ['one field of quotes', `a,b\n1,"${'""'.repeat(BYTES / 2)}"\n`],
+  ['one row of fields in quotes', `${'"a",'.repeat(BYTES / 4)}\n`],
+  ['one row of fields with quotes behind them', `${'"a"b,'.repeat(BYTES / 5)}\n`],
+  ['quotes in each line and no delimiter', 'a"b\n'.repeat(BYTES / 4)],
+])('reads %s in a time that grows with their number, not with its square', (_what, text) => {
+  const pieces = Array.from({ length: Math.ceil(text.length / 4_096) }, (_, at) =>
+    text.slice(at * 4_096, (at + 1) * 4_096),
+  );
+  const startMs = cpuMs();
+  expect(recordsOf(pieces).length).toBeGreaterThan(0);
+  expect(cpuMs() - startMs).toBeLessThan(4_000);
 });

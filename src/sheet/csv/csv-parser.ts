@@ -50,12 +50,17 @@ export class CsvParser {
   readonly #writing: Writing;
   #text = '';
   #at = 0;
+  /** Pieces that are not in the text yet, and the length with them at which the record is read again from its beginning. */
+  #pieces: string[] = [];
+  #length = 0;
+  #enough = 0;
   #isLast = false;
   #line = 1;
   /** The next of each, or the length of the text. */
   #lf = -1;
   #cr = -1;
   #quote = -1;
+  #delimiter = -1;
 
   constructor(writing: Writing) {
     this.#writing = writing;
@@ -67,16 +72,27 @@ export class CsvParser {
 
   /** The records that this piece completes. Throws {@link QuoteError}. */
   *take(text: string): Generator<CsvRecord> {
-    this.#text = this.#text.slice(this.#at) + text;
-    this.#at = 0;
-    [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
+    this.#pieces.push(text);
+    this.#length += text.length;
+    if (this.#length < this.#enough) return;
+    this.#join();
     yield* this.#records();
+    // A record that comes in many pieces would be read once for each of them.
+    this.#length = this.#text.length - this.#at;
+    this.#enough = Math.min(2 * this.#length, MOST_RECORD + 1);
   }
 
   *end(): Generator<CsvRecord> {
     this.#isLast = true;
-    [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
+    this.#join();
     yield* this.#records();
+  }
+
+  #join(): void {
+    this.#text = this.#text.slice(this.#at) + this.#pieces.join('');
+    this.#pieces = [];
+    this.#at = 0;
+    [this.#lf, this.#cr, this.#quote, this.#delimiter] = [-1, -1, -1, -1];
   }
 
   *#records(): Generator<CsvRecord> {
@@ -213,9 +229,10 @@ export class CsvParser {
 
   #fieldEnd(from: number): number | undefined {
     const { delimiter } = this.#writing;
-    const at = delimiter === undefined ? -1 : this.#text.indexOf(delimiter, from);
+    if (delimiter !== undefined) this.#delimiter = this.#next(delimiter, this.#delimiter, from);
     const line = this.#lineEnd(from);
-    return at >= 0 && at < (line ?? this.#text.length) ? at : line;
+    const end = line ?? this.#text.length;
+    return delimiter !== undefined && this.#delimiter < end ? this.#delimiter : line;
   }
 
   /** The end of the line; undefined if it is not in the text yet. A CR may be half of a CRLF. */
