@@ -83,7 +83,10 @@ async function* inflated(
 }
 
 function damaged(file: string, cause: unknown): RunsheetError {
-  const what = `${file} is not a complete Excel workbook: ${errorMessage(cause)}`;
+  // What the system says of a file is useful, what the library says of its bytes is not.
+  const isOfSystem = (cause as NodeJS.ErrnoException).syscall !== undefined;
+  const why = isOfSystem ? errorMessage(cause) : 'it is cut off or damaged';
+  const what = `${file} is not a complete Excel workbook: ${why}`;
   return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file }, cause });
 }
 
@@ -135,8 +138,8 @@ export async function* parseXml(
   });
   parser.on('text', (found) => text?.(found));
   parser.on('cdata', (found) => text?.(found));
-  parser.on('error', (error) => {
-    throw unreadable(file, errorMessage(error));
+  parser.on('error', () => {
+    throw unreadable(file, `its XML is damaged in line ${parser.line}, column ${parser.column}`);
   });
   let decoder: TextDecoder | undefined;
   for await (const chunk of bytes) {

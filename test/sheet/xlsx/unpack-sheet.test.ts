@@ -227,8 +227,12 @@ describe('a workbook is refused if', () => {
       { rows: '<!DOCTYPE a [<!ENTITY b "c">]>' },
       /document type|cannot be read/,
     ],
-    ['its XML is damaged', { rows: '<row><c></row>' }, /cannot be read as an Excel workbook/],
-    ['it uses an entity', { rows: '<row><c t="str"><v>&b;</v></c></row>' }, /cannot be read/],
+    [
+      'its XML is damaged',
+      { rows: '<row><c></row>' },
+      /^book\.xlsx cannot be read as an Excel workbook: its XML is damaged in line 1, column 102$/,
+    ],
+    ['it uses an entity', { rows: '<row><c t="str"><v>&b;</v></c></row>' }, /: its XML is damaged in line 1/],
     ['it has a row beyond the last one', { rows: '<row r="1048577"/>' }, /it has a row 1048577/],
     [
       'it has a cell beyond the last column',
@@ -268,7 +272,7 @@ describe('a workbook is refused if', () => {
     ],
     [
       Buffer.from('PK\u0003\u0004 cut off'),
-      expect.stringMatching(/is not a complete Excel workbook/),
+      'book.xlsx is not a complete Excel workbook: it is cut off or damaged',
       'save it again as .xlsx',
     ],
   ])('its bytes are none: %#', async (bytes, message, hint) => {
