@@ -91,6 +91,8 @@ const SETTINGS = [
   `history.timerProcessorMaxPollRPS=${READS_PER_SECOND}`,
   // Its HTTP API, which cannot be turned off, answers every Host by default; no name below .invalid exists.
   'frontend.httpAllowedHosts=["runsheet.invalid"]',
+  // Its metrics, which cannot be turned off, answer every Host; names of task queues would contain the host and process of a worker.
+  'metrics.breakdownByTaskQueue=false',
 ];
 
 function flags({ home, namespace, port }: ServerParams): readonly string[] {
