@@ -21,7 +21,7 @@ export function secretIn(path: string, within?: string): string {
 
 function contentOf(path: string, within: string | undefined): string {
   try {
-    if (within !== undefined) return readPlainFile(placedIn(path, within), MOST_BYTES).text;
+    if (within !== undefined) return readPlainFile(placedIn(path, within), { mostBytes: MOST_BYTES }).text;
     const stats = statSync(path);
     // A shell's process substitution gives a pipe.
     if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');

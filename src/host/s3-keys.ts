@@ -68,9 +68,9 @@ export function checkEndpoint({ endpoint }: Pick<S3Settings, 'endpoint'>): void 
       hint: `${hint}; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     });
   const what = `the address of the S3 server is ${JSON.stringify(endpoint)}, which`;
-  if (url === null || !isWebAddress(endpoint)) throw problem('E602', { what: `${what} is no URL`, hint });
   // URLs are read without them, and requests are signed with them.
   if (/[\s\p{Cc}]/u.test(endpoint)) throw problem('E602', { what: `${what} contains blanks`, hint });
+  if (url === null || !isWebAddress(endpoint)) throw problem('E602', { what: `${what} is no URL`, hint });
   // Keys are appended to it.
   if (url.search + url.hash !== '') throw problem('E602', { what: `${what} contains ? or #`, hint });
 }

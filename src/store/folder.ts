@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, createReadStream, mkdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
-import { open, readdir, rename, rm, stat, access, link, readFile, realpath } from 'node:fs/promises';
+import { accessSync, mkdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { open, readdir, rename, rm, stat, access, link, realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { callSignal, throwIfCallAborted } from '../host/call-signal.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { undefinedIfAbsent, type Draft, type Store, replacedMeanwhile } from './store.ts';
 import { discardFolder } from './discard-folder.ts';
 import { writeOnThread } from './file-writer.ts';
+import { openPlain, readPlain } from './plain-files.ts';
 
 /**
  * The batch folder at `path`; subfolders are created with their first file. If an `existing` folder has vanished, perhaps
@@ -31,9 +32,8 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
   return {
     location: root,
-    read: async (name) =>
-      readFile(readable(name), { encoding: 'utf8', ...inCall() }).catch(undefinedIfAbsent),
-    open: (name) => createReadStream(readable(name), inCall()),
+    read: async (name) => readPlain(readable(name), inCall()).catch(undefinedIfAbsent),
+    open: (name) => openPlain(readable(name), inCall()),
     exists: (name) =>
       access(readable(name)).then(
         () => true,
@@ -54,7 +54,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     update: async (name, next) => {
       for (;;) {
         const place = unlessReplaced(within(name));
-        const content = await next(await readFile(within(name), 'utf8').catch(undefinedIfAbsent));
+        const content = await next(await readPlain(within(name)).catch(undefinedIfAbsent));
         if (content === undefined || (await writeWhole(within(name), content, place, makeFolder))) return;
       }
     },

@@ -76,3 +76,19 @@ describe('a job of many values', () => {
     expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
+
+describe('a batch folder of a stranger', () => {
+  const stage = freshStage();
+
+  it.each<[string, (path: string) => unknown]>([
+    ['a pipe', (path) => execFileSync('mkfifo', [path])],
+    ['a link to an endless device', (path) => symlinkSync('/dev/zero', path)],
+  ])('with %s in the place of its batch.json keeps no command waiting', async (_, make) => {
+    mkdirSync(stage.path('batches/theirs'), { recursive: true });
+    make(stage.path('batches/theirs/batch.json'));
+    const listed = await stage.runHere(['list']);
+    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('is no plain file') });
+    expect((await stage.runHere(['status', 'theirs'])).stderr).toContain('is no plain file');
+    expect((await stage.runHere(['__complete', 'run', '-d', ''])).code).toBe(0);
+  });
+});

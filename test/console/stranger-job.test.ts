@@ -1,6 +1,7 @@
 // A job file from a stranger: it names no program, no file outside of its folder, no place, no key and no receiver that its user has
 // not seen.
 
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -199,6 +200,45 @@ describe('a job that reaches out of its folder', () => {
   it('is trusted if its user has written it with a command', async () => {
     await console.run('plan', secret('prompts.csv'), '-d', 'portraits', '--write', 'x.job.toml');
     expect(await plan()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a file that a job names', () => {
+  it.each([
+    'sheet = "pipe"',
+    'workflow = "pipe"',
+    'from = "other"\npick = "pipe"',
+    'grid = ["prompt=@pipe"]',
+  ])('is no pipe, which would be waited for: %s', async (line) => {
+    execFileSync('mkfifo', ['pipe']);
+    write('x.job.toml', `${JOB}${line}\n`);
+    expect(await plan()).toMatchObject(told('E602', 'pipe, which is no plain file'));
+  });
+
+  it.each(['workflow = "device"\ncomfyui = ["http://127.0.0.1:1"]', 'grid = ["prompt=@device"]'])(
+    'is no link to a device, which never ends: %s',
+    async (line) => {
+      symlinkSync('/dev/zero', 'device');
+      write('x.job.toml', `sheet = "prompts.csv"\n${line.startsWith('grid') ? JOB : ''}${line}\n`);
+      expect(await plan()).toMatchObject(told('E602', 'device, which is no plain file'));
+    },
+  );
+});
+
+describe('a file that the user names', () => {
+  it.each([
+    ['--workflow', ['plan', 'prompts.csv', '--workflow', 'device', '--comfyui', 'http://127.0.0.1:1']],
+    ['--grid', ['plan', '-d', 'portraits', '--grid', 'prompt=@device']],
+  ])('with %s is refused if it never ends', async (_, words) => {
+    symlinkSync('/dev/zero', 'device');
+    expect(await console.run(...words)).toMatchObject(told('E602', 'no plain file'));
+  });
+
+  it('may be a pipe, as a shell gives it', async () => {
+    execFileSync('mkfifo', ['pipe']);
+    const writer = spawn('sh', ['-c', 'echo a fox > pipe']);
+    expect(await console.run('plan', '-d', 'portraits', '--grid', 'prompt=@pipe')).toMatchObject({ code: 0 });
+    expect(writer.pid).toBeDefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +26,20 @@ describe('a batch folder', () => {
     around = freshFolder();
     folder = join(around, 'batch');
     store = folderStore(folder);
+  });
+
+  it('reads neither a pipe, which would wait for its writer, nor a device, which never ends', async () => {
+    mkdirSync(folder);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    symlinkSync('/dev/zero', join(folder, 'device'));
+    for (const name of ['pipe', 'device']) {
+      await expect(store.read(name)).rejects.toThrow('is no plain file');
+      await expect(buffer(store.open(name))).rejects.toThrow('is no plain file');
+      await expect(store.update(name, () => 'x')).rejects.toThrow('is no plain file');
+    }
+    await store.write('plain', 'text');
+    expect([await store.read('plain'), String(await buffer(store.open('plain')))]).toEqual(['text', 'text']);
+    await expect(buffer(store.open('none'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('has no file of a run where a link leads out of it', async () => {

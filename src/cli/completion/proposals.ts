@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { GPUS } from '../../options/gpu.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
+import { readPlainFile } from '../../host/plain-file.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';
 
@@ -59,9 +60,12 @@ export function deployments(partial: string): readonly string[] {
   return [...new Set([...listedDeployments(partial), ...startingWith(partial, ofBatches)])];
 }
 
+/** A larger one takes too long for a key. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+
 function deploymentOf(path: string): unknown {
   try {
-    const { deployment } = JSON.parse(readFileSync(path, 'utf8')) as BatchFile;
+    const { deployment } = JSON.parse(readPlainFile(path, { mostBytes: BATCH_BYTES }).text) as BatchFile;
     return deployment.name ?? deployment.id;
   } catch {
     return undefined;

@@ -3,7 +3,8 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress } from '../../host/web-address.ts';
-import { problem, type RunsheetError } from '../../errors/error.ts';
+import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
+import { readPlainFile } from '../../host/plain-file.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
 import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
@@ -28,7 +29,6 @@ import { checkLadder } from '../../sheet/size-classes.ts';
 import { refuseNoSheet, type Reading } from '../../sheet/sheet-source.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { SheetFlags, LimitFlags, OptionFlags, OwnFlags } from './flags.ts';
-import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileFault } from '../../errors/file-fault.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
@@ -251,13 +251,16 @@ function workflowIn(given: string): GivenGpus['workflows'][number] {
   return { name: name ?? basename(path).replace(/([_-]api)?\.json$/i, ''), text };
 }
 
+const WORKFLOW_BYTES = 32 * 1024 * 1024;
+
 /** Throws the fault of a file that cannot be read; `need` is what names the file. */
 export function workflowText(path: string, need: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readPlainFile(path, { mostBytes: WORKFLOW_BYTES, mayBePipe: true }).text;
   } catch (error) {
     const hint = `${need}: in ComfyUI, choose Workflow → Export (API)`;
-    throw fileFault(error, { path, hint }) ?? error;
+    const unread = { what: `${path} cannot be read: ${errorMessage(error)}`, hint };
+    throw fileFault(error, { path, hint }) ?? problem('E602', unread, { cause: error });
   }
 }
 

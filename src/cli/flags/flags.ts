@@ -25,7 +25,7 @@ import {
   negatable,
   orNone,
 } from './flag-kinds.ts';
-import { readFileSync } from 'node:fs';
+import { readPlainFile } from '../../host/plain-file.ts';
 import { LIMITS, type LimitName } from '../../options/limits.ts';
 import { formOf } from '../../options/read.ts';
 import {
@@ -151,9 +151,11 @@ function withLines(input: string): string {
   return name === undefined || path === undefined ? input : `${name}=${JSON.stringify(linesOf(path))}`;
 }
 
+const LINES = { mostBytes: 64 * 1024 * 1024, mayBePipe: true };
+
 function linesOf(path: string): readonly string[] {
   try {
-    const lines = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    const lines = new TextDecoder('utf-8', { fatal: true }).decode(readPlainFile(path, LINES).bytes);
     return lines.split(/\r?\n/).filter((line) => line.trim() !== '');
   } catch (error) {
     return fail(

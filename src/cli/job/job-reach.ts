@@ -4,7 +4,7 @@
 //   job ──reaches nothing──▶ read
 //       ──else──▶ asked on a terminal, E615 in a script ──runsheet trust──▶ read until it reaches something else
 
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isRunsheetError, problem } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
@@ -68,6 +68,7 @@ export async function settleReach(
 function openReach(job: Job, given: WrittenFlags): Reach | undefined {
   const stages = job.stages?.map((stage) => ({ ...stage, flags: flagsBeside(given, stage.flags) }));
   const left = { ...job, flags: flagsBeside(given, job.flags), stages };
+  refuseOdd(left);
   refusePrograms(left);
   const all = reachOf(job);
   return reachOf(left).content.length === 0 || isTrusted(ownNotes(), all) ? undefined : all;
@@ -99,12 +100,15 @@ const textsOf = (flags: WrittenFlags, flag: string): readonly string[] => {
 /** Without the name that may stand before a file: `portrait=portrait_api.json`. */
 const fileIn = (value: string): string => /^[^=/\\]+=(.+)$/s.exec(value)?.[1] ?? value;
 
+function filesIn(flags: WrittenFlags): readonly string[] {
+  const lists = textsOf(flags, '--grid').flatMap((axis) => /^[^=]+=@(.+)$/s.exec(axis)?.[1] ?? []);
+  return [...textsOf(flags, '--workflow').map(fileIn), ...textsOf(flags, '--pick'), ...lists];
+}
+
 function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {
   const values = (flag: string): readonly string[] => textsOf(flags, flag);
-  const lists = values('--grid').flatMap((axis) => /^[^=]+=@(.+)$/s.exec(axis)?.[1] ?? []);
-  const files = [...values('--workflow').map(fileIn), ...values('--pick'), ...lists];
   return [
-    ...files.flatMap((file) => readFrom(folder, file)),
+    ...filesIn(flags).flatMap((file) => readFrom(folder, file)),
     ...values('--out').flatMap((out) => (isOutside(folder, out) ? [`writes batches to ${out}`] : [])),
     ...reachOfServers(values('--comfyui'), values('--comfyui-headers'), 'headers'),
     ...reachOfServers(values('--comfy-api'), values('--comfy-api-key-file'), 'key'),
@@ -153,6 +157,17 @@ function realOf(path: string): string {
     return realpathSync(path);
   } catch {
     return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path));
+  }
+}
+
+/** A pipe would be waited for, and a device never ends. */
+function refuseOdd({ path, sheet, flags, stages = [] }: Reaching): void {
+  const own = [sheet, ...filesIn(flags)];
+  const files = [...own, ...stages.flatMap((stage) => [stage.from, ...filesIn(stage.flags)])];
+  for (const file of files) {
+    const stats = file === undefined || file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
+      throw problem('E602', { what: `${path} names ${file}, which is no plain file` });
   }
 }
 

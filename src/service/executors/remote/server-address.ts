@@ -1,8 +1,8 @@
 // The address of a GPU server, and the headers that its proxy wants.
 
-import { readFileSync } from 'node:fs';
 import { errorMessage, problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
+import { readPlainFile } from '../../../host/plain-file.ts';
 import type { ServerRow } from '../../database.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';
@@ -67,8 +67,8 @@ const keyIn = (file: string): Record<string, string> =>
 function readFrom<T>(file: string, read: (lines: readonly string[]) => T): T {
   try {
     return read(
-      readFileSync(file, 'utf8')
-        .split('\n')
+      readPlainFile(file)
+        .text.split('\n')
         .map((line) => line.trim())
         .filter(Boolean),
     );
