@@ -39,8 +39,8 @@ export async function createFiring(
       ...wanted,
       name,
       settings: { ...wanted.settings, ...deadline },
-      // The schedule says what happens to rows of other batches, wherever these are.
-      answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new' },
+      // The schedule says what happens to rows of other batches, wherever these are, and its limit was accepted when it was made.
+      answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new', lowBudget: 'accept' },
     },
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     reuse: reuse ? 'reuse' : 'again',

@@ -112,7 +112,7 @@ async function callFor(
   return {
     sheet: batch,
     callId: callOfStage(pipeline, name),
-    request: { ...wanted, answers: { elsewhere: 'again', ...wanted.answers } },
+    request: { ...wanted, answers: { elsewhere: 'again', lowBudget: 'accept', ...wanted.answers } },
     reuse,
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     // A pipeline is a job.

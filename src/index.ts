@@ -30,7 +30,7 @@ export type { ScheduleOptions, Schedules } from './library/schedules.ts';
 export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
 export type { Plan } from './library/start/batch-plan.ts';
-export type { Estimate } from './library/start/estimate.ts';
+export type { Estimate } from './results/estimate.ts';
 export type { ShownEvent as BatchEvent } from './library/handle/ended-rows.ts';
 export type { AttemptEvent } from './results/all-events.ts';
 export type { Verification, VerifyOptions } from './library/handle/verification.ts';

@@ -39,6 +39,7 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
+import { lowBudget, type LowBudget } from './low-budget.ts';
 import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
 import { copyReused, dropReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf, sameAs } from './reuse/reuse.ts';
@@ -70,7 +71,7 @@ export type CreatedBatch = BatchFolder & {
 type Overtaken = { readonly lookMs: number };
 
 export class NewBatch implements Disposable {
-  readonly #params: CreateParams;
+  #params: CreateParams;
   #answers: Answers;
   #again: boolean;
   #agreed: AgreedSheet | undefined;
@@ -81,6 +82,7 @@ export class NewBatch implements Disposable {
   #same: BatchFolder | undefined;
   #overlap: Overlap | undefined;
   #elsewhere: RowsElsewhere[] = [];
+  #budget: LowBudget | undefined;
   #compared: Compared = new Map();
   #comparedElsewhere: Compared = new Map();
   /** The queue of the sheet was rewritten for a batch that was not made. */
@@ -136,6 +138,7 @@ export class NewBatch implements Disposable {
       if (this.#elsewhere.length > 0)
         asked.push({ id: 'elsewhere', rows: file.sheet.rows, others: this.#elsewhere });
       asked.push(...outsideFiles(name, laidOut.files), ...manyRows(file), ...otherGpu(file, laidOut.gpus));
+      if (this.#budget !== undefined) asked.push({ id: 'lowBudget', ...this.#budget });
     }
     return unanswered(asked, this.#answers);
   }
@@ -159,6 +162,15 @@ export class NewBatch implements Disposable {
       this.#again = again;
       if (this.#draft !== undefined) await this.#compareAgain();
     } else if (isOther && this.#draft !== undefined) await this.#finish();
+  }
+
+  /** Another limit of the cost; no row is another one. */
+  async limit(maxCostNano: number): Promise<void> {
+    this.#params = { ...this.#params, settings: { ...this.#params.settings, maxCostNano } };
+    const limited = <D extends DraftBatch | undefined>(draft: D): D =>
+      draft && { ...draft, file: { ...draft.file, maxCostNano } };
+    [this.#draft, this.#whole] = [limited(this.#draft), limited(this.#whole)];
+    this.#budget = this.#whole && (await lowBudget(this.#params.out, this.#whole));
   }
 
   /** Batches in other places that only the cluster knows. */
@@ -274,6 +286,7 @@ export class NewBatch implements Disposable {
     const whole = await canaryFirst(reused, this.#params.settings.canary);
     const batch = await this.#nameOf(draft);
     this.#whole = batch === whole.batch && whole === draft ? draft : { ...whole, batch };
+    this.#budget = await lowBudget(this.#params.out, this.#whole);
   }
 
   async #nameOf(draft: DraftBatch): Promise<string> {

@@ -117,10 +117,12 @@ export const acceptedBy = ({
   guess,
   acceptGpu,
   acceptFiles,
-}: Pick<Given, 'guess' | 'acceptGpu' | 'acceptFiles'>): Answers => ({
+  acceptCost,
+}: Pick<Given, 'guess' | 'acceptGpu' | 'acceptFiles' | 'acceptCost'>): Answers => ({
   ...(guess === 'accept' ? { guesses: guess } : {}),
   ...(acceptGpu ? { otherGpu: 'accept' } : {}),
   ...(acceptFiles ? { outsideFiles: 'accept' } : {}),
+  ...(acceptCost ? { lowBudget: 'accept' } : {}),
 });
 
 /** A request without where its batch is made, and without what happens to rows of other batches. */

@@ -155,6 +155,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       this.#answers = { ...this.#answers, ...patch.answers };
       this.#again ||= patch.again ?? false;
       if (patch.options !== undefined) this.#readAs(patch.options);
+      if (patch.settings !== undefined) await this.#limit(patch.settings);
       await this.#new?.answer(patch.answers, this.#again);
     }
     if (this.#new === undefined && this.#unchanged === undefined && this.questions.length === 0)
@@ -225,6 +226,12 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       this.#results = await this.#findResults();
     // A sheet of results has their columns, which only the user can map.
     if (this.questions.length === 0 || around.isPlan) await this.#layOut();
+  }
+
+  async #limit(limit: { readonly maxCostNano: number }): Promise<void> {
+    const { request } = this.#given;
+    this.#given = { ...this.#given, request: { ...request, settings: { ...request.settings, ...limit } } };
+    await this.#new?.limit(limit.maxCostNano);
   }
 
   /** What was laid out was read in another way. */

@@ -6,12 +6,14 @@ import { usdText } from '../options/kinds.ts';
 import { count, plural } from '../options/number-text.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import type { LowBudget } from './low-budget.ts';
 import {
   answersOf,
   asOption,
   isVersionSure,
   rowsLeft,
   sumOf,
+  type Answer,
   type ChangedDeployment,
   type EarlierBatches,
   type IgnoredGpus,
@@ -42,15 +44,21 @@ export function questionText(question: Question): string {
       return outsideText(question);
     case 'manyRows':
       return manyText(question);
+    case 'lowBudget':
+      return budgetText(question);
     case 'boughtBefore':
       return boughtText(question);
   }
 }
 
+/** No other command raises a limit of the cost. */
+const assumedIn = (question: Question): Answer['flags'] =>
+  answersOf(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
+
 /** The error of the first open question; its commands answer the others as well. */
 export function refusal([question, ...others]: readonly Question[], wording: Wording): RunsheetError {
   if (question === undefined) throw new Error('nothing is to be refused');
-  const assumed = others.flatMap((other) => answersOf(other)[0].flags);
+  const assumed = others.flatMap(assumedIn);
   const written = answersOf(question).map((answer) => wording(answer, assumed));
   const [first, second = first] = written as [string, string?];
   switch (question.id) {
@@ -93,6 +101,12 @@ export function refusal([question, ...others]: readonly Question[], wording: Wor
       return problem('E120', { files: terminalLine(outsideText(question)), accept: first });
     case 'manyRows':
       return problem('E119', { rows: manyText(question), accept: first });
+    case 'lowBudget':
+      return problem('E547', {
+        limit: budgetText(question),
+        raise: first,
+        ...(written.length > 1 && { keep: second }),
+      });
     case 'boughtBefore':
       return problem('E602', {
         what: `this may buy runs a second time: ${boughtText(question)}`,
@@ -197,6 +211,15 @@ function boughtText({
   const where = batches === undefined ? '' : ` in ${list(batches)}`;
   const cost = expectedUsd ? `, about ${usdText(expectedUsd * 1e9)}` : '';
   return `${plural(rows, 'row')}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
+}
+
+/** `--max-cost $5.00 is less than the $12.40 that all rows are forecast to cost`. */
+function budgetText({ maxNano, runNano, gpu, forecastNano }: LowBudget): string {
+  const limit = `--max-cost ${usdText(maxNano)}`;
+  const onGpu = gpu === '' ? '' : ` on ${gpu}`;
+  return maxNano < runNano
+    ? `${limit} is less than the ${usdText(runNano)} that one run${onGpu} may cost, so it could not be sent`
+    : `${limit} is less than the ${usdText(forecastNano ?? 0)} that all rows are forecast to cost`;
 }
 
 /** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */

@@ -2,6 +2,7 @@
 // door answers as it can: a terminal asks, a command has flags, a program options.
 
 import { definedOnly } from '../options/defined-only.ts';
+import { usdText } from '../options/kinds.ts';
 import { plural } from '../options/number-text.ts';
 import { stayingOf } from '../options/table.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
@@ -9,6 +10,7 @@ import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import type { SheetOptions } from '../sheet/sheet-source.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import type { LowBudget } from './low-budget.ts';
 
 export type Answers = {
   readonly guesses?: 'accept';
@@ -32,6 +34,8 @@ export type Answers = {
   readonly boughtBefore?: 'again';
   /** Many rows that a grid makes of few. */
   readonly manyRows?: 'accept';
+  /** A limit of the cost that is lower than the forecast. */
+  readonly lowBudget?: 'accept';
 };
 
 /** Every row is bought, whatever other batches have. */
@@ -117,6 +121,7 @@ export type Question =
   | ({ readonly id: 'otherGpu' } & IgnoredGpus)
   | ({ readonly id: 'outsideFiles'; readonly sheet: string } & FilesFound['outside'])
   | { readonly id: 'manyRows'; readonly sheet: string; readonly rows: number }
+  | ({ readonly id: 'lowBudget' } & LowBudget)
   | {
       readonly id: 'boughtBefore';
       /** Rows that are sent again, and those of them that may have such a run. */
@@ -134,6 +139,8 @@ export type Patch =
       readonly again?: true;
       /** How a batch read its sheet; what the request says itself counts more. */
       readonly options?: AgreedOptions;
+      /** Another limit of the cost. */
+      readonly settings?: { readonly maxCostNano: number };
     }
   | { readonly into: string };
 
@@ -147,7 +154,7 @@ export type Answer = {
   readonly with: Patch;
 };
 
-/** The first one is assumed in commands that also answer another question. */
+/** The first one that raises no limit is assumed in commands that also answer another question. */
 export type PossibleAnswers = readonly [Answer, ...Answer[]];
 
 /** How a door writes an answer down. `assumed`: the flags that answer what else is open, as is assumed. */
@@ -229,6 +236,24 @@ const ANSWERS: {
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
   outsideFiles: () => yes([['--accept-files']], 'acceptFiles: true', { outsideFiles: 'accept' }),
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
+  lowBudget: ({ maxNano, runNano, enoughNano }) => {
+    const usd = enoughNano / 1e9;
+    const raise: Answer = {
+      key: 'r',
+      text: `raise the limit to ${usdText(enoughNano)}, which suffices for all rows`,
+      flags: [['--max-cost', String(usd)]],
+      option: `maxCost: ${usd}`,
+      with: { answers: {}, settings: { maxCostNano: enoughNano } },
+    };
+    const keep: Answer = {
+      key: 'k',
+      text: `keep it: the batch pauses when ${usdText(maxNano)} are spent`,
+      flags: [['--accept-cost']],
+      option: 'acceptCost: true',
+      with: { answers: { lowBudget: 'accept' } },
+    };
+    return maxNano < runNano ? [raise] : [raise, keep];
+  },
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
 

@@ -136,6 +136,10 @@ export const BATCH_ENTRIES = {
     f.rows,
     `to fetch them, which buys nothing, and then reuse them:\n  ${f.fetch.join('\n  ')}\n  ${f.reuse}\nto run all rows again, also these:\n  ${f.again}`,
   ]),
+  E547: entry<{ limit: string; raise: string; keep?: string }>(usage, (f) => [
+    f.limit,
+    `with a limit that suffices for all rows:\n  ${f.raise}${f.keep === undefined ? '' : `\nto start with this limit, and to pause when it is spent:\n  ${f.keep}`}`,
+  ]),
   E539: entry<{ rows: string; there: string; again: string }>(usage, (f) => [
     f.rows,
     `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,

@@ -105,6 +105,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly runTimeout?: Duration;
   /** Send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0). */
   readonly canary?: number;
+  /** Start although all rows are forecast to cost more than `maxCost`: the batch pauses when that is spent (default: asked). */
+  readonly acceptCost?: boolean;
   /** What `maxCost` reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most). */
   readonly reserve?: 'most' | 'p99';
   /** GPU for rows that name none (default: the deployment's GPU). */

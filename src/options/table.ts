@@ -68,6 +68,13 @@ export const OPTIONS = {
     help: 'send n rows first that differ as much as possible, and the others only if all of them succeed',
     usual: '0',
   },
+  acceptCost: {
+    kind: flag,
+    scope: 'request',
+    group: 'money',
+    help: 'start although all rows are forecast to cost more than --max-cost: the batch pauses when that is spent',
+    usual: 'asked',
+  },
   reserve: {
     kind: choice(['most', 'p99']),
     scope: 'own',

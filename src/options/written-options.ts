@@ -15,7 +15,7 @@ export function flagsOf(options: object): readonly (readonly string[])[] {
     if (kind.type === 'flag') return [[value === true ? flag : `--no-${flag.slice(2)}`]];
     if (kind.type === 'pairs')
       return Object.entries(value as object).map(([name, one]) => [flag, `${name}=${String(one)}`]);
-    if (kind.type !== 'texts') return [[flag, String(value as string | number)]];
+    if (kind.type !== 'texts') return [[flag, `${value as string | number}`]];
     const texts = value as readonly string[];
     return kind.joined ? [[flag, texts.join(',')]] : texts.map((text) => [flag, text]);
   });

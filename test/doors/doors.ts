@@ -61,11 +61,11 @@ const ofCommand = ({ stdout, stderr }: Said): Done => ({
   said: stdout + stderr,
 });
 
-function command(words: (scene: Scene) => readonly string[], isTerminal = false) {
+function command(words: (scene: Scene, isAnswered: boolean) => readonly string[], isTerminal = false) {
   return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
     scene.console.isTerminal = isTerminal;
     const more = question === 'settings' ? IN_VAIN : isAnswered ? (FLAGS[question] ?? []) : [];
-    return ofCommand(await scene.console.run(...words(scene), ...more));
+    return ofCommand(await scene.console.run(...words(scene, isAnswered), ...more));
   };
 }
 
@@ -81,17 +81,23 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-function call(use: (rs: Runsheet, scene: Scene, options: object) => Promise<unknown>) {
+function call(use: (rs: Runsheet, scene: Scene, options: object, isAnswered: boolean) => Promise<unknown>) {
   return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
     const said: string[] = [];
     await using rs = new Runsheet(new Servers({ onNotice: (text) => said.push(text) }));
     const inVain = question === 'settings' ? { reuse: 'reuse', reserve: 'p99' } : {};
     const options = { ...(isAnswered ? OPTIONS[question] : {}), ...inVain };
-    return { code: await codeOf(use(rs, scene, options)), said: said.join('\n') };
+    return { code: await codeOf(use(rs, scene, options, isAnswered)), said: said.join('\n') };
   };
 }
 
-const severalOf = (question: Question): object => (question === 'manyRows' ? { repeat: 9 } : {});
+/** A limit that does not suffice; its answer is a higher one. */
+const limitOf = (isAnswered: boolean): number => (isAnswered ? 100 : 0.01);
+
+const askedOf = (question: Question, isAnswered: boolean): object => ({
+  ...(question === 'manyRows' && { repeat: 9 }),
+  ...(question === 'lowBudget' && { maxCost: limitOf(isAnswered) }),
+});
 
 const noSearch = async (): Promise<[]> => [];
 const makerOf = () => ({
@@ -139,7 +145,7 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
 
 const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
   const options = isAnswered ? OPTIONS[question] : {};
-  const asked = { deployment: 'portraits', ...options, ...severalOf(question) };
+  const asked = { deployment: 'portraits', ...options, ...askedOf(question, isAnswered) };
   return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(scene.sheet, 'one', asked)));
 };
 
@@ -163,18 +169,19 @@ function unlessMissing(error: unknown): void {
   if (!(error instanceof TypeError)) throw error;
 }
 
-const SHEET = ({ sheet, question }: Scene): readonly string[] => [
+const SHEET = ({ sheet, question }: Scene, isAnswered: boolean): readonly string[] => [
   sheet,
   '-d',
   'portraits',
   ...(question === 'manyRows' ? ['--repeat', '9'] : []),
+  ...(question === 'lowBudget' ? ['--max-cost', String(limitOf(isAnswered))] : []),
 ];
 
 export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
-  run: command((scene) => ['run', ...SHEET(scene)], true),
-  submit: command((scene) => ['submit', ...SHEET(scene)]),
-  plan: command((scene) => ['plan', ...SHEET(scene)]),
-  create: command((scene) => ['schedule', 'create', 'nightly', ...SHEET(scene), '--cron', '0 2 * * *']),
+  run: command((...given) => ['run', ...SHEET(...given)], true),
+  submit: command((...given) => ['submit', ...SHEET(...given)]),
+  plan: command((...given) => ['plan', ...SHEET(...given)]),
+  create: command((...given) => ['schedule', 'create', 'nightly', ...SHEET(...given), '--cron', '0 2 * * *']),
   into: command(({ sheet }) => ['submit', sheet, '--into', 'old']),
   retry: command(({ question }) => [
     'retry',
@@ -182,8 +189,8 @@ export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
     ...(question === 'otherGpu' ? ['--gpu', 'H100'] : []),
     ...(question === 'boughtBefore' ? ['--outcome', 'succeeded'] : []),
   ]),
-  start: call((rs, { sheet, question }, options) =>
-    rs.start(sheet, { deployment: 'portraits', ...options, ...severalOf(question) }),
+  start: call((rs, { sheet, question }, options, isAnswered) =>
+    rs.start(sheet, { deployment: 'portraits', ...options, ...askedOf(question, isAnswered) }),
   ),
   append: call((rs, { sheet }, options) => rs.getHandle('old').append(sheet, options)),
   retryCall: call((rs, { question }, options) =>

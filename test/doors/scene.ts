@@ -40,6 +40,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
       ? 'id,prompt,seed,photo\nnew,a newt,4,.secret\n'
       : 'prompt,seed,photo\na newt,4,.secret\n',
   manyRows: () => 'prompt,seed\na newt,40\na toad,60\na crow,80\n',
+  lowBudget: () => 'prompt,seed\na newt,40\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
   boughtBefore: (before) => before,
   boughtSince: more,

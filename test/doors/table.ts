@@ -29,6 +29,7 @@ export const QUESTIONS = {
   ofBatch: 'it has results of a batch, corrected',
   otherGpu: 'the service may ignore the GPU of a row',
   manyRows: 'a grid, or several runs a row, make more than 100,000 rows of it',
+  lowBudget: 'the limit of the cost is below what one run may cost, or below the forecast',
   outsideFiles: 'it names files outside of its folder, or hidden in it',
   changedRows: 'it changes rows that the batch has bought',
   boughtBefore: 'a row that has or may have a run that was paid for is sent again',
@@ -56,6 +57,7 @@ const NEW_BATCH = never('makes a new batch');
 const ADDS = never('the rows are compared with those of their batch');
 const AS_ITS_ROWS = never('the batch makes as many rows of each row as it was made with');
 const OLD_BATCH = never('the rows are those of the batch');
+const OWN_LIMIT = never('the batch has its limit, and pauses at it');
 const BUYS_ALL = never('a firing buys every row, or with `--reuse` only the others');
 
 /** The doors of new batches that are made once; `flags` and `option` answer beforehand. */
@@ -121,6 +123,13 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     ...scheduled(refuses('E119', '--limit')),
     ...added(AS_ITS_ROWS),
     ...again(OLD_BATCH),
+  },
+  lowBudget: {
+    ...made('E547', '--max-cost, --accept-cost', 'maxCost, acceptCost: true'),
+    create: refuses('E547', '--max-cost, --accept-cost'),
+    firing: never('the limit was accepted when the schedule was made'),
+    ...added(OWN_LIMIT),
+    ...again(OWN_LIMIT),
   },
   outsideFiles: {
     ...made('E120', '--accept-files', 'acceptFiles: true'),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { batchJson } from '../../src/cli/json/batch.ts';
 import { statusFromFolder } from '../../src/library/handle/batch-status.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import { STARTED_FILE } from '../../src/store/started.ts';
+import { createStarted } from '../../src/store/started.ts';
 import { addResults } from '../create-batch/earlier.ts';
 import { Place } from '../create-batch/creating.ts';
 
@@ -28,7 +28,11 @@ it.each([
   const place = new Place();
   place.write('sheet.csv', 'prompt\none\ntwo\nthree\n');
   const batch = await place.create('sheet.csv');
-  if (isStarted) await batch.store.write(STARTED_FILE, '{}');
+  if (isStarted)
+    await createStarted(batch.store, {
+      at: '2026-11-22T10:00:00Z',
+      workflow: { workflowId: 'w', runId: 'r' },
+    });
   if (isStarted) await addResults(batch, { rows: [1, 2], isOver: false, more: ran(costUsd) });
   const found = { ...batch, folder: batch.store.location } as unknown as FoundBatch;
   const status = await statusFromFolder(found);

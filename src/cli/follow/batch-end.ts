@@ -6,7 +6,7 @@ import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded, type Summary } from '../../results/summary.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import type { CanaryReport } from '../../library/start/estimate.ts';
+import type { CanaryReport } from '../../results/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';

@@ -9,7 +9,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { canaryReport } from '../../library/start/estimate.ts';
+import { canaryReport } from '../../results/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';

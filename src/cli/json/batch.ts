@@ -5,7 +5,7 @@ import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
 import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
 import type { BatchStatus as PublishedStatus, ShownProgress } from '../../library/handle/batch-status.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import type { CanaryReport } from '../../library/start/estimate.ts';
+import type { CanaryReport } from '../../results/estimate.ts';
 import { estimateSchema } from './plan.ts';
 import {
   amount,

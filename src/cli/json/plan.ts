@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import type { Asked } from '../../library/start/batch-plan.ts';
-import type { Estimate } from '../../library/start/estimate.ts';
+import type { Estimate } from '../../results/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
 import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
 

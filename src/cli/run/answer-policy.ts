@@ -85,7 +85,7 @@ export function commandWith(
   return ['runsheet', ...name, ...flags, ...kept].map(shellWord).join(' ');
 }
 
-const ONCE = ['--skip-rows', '--out', '--repeat'];
+const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost'];
 
 const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
   flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));

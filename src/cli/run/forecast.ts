@@ -2,7 +2,7 @@
 
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Interval } from '../../results/forecast/forecast.ts';
-import type { Estimate, ShownAmounts, CanaryReport } from '../../library/start/estimate.ts';
+import type { Estimate, ShownAmounts, CanaryReport } from '../../results/estimate.ts';
 import { count, ifPaid, money, plural, span } from '../format.ts';
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';

@@ -78,6 +78,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ['changed', 'changed'],
   ['manyRows', 'rows'],
   ['outsideFiles', 'outside'],
+  ['lowBudget', 'limit'],
 ]);
 
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {

@@ -7,7 +7,7 @@ import { asOption, type Question } from '../../create-batch/questions.ts';
 import { settle, type Policy } from '../../create-batch/settle.ts';
 import type { Config } from '../../host/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
-import { estimateOf, type Estimate } from '../start/estimate.ts';
+import { estimateOf, type Estimate } from '../../results/estimate.ts';
 import { givenSheet, type Sheet, answersFrom, readingFrom } from '../start/given-rows.ts';
 import { inputRefused } from '../thrown-errors.ts';
 import type { Servers } from '../servers.ts';

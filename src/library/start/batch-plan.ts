@@ -11,7 +11,7 @@ import { queueToWire } from '../../run-service/contract/queue.ts';
 import { canReachReceiver } from '../../run-service/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
-import { estimateOf, type Estimate } from './estimate.ts';
+import { estimateOf, type Estimate } from '../../results/estimate.ts';
 import type { Source, BatchOptions } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Callbacks } from './start-batch.ts';

@@ -15,7 +15,7 @@ import { DELETED } from '../../create-batch/watched/left-out.ts';
 import { writeWatched, readWatched } from '../../create-batch/watched/watched-file.ts';
 import { problem } from '../../errors/error.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
-import type { Estimate } from '../start/estimate.ts';
+import type { Estimate } from '../../results/estimate.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';

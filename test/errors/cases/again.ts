@@ -96,6 +96,13 @@ export const AGAIN: readonly Case[] = [
     leads: [0, 0, 0],
   },
   {
+    code: 'E547',
+    name: 'the limit of the cost is below what one run may cost',
+    arrange: (ground) => ground.sheet('my limit.csv', 'prompt\na dear one\n'),
+    args: ['submit', 'my limit.csv', '-d', 'Porträts', '--max-cost', '0.01'],
+    leads: [0],
+  },
+  {
     code: 'E534',
     name: 'the sheet has the failures of a batch',
     arrange: async (ground) => {

@@ -1,0 +1,54 @@
+// A limit of the cost (--max-cost) that does not suffice: below what one run may cost, so that no run could be sent, or below what all rows
+// are forecast to cost, so that the batch would pause.
+
+import { MAX_COST_NANO_MAX } from '../options/bounds.ts';
+import { estimateOf, type PlannedRows } from '../results/estimate.ts';
+import { attemptCosts } from '../store/attempt-cost.ts';
+
+export type LowBudget = {
+  readonly maxNano: number;
+  /** What is reserved for a run on the dearest GPU, which is more than the limit if no run on it could be sent. */
+  readonly runNano: number;
+  readonly gpu: string;
+  /** What all rows are forecast to cost; undefined if that is not known. */
+  readonly forecastNano: number | undefined;
+  /** A limit that suffices for all rows. */
+  readonly enoughNano: number;
+};
+
+const NANO = 1e9;
+const CENT_NANO = 1e7;
+
+/** undefined if there is no limit, or if it suffices as far as is known. */
+export async function lowBudget(out: string, planned: PlannedRows): Promise<LowBudget | undefined> {
+  const { maxCostNano: maxNano, sheet } = planned.file;
+  if (maxNano === undefined) return undefined;
+  const costs = attemptCosts(planned.file);
+  const { ladder = [] } = sheet.options;
+  const runs = sheet.lanes
+    .map(({ gpu = ladder[0] ?? planned.file.deployment.gpu ?? '', places }) => ({
+      gpu,
+      places,
+      nano: costs[gpu] ?? 0,
+    }))
+    .filter(({ places }) => places > 0);
+  const dearest = runs.toSorted((a, b) => b.nano - a.nano)[0];
+  if (dearest === undefined) return undefined;
+  const { cost_usd: cost } = await estimateOf(out, planned);
+  const forecastNano = cost === null ? undefined : Math.round(cost.expected * NANO);
+  if (maxNano >= dearest.nano && maxNano >= (forecastNano ?? 0)) return undefined;
+  // The last run needs its reservation beside what the others have cost.
+  const likely = cost === null ? Number.POSITIVE_INFINITY : cost.high * NANO + dearest.nano;
+  const most = runs.reduce((sum, { places, nano }) => sum + places * nano, 0);
+  return {
+    maxNano,
+    runNano: dearest.nano,
+    gpu: dearest.gpu,
+    forecastNano,
+    enoughNano: inCents(Math.max(dearest.nano, Math.min(likely, most))),
+  };
+}
+
+/** Rounded up. */
+const inCents = (nano: number): number =>
+  Math.min(MAX_COST_NANO_MAX, Math.ceil(nano / CENT_NANO) * CENT_NANO);
