@@ -1,6 +1,6 @@
 // The failures by which activities tell Temporal what another attempt would not correct.
 
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { codedMessage, errorMessage, isRunsheetError, type RunsheetError } from '../src/errors/error.ts';
 import type { Deps } from './deps.ts';
@@ -15,7 +15,13 @@ export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
 }
 
-/** Runs `work`; turns a store error into a failure of type StoreFailed, which Temporal does not retry. */
+/** Any other error is tried so often, which takes a minute: an activity that fails for ever would keep the batch without a reason. */
+export const OTHER_TRIES = 10;
+
+/**
+ * Runs `work`; turns a store error into a failure of type StoreFailed, which Temporal does not retry and which pauses the batch. So
+ * does any other error that repeats (R34).
+ */
 export async function withStore<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -27,13 +33,20 @@ export async function withStore<T>(work: () => Promise<T>): Promise<T> {
       isRunsheetError(error, 'E504') ||
       isRunsheetError(error, 'E612') ||
       (code !== undefined && CODES.has(code));
-    if (!isStore) throw error;
+    if (!isStore && !isRepeated(error)) throw error;
     throw ApplicationFailure.create({
       message: errorMessage(error),
       type: 'StoreFailed',
       nonRetryable: true,
     });
   }
+}
+
+/** Whether the error came again and again. A worker that stops, or an activity that was given up, says nothing about the work. */
+function isRepeated(error: unknown): boolean {
+  const { cancellationSignal, info } = Context.current();
+  const isStopped = cancellationSignal.aborted || (error as Error).name === 'AbortError';
+  return !isStopped && !(error instanceof ApplicationFailure) && info.attempt >= OTHER_TRIES;
 }
 
 /**

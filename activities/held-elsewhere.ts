@@ -51,10 +51,11 @@ export const onlyHolder =
 
 async function assertHeld({ standing }: Deps, ref: BatchRef, name: string): Promise<void> {
   const found = await standing(activityInfo().workflowExecution, ref).catch((error: unknown) => {
-    // The folder, S3 or Temporal is away; nothing was sent yet.
+    // The folder, S3 or Temporal is away; nothing was sent yet. What only reads says so itself, so that the batch can show it.
+    if (ONLY_READING.has(name)) return undefined;
     throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent' });
   });
-  if (found.is === 'rebuilding' && ONLY_READING.has(name)) return;
+  if (found === undefined || (found.is === 'rebuilding' && ONLY_READING.has(name))) return;
   refuseOthers(found, ref, STORING.has(name) ? 'StoreFailed' : 'NothingSent');
 }
 

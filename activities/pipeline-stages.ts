@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline as piped } from 'node:stream/promises';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { BatchCall } from '../src/create-batch/create-once.ts';
@@ -28,7 +29,7 @@ import {
   type StageState,
 } from '../src/create-batch/pipeline/pipeline-folder.ts';
 import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
-import { errorMessage, problem } from '../src/errors/error.ts';
+import { errorMessage, isRunsheetError, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
@@ -144,13 +145,23 @@ export async function showPipeline(
   deps: Making,
   { failed, ...ref }: PipelineRef & { readonly failed?: StageFailure & { readonly stage: string } },
 ): Promise<void> {
-  if (failed !== undefined) {
-    const { stage, code, message } = failed;
-    const { store } = await pipelineAt(deps, ref);
-    await store.write(failureOf(stage), `${JSON.stringify({ code, message })}\n`);
+  try {
+    if (failed !== undefined) {
+      const { stage, code, message } = failed;
+      const { store } = await pipelineAt(deps, ref);
+      await store.write(failureOf(stage), `${JSON.stringify({ code, message })}\n`);
+    }
+    await showStages(deps, ref);
+  } catch (error) {
+    // What is shown keeps no pipeline from its end: its folder is gone, or has taken nothing for some minutes.
+    const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
+    if (!isFinal && activityInfo().attempt < SHOW_TRIES) throw error;
+    deps.log.warn({ ...ref, error: errorMessage(error) }, 'the pipeline could not be shown');
   }
-  await showStages(deps, ref);
 }
+
+/** With the waits between them, some five minutes. */
+const SHOW_TRIES = 12;
 
 /** Writes the page if a stage has changed. */
 async function showStages(deps: Making, ref: PipelineRef): Promise<readonly StageState[]> {
@@ -192,9 +203,13 @@ async function pipelineAt(
   { pipeline, folder, mark }: PipelineRef,
 ): Promise<PipelineFolder> {
   refuseElsewhere(maker.config, folder, LOCAL);
-  const found = await openPipeline(dirname(folder), pipeline);
+  const found = await openPipeline(dirname(folder), pipeline).catch((error: unknown) => {
+    // A damaged file is not mended by another try.
+    throw isRunsheetError(error, 'E504') ? finalFailure(error) : error;
+  });
+  // Its folder was removed: nothing brings it back.
   if (found === undefined)
-    throw new Error(errorMessage(problem('E504', { what: `there is no pipeline.json in ${folder}` })));
+    throw finalFailure(problem('E504', { what: `there is no pipeline.json in ${folder}` }));
   if (mark !== undefined && mark !== found.file.mark)
     throw finalFailure(problem('E504', { what: `${folder} has another pipeline of this name` }));
   return found;

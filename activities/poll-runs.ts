@@ -86,7 +86,15 @@ async function pollOnce(
   before: PollMemory,
   nowMs: number,
 ): Promise<PollMemory | undefined> {
-  const open = await deps.open(input);
+  const times = { lookedAtMs: nowMs, agedMs: before.agedMs + before.sinceLastMs };
+  let open: OpenBatch;
+  try {
+    open = await deps.open(input);
+  } catch (failure) {
+    // Without its folder, or a key for its service, no run of the batch can be read.
+    const unread = await signalReadable(deps, input, before, { isRead: false, failure });
+    return { ...before, ...unread, ...times };
+  }
   deps.log.debug({ batch: input.batch, runs: input.runs.length }, 'polls runs');
   // Ends that are about to be signalled are left to the receiver.
   const waiting = input.runs.filter(
@@ -103,8 +111,7 @@ async function pollOnce(
   return {
     ...before,
     ...reading,
-    lookedAtMs: nowMs,
-    agedMs: before.agedMs + before.sinceLastMs,
+    ...times,
     runs: seen.runs,
   };
 }

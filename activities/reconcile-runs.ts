@@ -28,10 +28,10 @@ const PAGE_TRIES = 2;
 
 export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<ListReading> {
   const { batch } = input;
-  const open = await deps.open(input);
   // The runs of the first pages count even if the rest of the list cannot be read.
   const seen: Seen = { found: [], hasControl: false };
   try {
+    const open = await deps.open(input);
     await read(open, input, await workflowIdOf(open, input.control), seen);
     return { answer: 'complete', ...seen };
   } catch (error) {

@@ -29,9 +29,13 @@ type Making = {
   readonly find: () => Promise<NewBatch | undefined>;
 };
 
-/** Only the activity itself knows whether the batch exists, so a cancellation waits for its answer. */
+/**
+ * Only the activity itself knows whether the batch exists, so a cancellation waits for its answer. An outage that lasts for a day fails
+ * the workflow that wanted the batch (R34).
+ */
 export const MAKING = {
   startToCloseTimeout: '2h',
+  scheduleToCloseTimeout: '24h',
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 } as const;
 

@@ -26,11 +26,9 @@ export async function runsheetFiring(definition: Definition): Promise<EndedBatch
     retry: { initialInterval: '1s', maximumInterval: '1m' },
   } as const;
   const input = { definition, nominalTime };
-  // A run service that stays away for a day makes the firing fail.
-  const making = { ...options, ...MAKING, scheduleToCloseTimeout: '24h' } as const;
   return runMade(taskQueue, {
     make: () =>
-      proxyActivities<Activities>(making)
+      proxyActivities<Activities>({ ...options, ...MAKING })
         .createFiring(input)
         .catch(async (error: unknown) => failed(taskQueue, input, error)),
     find: () =>

@@ -30,7 +30,7 @@ export type Given = {
   readonly service?: Partial<RememberingService>;
   readonly store?: Partial<Store>;
   readonly workflowId?: string;
-} & Partial<Omit<Deps, 'open'>>;
+} & Partial<Deps>;
 
 function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   const file = {

@@ -100,6 +100,13 @@ describe('an activity of the execution that has the batch', () => {
     });
   });
 
+  it.each(READING)(
+    'reads although nobody can say who has the batch, so that what it meets is shown: %s',
+    async (name) => {
+      expect(await tried(name, new Error('EIO'))).toBe('done');
+    },
+  );
+
   it('sends nothing while nobody can say who has the batch', async () => {
     await expect(tried('queueRuns', new Error('EIO'))).rejects.toMatchObject({
       type: 'NothingSent',

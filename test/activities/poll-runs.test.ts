@@ -207,6 +207,17 @@ describe('a poll of outstanding runs', () => {
     expect(poll.read).toMatchObject([{ reason: expect.stringContaining('ECONNREFUSED') as string }]);
   });
 
+  it('signals after a minute that its batch cannot be opened, and later that its runs can be read again', async () => {
+    const poll = new Poll();
+    const gone = { open: async () => Promise.reject(new Error('E504: no batch.json')) };
+    await poll.lookFor(60_000, {}, gone);
+    expect(poll.read).toEqual([]);
+    await poll.lookFor(20_000, {}, gone);
+    expect(poll.read).toMatchObject([{ reason: 'E504: no batch.json' }]);
+    await poll.look(running);
+    expect(poll.read.slice(1)).toEqual([{}]);
+  });
+
   it('signals that runs can be read again after an earlier poll had signalled the opposite', async () => {
     const poll = new Poll();
     await poll.look(running, {}, true);

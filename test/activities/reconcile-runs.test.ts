@@ -125,6 +125,14 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(page, { nowMs: () => undefined })).not.toHaveProperty('serviceNowMs');
   });
 
+  it('is incomplete if the batch cannot be opened, which the rule for unconfirmed attempts decides about', async () => {
+    const gone = { ...depsOf({}), open: async () => Promise.reject(new Error('E504: no batch.json')) };
+    const reading = new MockActivityEnvironment().run(() =>
+      reconcileRuns(gone, { ...REF, attempts: [], back: BACK, least: 0 }),
+    );
+    expect(await reading).toEqual({ answer: 'incomplete', found: [], hasControl: false });
+  });
+
   it('reports no list if the service has none, or if nothing names the workflow', async () => {
     expect(await read(() => undefined)).toMatchObject({ answer: 'none' });
     const unnamed = depsOf({ service: { getRun: async () => undefined } });

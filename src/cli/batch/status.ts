@@ -128,6 +128,7 @@ const lineOf = (
 
 function textOf({ file }: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
+  const reason = progress?.reason ?? shown.reason;
   const lines = [
     `${terminalLine(batch)}  ${state}`,
     ...(from === undefined ? [] : [`  from      ${fromText(from)}`]),
@@ -141,7 +142,7 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
     ...(progress?.pool === undefined ? [] : [`  pool      ${poolText(progress)}`]),
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
-    ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
+    ...(reason === undefined ? [] : [`  reason    ${terminalLine(reason)}`]),
     ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),

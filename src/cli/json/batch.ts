@@ -207,7 +207,7 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
     created_at: file.createdAt,
     outcomes: { ...NO_OUTCOMES, ...outcomes },
     cost_usd: cost,
-    reason: progress?.reason,
+    reason: progress?.reason ?? shown.reason,
     pauses: (progress?.pauses ?? []).map(({ kind, reason, since }) => ({
       kind,
       reason,

@@ -35,6 +35,8 @@ export type BatchStatus = {
   readonly outcomes: OutcomeCounts;
   /** What its workflow published last. */
   readonly progress?: ShownProgress;
+  /** Why it has not started yet, as far as a worker has tried: it has published no progress then. */
+  readonly reason?: string;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   /** The batch whose results its sheet is. */
@@ -114,8 +116,10 @@ export async function liveStatus<S extends BatchStatus>(
   // A copied folder is not the one that the workflow writes.
   if (known.folder !== found.folder) return fromFolder;
   const { progress, isUnattended } = await batches.status(refOf(found));
+  const trouble = progress === undefined ? await batches.trouble(refOf(found)) : undefined;
   return {
     ...fromFolder,
+    ...(trouble !== undefined && { reason: `it has not started: ${trouble}` }),
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
     ...(progress && {
       state: progress.state,
