@@ -32,7 +32,7 @@ export async function batchIn(
 /** The layout is where it was laid out; nothing of the batch remains. */
 export async function takeBack(store: Store, layout: string, folder: string): Promise<void> {
   const { localPath } = store;
-  // What stays in a bucket that is away is small, and no batch.
+  // A layout that stays in an unreachable bucket is small, and no batch.
   if (localPath === undefined) return store.clear(layout).catch(() => undefined);
   await rename(localPath(layout), folder).catch(undefinedIfAbsent);
   // Another command may be about to make a batch of this name.

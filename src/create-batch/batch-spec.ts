@@ -33,7 +33,7 @@ import { count } from '../options/number-text.ts';
 export type ServiceSpec = {
   /** The API's base address, or `local`. */
   readonly base: string;
-  /** What the service calls itself, if it does. */
+  /** The id in the profile of the service, if it has one. */
   readonly id?: string;
   readonly api: Api;
   readonly rehearsal: boolean;

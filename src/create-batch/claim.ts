@@ -66,11 +66,11 @@ export type Seen = {
   readonly isElsewhereMeant: boolean;
 };
 
-/** Of batch.json or of a pass. */
+/** Creates batch.json or a pass, and undoes that. */
 export type Creation = {
   /** False if the name is taken. */
   readonly create: () => Promise<boolean>;
-  /** False if somebody has built on it already. */
+  /** False if another command has built on the creation already. */
   readonly takeBack: () => Promise<boolean>;
 };
 
@@ -108,11 +108,11 @@ export class Claim implements AsyncDisposable {
   /** Milliseconds since it was made. */
   get ageMs(): number {
     const [now, wallNow] = this.#sinceMs;
-    // One clock stands still in sleep.
+    // The steady clock stands still while the machine sleeps.
     return Math.max(performance.now() - now, Math.abs(Date.now() - wallNow));
   }
 
-  /** Whether no other command may have given it up for abandoned. */
+  /** True while no other command may have given the claim up as abandoned. */
   get #isFresh(): boolean {
     return this.ageMs < FRESH_MS;
   }
@@ -166,7 +166,7 @@ export class Claim implements AsyncDisposable {
     return found;
   }
 
-  /** One that stays is given up by others, and hides no failure. */
+  /** A claim that cannot be removed is given up by other commands, so its fault must not hide another one. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#store.remove(this.#name).catch(() => undefined);
   }

@@ -36,7 +36,7 @@ const schema = z.object({ out: z.string(), home: z.string().exactOptional(), bat
 /** The command that wrote an older one has made its batch, or never will. */
 const LEFT_MS = 86_400_000;
 
-/** One for each name of the service: its addresses, and what it calls itself. */
+/** Folders for each name of the service: its addresses, and the id of its profile. */
 const foldersOf = (
   places: string,
   { deployment, service: { id } }: Placed['file'],

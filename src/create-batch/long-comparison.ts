@@ -1,4 +1,4 @@
-// What a user is told while rows are compared with other batches: thousands of batches in a bucket, or on a slow share, take minutes.
+// Tells the user why a comparison with other batches takes long: thousands of batches in a bucket, or on a slow share, take minutes.
 
 /** `overtaken`: another command is about to buy some of the rows, so they are compared again. */
 export type LongComparison = 'slow' | 'overtaken';

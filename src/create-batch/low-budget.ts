@@ -7,10 +7,10 @@ import { attemptCosts } from '../store/attempt-cost.ts';
 
 export type LowBudget = {
   readonly maxNano: number;
-  /** What is reserved for a run on the dearest GPU, which is more than the limit if no run on it could be sent. */
+  /** The reservation for a run on the dearest GPU. If it exceeds the limit, no run on this GPU can be sent. */
   readonly runNano: number;
   readonly gpu: string;
-  /** What all rows are forecast to cost; undefined if that is not known. */
+  /** The forecast cost of all rows; undefined if it is not known. */
   readonly forecastNano: number | undefined;
   /** A limit that suffices for all rows. */
   readonly enoughNano: number;
@@ -19,7 +19,7 @@ export type LowBudget = {
 const NANO = 1e9;
 const CENT_NANO = 1e7;
 
-/** undefined if there is no limit, or if it suffices as far as is known. */
+/** undefined without a limit, and for a limit that suffices as far as is known. */
 export async function lowBudget(out: string, planned: PlannedRows): Promise<LowBudget | undefined> {
   const { maxCostNano: maxNano, sheet } = planned.file;
   if (maxNano === undefined) return undefined;

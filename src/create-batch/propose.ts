@@ -182,7 +182,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     await this.#incoming[Symbol.asyncDispose]();
   }
 
-  /** What depends on the copy of the sheet. */
+  /** Disposes of everything that was made from the copy of the sheet. */
   #drop(): void {
     this.#new?.[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();
@@ -234,7 +234,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     await this.#new?.limit(limit.maxCostNano);
   }
 
-  /** What was laid out was read in another way. */
+  /** Reads the sheet with other options; a layout of the options before is dropped. */
   #readAs(options: AgreedOptions): void {
     const { request } = this.#given;
     this.#given = { ...this.#given, request: { ...request, options: withAgreed(request.options, options) } };

@@ -132,12 +132,12 @@ export type Question =
       readonly batches?: readonly string[];
     };
 
-/** How an answer changes the request. */
+/** The change of the request that an answer makes. */
 export type Patch =
   | {
       readonly answers: Answers;
       readonly again?: true;
-      /** How a batch read its sheet; what the request says itself counts more. */
+      /** Options of a batch, for what the request leaves open. */
       readonly options?: AgreedOptions;
       /** Another limit of the cost. */
       readonly settings?: { readonly maxCostNano: number };
@@ -189,7 +189,7 @@ const yes = (flags: Answer['flags'], option: string, answers: Answers): readonly
   { key: 'y', flags, option, with: { answers } },
 ];
 
-/** With --again: in a new batch. `options`: of the batch whose rows they are. */
+/** Buys the rows in a new batch (--again). `options`: those of the batch that has the rows. */
 const again = (text: string, answers: Answers, options?: AgreedOptions): Answer => ({
   key: 'a',
   text,
@@ -260,7 +260,7 @@ const ANSWERS: {
 export const answersOf = (question: Question): PossibleAnswers =>
   (ANSWERS[question.id] as (question: Question) => PossibleAnswers)(question);
 
-/** How a batch read its sheet, as far as its results, which have the columns of the sheet, are read so too. */
+/** The options of a batch with which its results are read too, because they have the columns of its sheet. */
 export type AgreedOptions = Partial<Omit<SheetOptions, 'format'>>;
 
 function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {

@@ -12,11 +12,11 @@ export function plainAddress(text: string): string {
 export type ServiceName = {
   /** The address, or `local`. */
   readonly base: string;
-  /** What the service calls itself, if it does. */
+  /** The id in the profile of the service, if it has one. */
   readonly id?: string | undefined;
 };
 
-/** Whether both mean one service: its addresses may be several, also after its machine or its name has changed. */
+/** True if both name one service, which may have several addresses, and may move to another one. */
 export const isSameService = (one: ServiceName, other: ServiceName): boolean =>
   (one.id !== undefined && one.id === other.id) || identityOf(one.base) === identityOf(other.base);
 
@@ -30,7 +30,7 @@ const LOOPBACK_NAMES: readonly string[] = [
   '[::ffff:7f00:1]',
 ];
 
-/** One text for all spellings of an address, which nobody connects to: this machine has several names. */
+/** The same text for all spellings of an address, and for all names of this machine. Nobody connects to it. */
 export function identityOf(base: string): string {
   if (!URL.canParse(base)) return base;
   const url = new URL(plainAddress(base));
@@ -38,7 +38,7 @@ export function identityOf(base: string): string {
   return plainAddress(url.href);
 }
 
-/** How an older release may have written the address. */
+/** The spellings in which an older release may have kept the address. */
 export function spellingsOf(base: string): readonly string[] {
   const identity = identityOf(base);
   const url = URL.parse(identity);

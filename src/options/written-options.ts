@@ -6,7 +6,7 @@ import { OPTIONS, type AnyOption } from './table.ts';
 export const flagOf = (option: string): string =>
   `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** One group of words for each value: `['--map', 'prompt=text']`. */
+/** Groups of words, one for each value: `['--map', 'prompt=text']`. */
 export function flagsOf(options: object): readonly (readonly string[])[] {
   const values: Readonly<Record<string, unknown>> = { ...options };
   return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kind, kept = option }]) => {

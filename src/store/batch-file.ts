@@ -144,7 +144,7 @@ const schema = z.object({
   service: z.object({
     /** The API's base address; `local` is the local run service at its current address. */
     base: z.string(),
-    /** What the service calls itself, if it does: it may have several addresses. */
+    /** The id in the profile of the service, if it has one: a service may have several addresses. */
     id: z.string().exactOptional(),
     /** The API version. */
     api: z.enum(['v2', 'v1']),

@@ -44,7 +44,7 @@ function stalledAt(name: string) {
   return { reached: reached.promise, release: () => released.resolve() };
 }
 
-/** What a command is refused with. */
+/** The code of the error with which a command is refused. */
 const codeOf = (command: Promise<unknown>): Promise<string | undefined> =>
   command.then(
     () => undefined,

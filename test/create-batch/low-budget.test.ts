@@ -13,7 +13,7 @@ import { Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 
 const PRICE = 0.001;
-/** What is reserved for a run: its time limit, and 300 s. */
+/** The reservation for a run: its time limit, and 300 s. */
 const RUN_USD = PRICE * (600 + 300);
 const DEPLOYMENT = deploymentSchema.parse({ id: ASKED.deployment.id, gpu: 'Z1', run_timeout: 600 });
 const SERVICE = { ...ASKED.service, rehearsal: false, base: 'https://gpu.example', prices: { Z1: PRICE } };

@@ -9,11 +9,11 @@ type Asked = {
   /** The file that the user names. */
   readonly db: string | undefined;
   readonly home: string;
-  /** Whether it is in front of real GPUs. */
+  /** Whether the service is in front of real GPUs. */
   readonly hasGpus: boolean;
 };
 
-/** In front of real GPUs, runs, uploaded files and workflows survive a restart; a rehearsal keeps nothing. Throws E606. */
+/** Names the database: in front of real GPUs, runs, uploaded files and workflows survive a restart; a rehearsal keeps nothing. Throws E606. */
 export function databaseOf({ db, home, hasGpus }: Asked): string {
   if (db !== undefined || !hasGpus) return db ?? NOWHERE;
   takeStateFolder(home);

@@ -174,7 +174,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     await this.#incoming[Symbol.asyncDispose]();
   }
 
-  /** What depends on the copy of the sheet. */
+  /** Disposes of everything that was made from the copy of the sheet. */
   #drop(): void {
     this.#further?.compared[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();

@@ -39,7 +39,7 @@ export async function findSame(
   return named && joined(named, { ...asked, madeFor });
 }
 
-/** What makes two batches the same. */
+/** The facts in which two equal batches agree. */
 type Same = Parameters<typeof hasContent>[1] & { readonly madeFor: string | undefined };
 
 type Drafted = { readonly file: BatchFile; readonly laidOut: { readonly content: string } };

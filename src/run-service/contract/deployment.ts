@@ -71,7 +71,7 @@ const wait = z.number().nonnegative().max(86_400_000);
 /** A service's recommended intervals, in milliseconds; only the local run service publishes them. */
 export const profileSchema = z
   .looseObject({
-    /** What the service calls itself, at each of its addresses. */
+    /** Names the service, which may have several addresses. */
     id: z.string().min(1).max(200).nullish(),
     rehearsal: z.boolean().default(false),
     /** An accepted run is in every later list, so that a short wait proves that there is none. */
