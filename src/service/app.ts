@@ -38,7 +38,7 @@ export type AppOptions = {
 const HEADERS_MS = 5_000;
 
 export type ConnectionLimits = { readonly most: number; readonly slow: LeastSpeed };
-/** About 1 KiB/s, which also a bad line has. */
+/** A bad line still carries 1 KiB/s. */
 const LIMITS: ConnectionLimits = { most: 4_000, slow: { bytes: 64 * 1024, withinMs: 60_000 } };
 
 /** `routes` lists all routes, such as `GET /api/run/:run_id`. */
@@ -96,7 +96,7 @@ const ELSEWHERE = 'This request was addressed to another host name, or comes fro
 const FORWARDED =
   'This service is for its own machine, and a proxy has forwarded this request: start the service with --public-url <the address of the proxy>.\n';
 
-/** How much of its body may be in memory at one time: only files are streamed. */
+/** How many bytes of its body a request may hold in memory: only files are streamed. */
 function heldBytes({ headers, routeOptions }: FastifyRequest): number {
   if (routeOptions.url === `${API}${PATHS.upload}`) return 0;
   const length =

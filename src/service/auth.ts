@@ -29,7 +29,7 @@ function parsed(text: string): { readonly token: string; readonly name?: string 
 
 export const OWN_KEYS = 'give each person a key of their own';
 
-/** Who have the same token, such as `ann and ben have the same key`; undefined if nobody has. */
+/** Names two owners of one token, such as `ann and ben have the same key`; undefined if there are none. */
 export function sharedToken(given: readonly string[]): string | undefined {
   const byToken = Map.groupBy(given.map(parsed), ({ token }) => token);
   for (const same of byToken.values()) {

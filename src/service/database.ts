@@ -115,7 +115,10 @@ export function openDatabase(file: string) {
     deliveriesOf: (run: number) =>
       rows<DeliveryRow>(sql.all`SELECT * FROM delivery WHERE run = ${run} ORDER BY rowid`),
     uploadOf: (id: string) => sql.get`SELECT * FROM upload WHERE id = ${id}` as UploadRow | undefined,
-    wholeUploads: () => rows<UploadRow>(sql.all`SELECT * FROM upload WHERE bytes IS NOT NULL`),
+    wholeUploads: () =>
+      rows<Pick<UploadRow, 'id' | 'owner' | 'bytes'>>(
+        sql.all`SELECT id, owner, bytes FROM upload WHERE bytes IS NOT NULL`,
+      ),
     forgetUpload: (id: string): void => void sql.run`DELETE FROM upload WHERE id = ${id}`,
     dropUploads: (beforeMs: number) => dropUploads(sql, beforeMs),
     close: () => db.close(),

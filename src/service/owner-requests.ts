@@ -1,12 +1,13 @@
-// The requests in progress, so that no owner occupies all connections or the memory: with slow bodies, or answers that nobody reads.
+// Counts the requests in progress, so that no owner occupies all connections or the memory with slow bodies, or with answers that
+// nobody reads.
 
 import type { FastifyReply } from 'fastify';
 
-/** While fewer are in progress, anybody may have any number. */
+/** While a smaller share of the connections is in use, an owner may have any number of requests. */
 const FREE_SHARE = 1 / 2;
-/** Then everybody may have this share of all connections. */
+/** The share of all connections that each owner may have after that. */
 const OWN_SHARE = 1 / 64;
-/** Of bodies that are held in memory. */
+/** The most bytes of bodies that the requests of one owner may hold in memory. */
 const OWNER_BODY_BYTES = 256 * 1024 * 1024;
 
 type Share = { requests: number; bodyBytes: number };

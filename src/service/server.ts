@@ -40,7 +40,7 @@ export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
   };
 
 const KEEP_FILES_MS = 7 * 86_400_000;
-/** Of several people; one alone has the disk. */
+/** The usual bound if several people share the service. */
 const OWNER_UPLOAD_BYTES = 100 * 2 ** 30;
 
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */

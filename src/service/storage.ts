@@ -1,5 +1,5 @@
-// Everything that the service keeps: its database, and beside it a folder with uploads and the files of runs. Only the user who runs
-// the service can read them.
+// The storage of the service: its database, and beside it a folder with uploads and the files of runs. Only the user who runs the
+// service can read them.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

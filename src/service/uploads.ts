@@ -1,4 +1,4 @@
-// What clients upload: the bytes are files of a folder, everything else is a row of the database.
+// The uploads of clients: their bytes are files of a folder, everything else is a row of the database.
 //
 //      reserved (V1) ─▶ <id>.<n>.part ──whole──▶ <id> ──row──▶ kept ──old──▶ dropped: first the row, then the file
 //
@@ -21,7 +21,7 @@ type World = {
   readonly ownerBytesMost: number;
 };
 
-export class UploadTooLarge extends Error {
+class UploadTooLarge extends Error {
   override readonly name: string = 'UploadTooLarge';
   readonly statusCode = 413;
 }

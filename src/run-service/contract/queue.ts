@@ -59,7 +59,7 @@ export type CheckedRequest = z.infer<QueueRequestSchema>;
 
 const INPUTS_MOST = 10_000;
 
-/** Why a body is refused before it is read any further: everything that looks at inputs looks at each. */
+/** Returns why a body is refused before its inputs are looked at one by one. */
 export function oversize(body: unknown): string | undefined {
   const { inputs } = (body ?? {}) as { readonly inputs?: unknown };
   const isOversize = typeof inputs === 'object' && Object.keys(inputs ?? {}).length > INPUTS_MOST;

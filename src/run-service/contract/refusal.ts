@@ -52,9 +52,9 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
   ctx: { error },
 });
 
-/** A body of 16 MiB may have a million wrong values: so many entries name some, and one says how many there are besides. */
 const ENTRIES_MOST = 100;
 
+/** The entries for the first wrong values, and one that counts the others: a body may have a million of them. */
 export function listed<Wrong>(
   all: readonly Wrong[],
   entriesFor: (wrong: Wrong) => readonly Refusal[],
