@@ -1,4 +1,4 @@
-// A bucket on loopback that knows whole objects and conditional writes, for a test that needs no real server of S3.
+// A bucket on loopback that knows whole objects, conditional writes, lists and removals, for a test that needs no real server of S3.
 
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -50,8 +50,19 @@ async function answered(
   knows: readonly string[],
 ): Promise<void> {
   const body = Buffer.concat(await request.toArray());
-  const key = decodeURIComponent((request.url ?? '').split('/').slice(2).join('/'));
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://bucket');
+  const key = decodeURIComponent(pathname.split('/').slice(2).join('/'));
   const there = objects.get(key);
+  if (searchParams.has('list-type')) return void answer.end(listOf(objects, searchParams));
+  if (searchParams.has('uploads') && key === '')
+    return void answer.end('<ListMultipartUploadsResult></ListMultipartUploadsResult>');
+  if (searchParams.has('delete') || request.method === 'DELETE') {
+    for (const [, name = ''] of `<Key>${key}</Key>${body.toString()}`.matchAll(/<Key>([^<]*)</g))
+      objects.delete(name);
+    return void answer
+      .writeHead(request.method === 'DELETE' ? 204 : 200)
+      .end('<DeleteResult></DeleteResult>');
+  }
   const refused = (status: number, code: string) =>
     answer.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
   if (request.method !== 'PUT') {
@@ -69,4 +80,20 @@ async function answered(
   const stored = { body, writer: String(request.headers[WRITER] ?? '') };
   objects.set(key, stored);
   answer.writeHead(200, { etag: etagOf(stored) }).end();
+}
+
+/** All keys that begin with the prefix, or what follows it up to a slash. */
+function listOf(objects: HttpBucket['objects'], query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? '';
+  const names = [...objects.keys()].filter((key) => key.startsWith(prefix)).toSorted();
+  const isDeep = (key: string): boolean => query.has('delimiter') && key.slice(prefix.length).includes('/');
+  const folders = names.filter(isDeep).map((key) => {
+    const [first = ''] = key.slice(prefix.length).split('/');
+    return `${prefix}${first}/`;
+  });
+  const contents = names.filter((key) => !isDeep(key)).map((key) => `<Contents><Key>${key}</Key></Contents>`);
+  const prefixes = [...new Set(folders)].map(
+    (one) => `<CommonPrefixes><Prefix>${one}</Prefix></CommonPrefixes>`,
+  );
+  return `<ListBucketResult>${contents.join('')}${prefixes.join('')}</ListBucketResult>`;
 }
