@@ -8,7 +8,7 @@ import {
   type CommandFunction,
   type TypedCommandParameters,
 } from '@stricli/core';
-import { EXIT, RunsheetError } from '../errors/error.ts';
+import { EXIT, RunsheetError, withTemporalFault } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { Context, Output } from './context.ts';
 import { optionAliases } from './flags/flags.ts';
@@ -63,7 +63,8 @@ export async function printAndExit(
   const { printError } = await import('./context.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
   const { withCommand } = await import('./flags/correction.ts');
-  const error = thrown instanceof RunsheetError ? thrown : (fileFault(thrown) ?? thrown);
+  const known = withTemporalFault(thrown);
+  const error = known instanceof RunsheetError ? known : (fileFault(thrown) ?? thrown);
   printError(context, withCommand(error, context.args ?? []), output);
   context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
 }

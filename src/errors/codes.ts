@@ -145,6 +145,10 @@ export const errorTable = {
       ? `stop the commands that use them, which loses nothing: kill ${f.commands.join(' ')}; then repeat this command`
       : `stop them, which loses nothing: kill ${f.pid}; then repeat this command`,
   ]),
+  E418: entry<{ reason: string }>(unreachable, (f) => [
+    f.reason,
+    'nothing is lost: repeat the command when Temporal answers; to check it: runsheet doctor',
+  ]),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(unreachable, (f) => [
     `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,

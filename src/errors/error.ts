@@ -2,6 +2,7 @@
 
 import { distance } from 'fastest-levenshtein';
 import { shortened } from './outside-text.ts';
+import { isTemporalAway, temporalText } from './temporal-text.ts';
 import { withoutSecrets } from './redact.ts';
 import { errorTable } from './codes.ts';
 import { didYouMean, list, sentences, type Entry } from './entry.ts';
@@ -27,10 +28,11 @@ type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F
 /** A flag, with its value if it takes one. */
 export type GivenFlag = readonly [flag: string, value?: string];
 
-/** How the command becomes right: a wrong word and the one that was meant, or flags that it lacks. */
+/** How the command becomes right: a wrong word and the one that was meant, flags that it lacks, or variables before it. */
 export type Correction =
   | { readonly wrong: string; readonly right: string }
-  | { readonly add: readonly GivenFlag[] };
+  | { readonly add: readonly GivenFlag[] }
+  | { readonly environment: readonly (readonly [variable: string, value: string])[] };
 
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {
@@ -79,6 +81,12 @@ export function problem<C extends Code>(
   const [message, hint] = row.text(facts);
   return new RunsheetError(code, message, { exit: row.exit, hint, ...more });
 }
+
+/** E418 for an error of Temporal's client because no server answers; any other error as it is. */
+export const withTemporalFault = (thrown: unknown): unknown =>
+  !isRunsheetError(thrown) && isTemporalAway(thrown)
+    ? problem('E418', { reason: errorMessage(thrown) }, { cause: thrown })
+    : thrown;
 
 export const correctionOf = (wrong: string, right: string | undefined): Correction | undefined =>
   right === undefined ? undefined : { wrong, right };
@@ -137,7 +145,9 @@ export const errorMessage = (thrown: unknown): string =>
 
 function rawMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  const message = plainTls(thrown.message);
+  // Temporal's client names the call, and its cause says what is wrong.
+  if (thrown.name === 'ServiceError' && thrown.cause instanceof Error) return rawMessage(thrown.cause);
+  const message = temporalText(thrown.message) ?? plainTls(thrown.message);
   const code = 'code' in thrown && typeof thrown.code === 'string' && !message.includes(thrown.code);
   const own = code ? `${message} (${String((thrown as { code?: unknown }).code)})` : message;
   // AggregateError of a failed connect has an empty message of its own.

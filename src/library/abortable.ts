@@ -1,6 +1,6 @@
 // Every call of the library takes a signal as a field of its last argument, by this one wrapper around its methods.
 
-import { problem } from '../errors/error.ts';
+import { problem, withTemporalFault } from '../errors/error.ts';
 import { callWith, readWith } from '../host/call-signal.ts';
 
 export type { Abortable } from '../host/call-signal.ts';
@@ -20,10 +20,30 @@ function takingSignal(method: Method): Method {
   const isReading: boolean = method instanceof AsyncGeneratorFunction;
   return function (...given) {
     const { signal, args } = withoutSignal(given);
-    if (signal === undefined) return method.apply(this, args);
-    if (isReading) return readWith(signal, () => (method as Reading).apply(this, args));
-    return callWith(signal, () => method.apply(this, args));
+    if (isReading) {
+      const read = (): AsyncGenerator => (method as Reading).apply(this, args);
+      return readInOurWords(signal === undefined ? read() : readWith(signal, read));
+    }
+    return inOurWords(
+      signal === undefined ? method.apply(this, args) : callWith(signal, () => method.apply(this, args)),
+    );
   };
+}
+
+/** The errors of Temporal's client have no code of ours. */
+function inOurWords(result: unknown): unknown {
+  if (!(result instanceof Promise)) return result;
+  return result.catch((error: unknown) => {
+    throw withTemporalFault(error);
+  });
+}
+
+async function* readInOurWords(read: AsyncGenerator): AsyncGenerator {
+  try {
+    yield* read;
+  } catch (error) {
+    throw withTemporalFault(error);
+  }
 }
 
 const AsyncGeneratorFunction = async function* () {}.constructor as FunctionConstructor;

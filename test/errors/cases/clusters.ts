@@ -1,6 +1,9 @@
 // Errors of a Temporal cluster, its workers, keys and pools.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { connect } from '../../../src/index.ts';
+import { connectClient } from '../../../src/temporal/connect.ts';
+import { openWire } from '../../stage/wire.ts';
 import { until } from '../../stage/stage.ts';
 import type { LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
@@ -20,6 +23,25 @@ export const CLUSTERS: readonly Case[] = [
     env: OTHER,
     leads: [0],
     mend: () => wait(3_000),
+  },
+  {
+    code: 'E418',
+    name: 'Temporal is lost while a program is connected',
+    throws: async ({ stage }) => {
+      const wire = await openWire(stage.environment['TEMPORAL_ADDRESS'] ?? '');
+      const namespace = stage.environment['TEMPORAL_NAMESPACE'] ?? '';
+      try {
+        const at = { address: wire.address, namespace, from: 'the test', options: {} };
+        await using connected = await connectClient(at);
+        await using runsheet = await connect({ client: connected.client, store: stage.path('batches') });
+        wire.cut('resets');
+        return await runsheet.pools.list();
+      } finally {
+        await wire.close();
+      }
+    },
+    says: /Temporal: it cannot be reached/,
+    leads: [0],
   },
   {
     code: 'E407',
