@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { textIfThere } from '../errors/file-fault.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { identityOf, spellingsOf } from '../host/service-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -53,6 +54,27 @@ export function rememberPlace(places: string, { out, home, file }: Placed): void
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
   }
+}
+
+/** The state folder of the servers that were to run the batch, as far as this user has made it on this machine. */
+export function homeOfPlace(places: string, file: Placed['file']): string | undefined {
+  const folders = foldersOf(places, file, spellingsOf(file.service.base));
+  const texts = folders.flatMap((folder) => textIfThere(join(folder, `${file.mark}.json`)) ?? []);
+  return schema.safeParse(jsonIn(texts[0] ?? '')).data?.home;
+}
+
+/** All places with a batch of this name, the newest one first. */
+export async function placesNamed(places: string, name: string): Promise<readonly Place[]> {
+  const found: Place[] = [];
+  for (const file of await readdir(places, { recursive: true }).catch(() => [])) {
+    const mark = basename(file, '.json');
+    if (mark === basename(file)) continue;
+    const path = join(places, file);
+    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
+    if (place?.batch === name) found.push({ ...place, mark, path });
+  }
+  const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return found.sort((one, other) => madeAt(other) - madeAt(one));
 }
 
 /** The places of the same deployment outside of `out`, without the marks that are known. */

@@ -16,23 +16,34 @@ export const BATCH_ENTRIES = {
     known: readonly string[];
     near?: string | undefined;
     isAmbiguous?: boolean;
+    /** The folder of batches that has it. */
+    there?: string;
   }>(usage, (f) => [
     f.batch === undefined
       ? `there is no batch in ${f.out}`
       : f.isAmbiguous
         ? `several batches in ${f.out} begin with "${f.batch}"`
-        : `there is no batch "${f.batch}" in ${f.out}`,
-    sentences(
-      didYouMean(f.near),
-      f.known.length > 0
-        ? `batches here: ${list(f.known)}`
-        : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
-    ),
+        : `there is no batch "${f.batch}" in ${f.out}${f.there === undefined ? '' : `; it is in ${f.there}`}`,
+    f.there === undefined
+      ? sentences(
+          didYouMean(f.near),
+          f.known.length > 0
+            ? `batches here: ${list(f.known)}`
+            : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
+        )
+      : `add: --out ${shellWord(f.there)}`,
   ]),
-  E503: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
-    `batch ${f.batch} in ${f.folder} was started, but Temporal no longer has it`,
-    `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ]),
+  E503: entry<{ batch: string; folder: string; had?: 'here' | 'unnamed' | { readonly home: string } }>(
+    inputRefused,
+    (f) => [
+      f.had === 'unnamed'
+        ? `batch ${f.batch} in ${f.folder} was started by servers that its folder does not name, and these servers do not have it`
+        : typeof f.had === 'object'
+          ? `batch ${f.batch} in ${f.folder} was run by the state folder ${f.had.home}, which is not there any more`
+          : `batch ${f.batch} in ${f.folder} was started, but Temporal no longer has it`,
+      `${f.had === 'unnamed' ? 'if no other servers run it, ' : ''}rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
+    ],
+  ),
   E504: entry<{ what: string }>(inputRefused, (f) => [
     f.what,
     'the batch folder was changed: restore it from a copy, or make a new batch with --again',
@@ -195,6 +206,42 @@ export const BATCH_ENTRIES = {
     'pools can be read only while the servers on this machine are running, and they are not',
     'start them, and keep them running in another terminal: runsheet dev',
   ]),
+  E548: entry<{
+    batch: string;
+    /** What its servers are, and their name. */
+    are: 'running' | 'idle' | 'away' | 'strange';
+    servers: string;
+    host: string;
+    pid: number | undefined;
+    version: string | undefined;
+    /** The settings of a command that reaches them. */
+    settings: string;
+  }>(inputRefused, (f) => {
+    const there = f.settings === '' ? 'give the command there' : `to give it this command, set ${f.settings}`;
+    const lost = `if they are gone for good: runsheet resume ${f.batch} --recover`;
+    switch (f.are) {
+      case 'running':
+        return [
+          `batch ${f.batch} is run by other servers: those of ${f.servers} (pid ${f.pid}, version ${f.version ?? 'unknown'})`,
+          there,
+        ];
+      case 'idle':
+        return [
+          `batch ${f.batch} belongs to other servers, which do not run now: those of ${f.servers}`,
+          there,
+        ];
+      case 'away':
+        return [
+          `batch ${f.batch} was started by other servers, which this command cannot ask: ${f.servers}, from ${f.host}`,
+          `${there}; ${lost}`,
+        ];
+      case 'strange':
+        return [
+          `batch ${f.batch} was started by other servers, which this command does not ask: those of ${f.servers}, which is not of your making`,
+          `give the command as the user of that folder; ${lost}`,
+        ];
+    }
+  }),
   E550: textFromThrower(usage),
   E551: entry<{ batch: string }>(usage, (f) => [
     `batch ${f.batch} has not ended, so its results cannot be a sheet yet`,

@@ -85,6 +85,19 @@ export function trustStateFolder(home: string, notes: string): void {
   trust(notes, markedIn(home));
 }
 
+/** Whether this user's runsheet has made the folder, or has used it because the user named it. */
+export const isOwnStateFolder = (home: string, notes: string): boolean =>
+  isThere(home) && folderFault(home) === undefined && isKnown(home, notes);
+
+/** Notes a folder that the user has named, so that others of this user's commands may name it. */
+export function rememberStateFolder(home: string, notes: string): void {
+  try {
+    if (!isOwnStateFolder(home, notes)) trust(notes, markedIn(home));
+  } catch {
+    // Without a place for notes, or before its servers have run, other commands name it without a command.
+  }
+}
+
 const isThere = (home: string): boolean => lstatSync(home, { throwIfNoEntry: false }) !== undefined;
 
 const markOf = (home: string): string => join(home, 'instance');

@@ -3,7 +3,7 @@
 import { takeSignals, type Abortable } from './abortable.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
-import { listedStatuses, liveStatus, type BatchStatus } from './handle/batch-status.ts';
+import { listedStatuses, statusNow, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Source, BatchOptions } from './start/given-rows.ts';
@@ -58,10 +58,9 @@ export class Runsheet implements AsyncDisposable {
   /** The batches in the store, newest first, without those whose batch.json cannot be read. One with other damaged files is `unreadable`. */
   async *list(_call?: Abortable): AsyncGenerator<BatchStatus> {
     const { folders } = await listedStatuses(this.#servers.config.out);
-    const { session, leave } = await this.#servers.join();
+    const { leave, ...asked } = await this.#servers.join();
     try {
-      for (const { found, own } of folders)
-        yield session === undefined ? own : await liveStatus(session, found, own);
+      for (const { found, own } of folders) yield await statusNow(asked, found, own);
     } finally {
       await leave();
     }
@@ -69,7 +68,7 @@ export class Runsheet implements AsyncDisposable {
 
   /** Compares the same rows in two batches and writes a page of both side by side. Throws E570 if they share no row. */
   compare(a: string, b: string, options?: CompareOptions): Promise<Comparison> {
-    return compareBatches(this.#servers.config.out, [a, b], options);
+    return compareBatches(this.#servers.config, [a, b], options);
   }
 
   /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */

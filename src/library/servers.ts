@@ -1,7 +1,7 @@
 // Temporal as one program or one command reaches it. Servers are started when something has to run, not when something is read, and they
 // are left when the program closes its connection. Only then is the Temporal client loaded, which is half of what a command loads.
 
-import { list, problem } from '../errors/error.ts';
+import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
 import { LOCAL } from '../run-service/local-address.ts';
@@ -11,8 +11,11 @@ import { checkSettings } from '../create-batch/batch-spec.ts';
 import type { Around } from '../create-batch/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Spoken } from '../run-service/open-services.ts';
+import { holderHere } from '../store/holder.ts';
 import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
-import { isUnderWay, notRunning } from './start/start-or-attach.ts';
+import { OtherServers } from './other-servers.ts';
+import { elsewhere, isUnderWay } from './start/start-or-attach.ts';
+import { holderOfHome, whoHas, type Here } from './start/who-has.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
 import { performance } from 'node:perf_hooks';
@@ -20,7 +23,15 @@ import type { Uploading } from '../create-batch/files/local-files.ts';
 import type { LongComparison } from '../create-batch/long-comparison.ts';
 import { count } from '../options/number-text.ts';
 
-export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };
+/** Servers that can be asked: those of the settings, if they run, and others of this user. */
+export type Asked = {
+  readonly session: Session | undefined;
+  /** undefined if only the session is asked. */
+  readonly others?: OtherServers | undefined;
+  readonly here: Here;
+};
+
+type Joined = Asked & { leave(): Promise<void> };
 
 export class Servers implements AsyncDisposable {
   readonly config: Config;
@@ -28,6 +39,7 @@ export class Servers implements AsyncDisposable {
   /** With and without the local run service. */
   readonly #sessions = new Map<boolean, Promise<Session>>();
   readonly #closed = new AbortController();
+  #others: OtherServers | undefined;
 
   constructor(options: ConnectOptions, config = configFrom(options)) {
     this.options = options;
@@ -98,18 +110,57 @@ export class Servers implements AsyncDisposable {
     if (found.file.service.base === LOCAL) await this.look(true);
   }
 
+  /** The servers of the settings, whether they run or not. */
+  get here(): Here {
+    const { config } = this;
+    const cluster = clusterOf(this.#params(false, false));
+    if (cluster === undefined) return { config, holder: holderOfHome(config.home) };
+    const { namespace, address } = cluster;
+    const isGiven = this.options.client !== undefined;
+    const servers = { kind: 'cluster', namespace, ...(isGiven ? {} : { address }) } as const;
+    return { config, holder: holderHere(servers) };
+  }
+
+  /** A session of these servers, and what it can ask besides. */
+  asked(session: Session): Asked {
+    this.#others ??= new OtherServers(this.config, this.#params(false, false).notice);
+    return { session, others: this.#others, here: this.here };
+  }
+
   /** Servers that run; starts none. The caller leaves them. */
   async join(): Promise<Joined> {
     const [kept] = this.#sessions.values();
-    const session = await (kept === undefined ? living(this.#params(false, false)) : unlessAborted(kept));
-    return { session, leave: async () => (kept === undefined ? session?.close() : undefined) };
+    const params = this.#params(false, false);
+    const session = await (kept === undefined ? living(params) : unlessAborted(kept));
+    const others = new OtherServers(this.config, params.notice);
+    const leave = async (): Promise<void> => {
+      await others.leave();
+      if (kept === undefined) await session?.close();
+    };
+    return { session, others, here: this.here, leave };
+  }
+
+  /** The same with the servers that run the batch: those of the settings, or others of this user. */
+  async joinFor(found: FoundBatch): Promise<Joined> {
+    const joined = await this.join();
+    try {
+      const { session, others, here } = joined;
+      if (session !== undefined && (await isUnderWay(session, found))) return joined;
+      const has = await whoHas(found, here);
+      const theirs = has.by === 'others' ? await others?.reach(has.others) : undefined;
+      const isTheirs = theirs !== undefined && (await isUnderWay(theirs, found));
+      return { ...joined, session: isTheirs ? theirs : undefined };
+    } catch (error) {
+      await joined.leave();
+      throw error;
+    }
   }
 
   /** Asks servers that run, if there are any. */
-  async asking<T>(ask: (session: Session | undefined) => Promise<T>): Promise<T> {
-    const { session, leave } = await this.join();
+  async asking<T>(ask: (session: Session | undefined, asked: Asked) => Promise<T>): Promise<T> {
+    const { leave, ...asked } = await this.join();
     try {
-      return await ask(session);
+      return await ask(asked.session, asked);
     } finally {
       await leave();
     }
@@ -117,9 +168,20 @@ export class Servers implements AsyncDisposable {
 
   commanding<T>(found: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
     return this.asking(async (session) => {
-      if (session === undefined || !(await isUnderWay(session, found))) throw notRunning(found);
+      if (session === undefined || !(await isUnderWay(session, found))) throw await this.notRunning(found);
       return command(session);
     });
+  }
+
+  /** E516, or E548 if other servers have the batch. */
+  async notRunning(found: FoundBatch): Promise<RunsheetError> {
+    return (await elsewhere(found, this.here)) ?? problem('E516', { batch: found.batch });
+  }
+
+  /** Before anything is started: throws E548 if other servers have a batch that has not ended, E503 if they are gone. */
+  async refuseElsewhere(found: FoundBatch): Promise<void> {
+    const error = await elsewhere(found, this.here);
+    if (error !== undefined) throw error;
   }
 
   /** What a proposal may use. */
@@ -150,7 +212,7 @@ export class Servers implements AsyncDisposable {
       const session = await opening.catch(() => undefined);
       await session?.close();
     });
-    await Promise.all(closing);
+    await Promise.all([...closing, this.#others?.leave()]);
   }
 }
 

@@ -15,6 +15,7 @@ import { clientConverter } from '../temporal/encryption/converter.ts';
 import { readWorkerKeys, checkWorkerKeys } from '../temporal/encryption/worker-keys.ts';
 import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
+import type { Here } from './start/who-has.ts';
 
 export type Session = {
   readonly batches: BatchClient;
@@ -23,8 +24,9 @@ export type Session = {
   readonly pipelines: PipelineClient;
   /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
-  /** What has the batches of this session. */
+  /** What has the batches of this session, and the settings. */
   readonly holder: Holder;
+  readonly here: Here;
   /** From now on the batches of embedded servers go on; false if they do so anyway, as those of a cluster. */
   work(): boolean;
   /** Whether batches go on: not with embedded servers that are only looked at. */
@@ -62,6 +64,11 @@ async function sessionWith(
   const queue = config.taskQueue ?? TASK_QUEUE;
   checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
   const encrypted = keys.keys.length > 0;
+  const holder = holderHere(
+    stack === undefined
+      ? { kind: 'cluster', namespace: at.namespace, ...(given ? {} : { address: at.address }) }
+      : { kind: 'embedded', home: config.home, namespace: at.namespace },
+  );
   let closing: Promise<void> | undefined;
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
@@ -76,11 +83,8 @@ async function sessionWith(
       ...(stack && { tickets: openTickets(config.home) }),
     }),
     stack,
-    holder: holderHere(
-      stack === undefined
-        ? { kind: 'cluster', address: at.address, namespace: at.namespace }
-        : { kind: 'embedded', home: config.home },
-    ),
+    holder,
+    here: { config, holder },
     work: () => stack?.work() ?? false,
     isWorking: () => stack?.isWorking ?? true,
     close,

@@ -12,8 +12,9 @@ export const holderSchema = z.object({
   kind: z.enum(['embedded', 'cluster']),
   /** The state folder of embedded servers, as an absolute path. */
   home: z.string().exactOptional(),
-  /** The address of a cluster, if the worker knows it, and its namespace. */
+  /** The address of a cluster, if the worker knows it. */
   address: z.string().exactOptional(),
+  /** No other state folder has the namespace of embedded servers. */
   namespace: z.string().exactOptional(),
   /** The machine and the process that wrote this, and its version of runsheet. */
   host: z.string(),
@@ -33,11 +34,16 @@ export const holderHere = (servers: Servers): Holder => ({
   version,
 });
 
-/** Whether both are the same servers, whichever process. */
-export const isSameServers = (one: Holder, other: Holder): boolean =>
-  one.kind === 'embedded'
-    ? one.home === other.home && one.host === other.host
-    : one.address === other.address && one.namespace === other.namespace;
+/** Whether both are the same servers, whichever process. A machine may get another name, and a program may not know the address. */
+export function isSameServers(one: Holder, other: Holder): boolean {
+  if (one.kind !== other.kind) return false;
+  const isNamed = one.namespace !== undefined && other.namespace !== undefined;
+  if (one.kind === 'embedded')
+    return isNamed ? one.namespace === other.namespace : one.home === other.home && one.host === other.host;
+  const isElsewhere =
+    one.address !== undefined && other.address !== undefined && one.address !== other.address;
+  return !isElsewhere && one.namespace === other.namespace;
+}
 
 /** A command about a batch, as a user types it where the holder is. */
 export function commandThere(

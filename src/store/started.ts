@@ -114,6 +114,9 @@ function isReached(
 
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
 
+/** Whether the file is there only because the batch is being rebuilt. */
+export const isNeverStarted = ({ workflow }: Started): boolean => isSameRun(workflow, NEVER_STARTED);
+
 /**
  * Gives the batch to the workflow run that continues it with the pass of its rebuild; false if another command rebuilds it now, or it
  * was taken back.

@@ -5,6 +5,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   type Client,
+  type WorkflowExecutionInfo,
   type WorkflowExecutionStatusName,
   type WorkflowStartOptions,
 } from '@temporalio/client';
@@ -38,6 +39,10 @@ export type Started = 'started' | 'running' | 'closed';
 
 export type Known = BatchRef & {
   readonly status: WorkflowExecutionStatusName;
+  /** The first workflow run of its execution, by which started.json names it. */
+  readonly firstRun: Execution;
+  /** Whether it has read its folder, which it does before anything else. */
+  readonly hasLoaded: boolean;
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
 };
@@ -79,6 +84,10 @@ function ofNoAttribute(error: unknown): readonly Known[] {
   if (isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) return [];
   throw error;
 }
+
+/** The condition that the name of a batch begins so. */
+const beginsWith = (name: string): string =>
+  ` AND WorkflowId STARTS_WITH '${workflowIdOf({ batch: name, mark: '' }).replace(/~$/, '').replaceAll("'", "''")}'`;
 
 /** `reach` returns the current client, because an embedded server may restart on another port. */
 export function openBatchClient(
@@ -122,6 +131,9 @@ export function openBatchClient(
 
     /** All batches that Temporal knows, newest first. */
     list: () => listed(reach()),
+
+    /** Those of them whose name begins so. */
+    named: (name: string) => listed(reach(), beginsWith(name)),
 
     /** Those of them that have not ended. */
     running: () => listed(reach(), " AND ExecutionStatus = 'Running'"),
@@ -183,20 +195,25 @@ function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): Runsh
   return new RunsheetError(code, message, { exit: errorTable[code].exit, hint, cause: error });
 }
 
-function known(execution: {
-  workflowId: string;
-  status: { name: WorkflowExecutionStatusName };
-  memo?: Record<string, unknown>;
-  startTime: Date;
-  closeTime?: Date;
-}): Known | undefined {
-  const name = batchNameOf(execution.workflowId);
+function known(
+  execution: Pick<WorkflowExecutionInfo, 'workflowId' | 'status' | 'memo' | 'startTime' | 'closeTime'> & {
+    /** Of one that is described, the raw information is a level deeper. */
+    readonly raw: {
+      readonly firstRunId?: string | null;
+      readonly workflowExecutionInfo?: { readonly firstRunId?: string | null } | null;
+    };
+  },
+): Known | undefined {
+  const { workflowId, raw } = execution;
+  const name = batchNameOf(workflowId);
   if (name === undefined) return undefined;
   const folder = execution.memo?.['folder'];
   return {
     ...name,
     folder: typeof folder === 'string' ? folder : '',
     status: execution.status.name,
+    firstRun: { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? raw.firstRunId ?? '' },
+    hasLoaded: execution.memo?.['progress'] !== undefined,
     startedAt: execution.startTime,
     closedAt: execution.closeTime,
   };

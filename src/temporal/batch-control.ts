@@ -12,6 +12,7 @@ import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import { userHere } from './user-here.ts';
+import { workerTrouble, type WorkerTrouble } from './worker-trouble.ts';
 import * as signals from '../../workflows/signals.ts';
 
 const ANSWER_MS = 10_000;
@@ -26,6 +27,8 @@ type BatchStatus = {
   readonly waitsSinceMs: number | undefined;
   /** It has waited for so long that no worker can be running. */
   readonly isUnattended: boolean;
+  /** What keeps its workers from their work. */
+  readonly trouble: WorkerTrouble | undefined;
   /** Whether its workflow is running; a terminated workflow does not publish its end. */
   readonly isRunning: boolean;
 };
@@ -49,10 +52,13 @@ export function openControl(reach: () => Client) {
     const described = await reach().withDeadline(until, () => handleOf(name).describe());
     const memo = described.memo as signals.BatchMemo | undefined;
     const waitsSinceMs = waitsSince(described.raw);
+    const trouble = await workerTrouble(reach(), described.raw);
     return {
+      trouble,
       progress: memo?.progress,
       waitsSinceMs,
-      isUnattended: waitsSinceMs !== undefined && Date.now() - waitsSinceMs > UNATTENDED_MS,
+      isUnattended:
+        trouble === undefined && waitsSinceMs !== undefined && Date.now() - waitsSinceMs > UNATTENDED_MS,
       isRunning: described.status.name === 'RUNNING',
     };
   };

@@ -39,6 +39,7 @@ import {
   registerSearchAttributes,
   searchAttributesFor,
 } from '../temporal/search-attributes.ts';
+import { errorMessage } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { canReachReceiver } from '../run-service/local-address.ts';
 import { openReceiver, type ReceiverDeps } from '../webhook/receiver.ts';
@@ -100,7 +101,7 @@ export async function openParts(params: PartsParams, { client, connection, dataC
     ownUrl: receiver?.url,
     holder: holderHere(
       params.server === 'embedded'
-        ? { kind: 'embedded', home: config.home }
+        ? { kind: 'embedded', home: config.home, namespace }
         : { kind: 'cluster', namespace, ...definedOnly({ address: params.address }) },
     ),
   });
@@ -179,7 +180,11 @@ function activityDeps(
     standing: async (caller, { folder }) =>
       standingOf(await readStarted(openStore(folder)), caller, originOf),
     open: async (ref) => {
-      const open = await batches.open(ref);
+      const open = await batches.open(ref).catch((error: unknown) => {
+        const { batch, folder } = ref;
+        log.warn({ batch, folder, reason: errorMessage(error) }, 'this worker cannot work on the batch');
+        throw error;
+      });
       await noteWorker(open.store);
       return open;
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
-import { findBatch } from '../../src/library/handle/found-batch.ts';
+import { findBatch } from '../../src/library/handle/find-batch.ts';
 import { rebuildBatch } from '../../src/library/handle/rebuilt-batch.ts';
 import { Servers } from '../../src/library/servers.ts';
 import type { Started } from '../../src/store/started.ts';
@@ -54,7 +54,7 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
     const run = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '2']);
     await until(() => readable(() => started().holder?.home) === stage.path('.runsheet'), 'it has started');
     await until(async () => (await runsOfRows()).length >= 2, 'it buys runs');
-    const { file, ...place } = await findBatch(stage.path('batches'), undefined);
+    const { file, ...place } = await findBatch(servers.config, undefined);
     const timing = { ...file.service.timing, ...QUICK };
     const found = { ...place, file: { ...file, service: { ...file.service, timing } } };
     const session = await servers.for(found);

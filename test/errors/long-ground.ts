@@ -86,7 +86,7 @@ export class LongGround {
   /** Runs a command that must work. */
   async must(...args: readonly string[]): Promise<Said> {
     const said = await this.stage.run(args);
-    if (said.code !== 0) throw new Error(`${args.join(' ')}: ${said.stderr}`);
+    if (said.code !== 0) throw new Error(`${args.join(' ')}: ${said.code} ${said.stdout} ${said.stderr}`);
     return said;
   }
 

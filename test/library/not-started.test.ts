@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import { liveStatus } from '../../src/library/handle/batch-status.ts';
+import { statusNow } from '../../src/library/handle/batch-status.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { Session } from '../../src/library/session.ts';
 
@@ -15,7 +15,10 @@ it('the status of a batch whose workflow cannot begin says why, and nothing once
   };
   const session = { batches, isWorking: () => true } as unknown as Session;
   const reason = 'it has not started: E304: the run service cannot be reached';
-  expect(await liveStatus(session, found, own)).toMatchObject({ state: 'running', reason });
+  expect(await statusNow({ session, here: session.here }, found, own)).toMatchObject({
+    state: 'running',
+    reason,
+  });
   trouble = undefined;
-  expect(await liveStatus(session, found, own)).not.toHaveProperty('reason');
+  expect(await statusNow({ session, here: session.here }, found, own)).not.toHaveProperty('reason');
 });

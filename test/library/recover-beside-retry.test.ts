@@ -29,7 +29,15 @@ it.each([
     return false;
   };
   const session = { batches: { isRunning }, holder };
-  const servers = { config: loadConfig(), check: async () => undefined, for: async () => session };
+  const config = loadConfig();
+  const servers = {
+    config,
+    here: { config, holder },
+    isCluster: true,
+    check: async () => undefined,
+    refuseElsewhere: async () => undefined,
+    for: async () => session,
+  };
   const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
   const recovering = resumeBatch(servers as unknown as Servers, batch, asked);
   await expect(recovering).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { Live, LivePart } from '../../src/results/page/living-page.ts';
+import { problem } from '../../src/errors/error.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
@@ -20,7 +21,8 @@ const SEED = '18446744073709551615';
 /** No Temporal server runs. */
 const SERVERS = {
   closed: new AbortController().signal,
-  join: async () => ({ session: undefined, leave: async () => undefined }),
+  joinFor: async () => ({ session: undefined, leave: async () => undefined }),
+  notRunning: async () => problem('E516', { batch: 'one' }),
 } as unknown as Servers;
 
 describe('the server of a batch that has not ended', () => {

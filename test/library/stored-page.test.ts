@@ -7,6 +7,7 @@ import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
+import { problem } from '../../src/errors/error.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { pageSource } from '../../src/results/page/page-source.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -18,7 +19,8 @@ const ROWS = 3;
 /** No Temporal server runs. */
 const SERVERS = {
   closed: new AbortController().signal,
-  join: async () => ({ session: undefined, leave: async () => undefined }),
+  joinFor: async () => ({ session: undefined, leave: async () => undefined }),
+  notRunning: async () => problem('E516', { batch: 'one' }),
 } as unknown as Servers;
 const DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 const SUMMARY = { pass: 1, outcomes: {}, requests: NO_LEDGER, duplicates: DUPLICATES, cost_usd: 0 };

@@ -1,5 +1,6 @@
 // What commands about pools, schedules and servers print at their ends.
 
+import { until } from '../stage/stage.ts';
 import type { Scene } from './scenes.ts';
 
 const WORKER = { prints: /polls|takes tasks|ready|worker/ } as const;
@@ -107,6 +108,27 @@ export const SERVERS: readonly Scene[] = [
       [/doctor/, /./],
     ],
     undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'a worker whose batches are elsewhere takes the tasks of a batch',
+    arrange: async (ground) => {
+      await ground.running('astray');
+      const shown = async () => (await ground.stage.run(['status', 'astray'])).stdout;
+      await until(async () => /slots +3 of/.test(await shown()), 'it has runs');
+      await ground.worker?.kill();
+      await ground.stage.worker({ RUNSHEET_OUT: ground.stage.path('other batches') }).then((worker) => {
+        ground.started.push(worker);
+      });
+      await until(async () => (await shown()).includes('fails its tasks'), 'status names the worker');
+    },
+    args: ['status', 'astray'],
+    prints: [/^ +check +runsheet doctor --cluster/],
+    leads: [[/doctor/, /other batches/]],
+    undo: async (ground) => {
+      await ground.killStarted();
+      ground.worker = await ground.stage.worker();
+      await ground.must('cancel', 'astray', '--running');
+    },
   },
   {
     name: 'deployments are listed',

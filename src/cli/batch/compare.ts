@@ -5,7 +5,7 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { compareFlags } from './batch-flags.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
@@ -18,8 +18,9 @@ type Flags = FlagsOf<typeof compareFlags>;
 
 export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<void> {
   const { by, file } = flags;
-  const { out } = configOf(flags);
-  const comparison = await compareBatches(out, [a, b], definedOnly({ by, file }));
+  const config = configOf(flags);
+  const { out } = config;
+  const comparison = await compareBatches(config, [a, b], definedOnly({ by, file }));
   const printer = printerFor(this, flags);
   const page = placeText(comparison.page);
   if (flags.output === 'json') return printer.json(shaped(comparisonSchema, { ...comparison, page }));
@@ -27,7 +28,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
-  const found = await findBatch(out, comparison.b);
+  const found = await findBatch(config, comparison.b);
   const isHere = comparison.page.protocol === 'file:';
   // A browser opens a page in S3 only from a copy, with the folders of both batches beside it.
   const copy: Next = ['copy', `aws s3 sync ${shellWord(out)} batches`];

@@ -5,7 +5,8 @@ import type { ControlFlags, LimitFlags } from '../flags/flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
 import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
-import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
@@ -13,7 +14,7 @@ import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.
 import { ifPaid, plural } from '../format.ts';
 import { printBatchJson } from './status.ts';
 import { askLiving, serversFor, withSession, type Session } from '../session.ts';
-import { isStarted, isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { isStarted, isUnderWay, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 export const commandOptions = ({
   reason,
@@ -22,14 +23,14 @@ export const commandOptions = ({
 
 export async function pause(this: Context, flags: ControlFlags, name: string): Promise<void> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (await hasEnded(found, printer, 'pause')) return;
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.pause(refOf(found), commandOptions(flags)),
   );
   if (done === undefined) {
     // Servers that this command does not see may be running it.
-    if (await isStarted(found)) throw notRunning(found);
+    if (await isStarted(found)) throw await notRunning(flags, found, printer);
     return sayNeverStarted(found, printer, '; there is nothing to pause');
   }
   const { progress, note = 'paused' } = done;
@@ -44,7 +45,7 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0)
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
   await using servers = serversFor(configOf(flags), printer);
   await servers.check(limits, found);
@@ -52,7 +53,7 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
     await servers.check(limits, found, session);
     return session.batches.scale(refOf(found), limits, commandOptions(flags));
   });
-  if (done === undefined) throw notRunning(found);
+  if (done === undefined) throw await notRunning(flags, found, printer);
   printer.notice(done.note ?? '');
   printer.next(['status', nextCommand('status', found)]);
   return EXIT.ok;
@@ -64,8 +65,9 @@ export async function cancel(
   name: string,
 ): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (await hasEnded(found, printer, 'cancel')) return EXIT.ok;
+  await serversFor(configOf(flags), printer).refuseElsewhere(found);
   return withSession(flags, found, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
@@ -98,6 +100,9 @@ export async function sayNeverStarted(found: FoundBatch, printer: Printer, more 
   printer.next(toContinue(found));
   await printBatchJson(printer, found);
 }
+
+const notRunning = (flags: ControlFlags, found: FoundBatch, printer: Printer): Promise<Error> =>
+  serversFor(configOf(flags), printer).notRunning(found);
 
 /** Gives a command to a batch that runs here or on the cluster, and prints it as JSON; undefined if it does not run. */
 const whileRunning = (

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { EventReader, type ShownEvent } from '../../library/handle/ended-rows.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
@@ -22,7 +22,7 @@ const POLL_MS = 1_000;
 export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const { output, rows, since } = flags;
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (output === 'json' && rows)
     throw problem('E602', { what: '--rows prints lines', hint: 'use -o jsonl, or -o text' });
   const from = since === undefined ? {} : { since: new Date(Date.now() - since) };

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { exportBatch, exportFormat, exportTo } from '../../library/handle/exported-batch.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import type { Written } from '../../results/export/export-batch.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -20,7 +20,7 @@ export default async function exportCommand(
   flags: FlagsOf<typeof exportFlags>,
   name: string | undefined,
 ): Promise<void> {
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   const { file } = flags;
   const printer = printerFor(this, flags);
   if (file === '-') {

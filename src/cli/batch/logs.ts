@@ -21,7 +21,7 @@ export default async function logs(
 ): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const { found, name } = await namedRow(config.out, 'logs', first, second);
+  const { found, name } = await namedRow(config, 'logs', first, second);
   const row = await findRow(found, name);
   const runId = runOf(found, row, flags.attempt);
   const lines = await withLocalService(flags, found, printer, () => readRunLog(config, found, runId));

@@ -5,7 +5,8 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { openFlags } from './batch-flags.ts';
 import { BatchHandle } from '../../library/handle/batch-handle.ts';
 import type { BatchStatus } from '../../library/handle/batch-status.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
@@ -27,7 +28,7 @@ type Flags = FlagsOf<typeof openFlags>;
 export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const found = await findBatch(config.out, name);
+  const found = await findBatch(config, name);
   const { batch } = found;
   const servers = new Servers(flags.out === undefined ? {} : { store: flags.out });
   const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];

@@ -4,7 +4,8 @@ import type { FlagsOf, LimitFlags } from '../flags/flags.ts';
 import type { resumeFlags } from './batch-flags.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
-import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions, hasEnded } from './control.ts';
 import type { RebuiltRows } from '../../library/handle/rebuilt-batch.ts';
@@ -24,7 +25,7 @@ type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (await hasEnded(found, printer, 'resume')) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;

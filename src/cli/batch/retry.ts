@@ -12,7 +12,8 @@ import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/
 import { policyOf } from '../run/answer-policy.ts';
 import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions, sayNeverStarted } from './control.ts';
@@ -25,7 +26,7 @@ type Flags = FlagsOf<typeof retryFlags>;
 
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (!(await isStarted(found))) {
     await sayNeverStarted(found, printer);
     return EXIT.ok;

@@ -20,7 +20,9 @@ import {
   type RowLine,
   type RowName,
 } from '../../library/handle/row-lines.ts';
-import { batchLike, findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import type { Config } from '../../host/config.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import { batchLike, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { fromText, plural } from '../format.ts';
 import { rowJson } from '../json/batch.ts';
@@ -31,7 +33,7 @@ import { put, rowLine } from '../follow/row-stream.ts';
 type RowsFlags = FlagsOf<typeof rowsFlags>;
 
 export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<void> {
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   const fields = flags.fields?.split(',') ?? USUAL_FIELDS;
   refuseUnknownFields(found.file, fields);
   let [shown, first] = [0, 0];
@@ -77,7 +79,7 @@ export async function show(
   second: string | undefined,
 ): Promise<void> {
   const printer = printerFor(this, flags);
-  const { found, name } = await namedRow(configOf(flags).out, 'show', first, second);
+  const { found, name } = await namedRow(configOf(flags), 'show', first, second);
   const one = await findShownRow(found, name);
   if (flags.output === 'json') printer.json(rowJson(one.shown));
   else printer.data(textOf(one, found));
@@ -98,7 +100,7 @@ function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): reado
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
 export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<void> {
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   if (flags.output !== 'csv') return print(this.process, rowLines(found, []), flags.output, []);
   for await (const text of resultsSoFar(found)) await put(this.process.stdout, text);
   const printer = printerFor(this);
@@ -166,14 +168,14 @@ const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : ` 
 
 /** Throws E502, and E602 if a single word may also be the name of a batch. */
 export async function namedRow(
-  out: string,
+  config: Config,
   command: string,
   first: string,
   second: string | undefined,
 ): Promise<{ readonly found: FoundBatch; readonly name: RowName }> {
-  if (second !== undefined) return { found: await findBatch(out, first), name: nameFrom(second) };
-  const found = await findBatch(out, undefined);
-  const meant = await batchLike(out, first);
+  if (second !== undefined) return { found: await findBatch(config, first), name: nameFrom(second) };
+  const found = await findBatch(config, undefined);
+  const meant = await batchLike(config.out, first);
   if (meant === undefined) return { found, name: nameFrom(first) };
   throw problem('E602', {
     what: `${JSON.stringify(first)} may be the batch ${meant.batch}, or a row of the newest batch ${found.batch}`,

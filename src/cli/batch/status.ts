@@ -8,28 +8,31 @@ import type { Config } from '../../host/config.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import {
   isSettled,
   listedStatuses,
-  liveStatus as statusNow,
   statusFromFolder,
+  statusNow,
   type BatchStatus as PublishedStatus,
+  type HeldBy,
   type ShownProgress,
   aboutCostUsd,
 } from '../../library/handle/batch-status.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
-import { NO_WORKER } from '../follow/follow.ts';
+import { NO_WORKER, troubleText } from '../follow/follow.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
-import { askLiving, type Session } from '../session.ts';
+import type { Asked } from '../../library/servers.ts';
+import { serversFor, type Session } from '../session.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { rounded } from '../../options/number-text.ts';
@@ -60,15 +63,15 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const found = await findBatch(config.out, name);
+  const found = await findBatch(config, name);
   const fromFolder = await statusFromFolder(found);
-  const live = fromFolder.summary
-    ? undefined
-    : await askLiving(flags, printer, async (session) => liveStatus(session, found, fromFolder));
-  const now = live ?? fromFolder;
+  const servers = serversFor(config, printer);
+  const now = fromFolder.summary
+    ? fromFolder
+    : await servers.asking((_, asked) => liveStatus(asked, found, fromFolder));
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(found, now));
-  printer.next(...nextOf(found, now));
+  printer.next(...nextOf(found, now, servers.isCluster));
 }
 
 type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
@@ -82,20 +85,20 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
     return { ...own, state: 'unknown' };
   };
   try {
-    const ask = async (session: Session) =>
+    return await serversFor(configOf(flags), printer).asking((_, asked) =>
       Promise.all(
-        folders.map(async ({ found, own }) =>
-          liveStatus(session, found, own).catch((error: unknown) => unknown(own, error)),
+        folders.map(({ found, own }) =>
+          liveStatus(asked, found, own).catch((error: unknown) => unknown(own, error)),
         ),
-      );
-    return (await askLiving(flags, printer, ask)) ?? fromFolders;
+      ),
+    );
   } catch (error) {
     return fromFolders.map((own) => (isSettled(own) ? own : unknown(own, error)));
   }
 }
 
-const liveStatus = async (session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
-  withForecast(found, await statusNow(session, found, own));
+const liveStatus = async (asked: Asked, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
+  withForecast(found, await statusNow(asked, found, own));
 
 /** With what only commands compute. */
 async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
@@ -113,13 +116,15 @@ async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<B
 const lineOf = (
   config: Config,
   { file }: FoundBatch,
-  { batch, state, unattended, rows, outcomes, fault }: BatchStatus,
+  { batch, state, unattended, trouble, wasPaused, heldBy, rows, outcomes, fault }: BatchStatus,
 ): string =>
   [
     terminalLine(batch),
     new Date(file.createdAt).toLocaleString('sv-SE').slice(0, 16),
     shownService(config, file.service),
-    unattended ? `${state}, no worker` : state,
+    [state, unattended && 'no worker', trouble && 'its worker fails', wasPaused && 'was paused', heldBy?.home]
+      .filter(Boolean)
+      .join(', '),
     `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
     outcomeText(outcomes),
   ]
@@ -127,10 +132,11 @@ const lineOf = (
     .join('\t');
 
 function textOf({ file }: FoundBatch, shown: BatchStatus): string {
-  const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
+  const { batch, folder, from, rows, outcomes, progress, summary, heldBy } = shown;
   const reason = progress?.reason ?? shown.reason;
   const lines = [
-    `${terminalLine(batch)}  ${state}`,
+    `${terminalLine(batch)}  ${stateText(shown)}`,
+    ...(heldBy === undefined ? [] : [`  servers   ${terminalLine(serversText(heldBy))}`]),
     ...(from === undefined ? [] : [`  from      ${fromText(from)}`]),
     `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
     ...(progress
@@ -144,11 +150,24 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
     ...canaryLines(shown),
     ...(reason === undefined ? [] : [`  reason    ${terminalLine(reason)}`]),
     ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
+    ...(shown.trouble ? [`  worker    ${terminalLine(troubleText(shown.trouble))}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
   ];
   return lines.join('\n');
+}
+
+/** `interrupted; was paused: 401 Revoked token`. */
+const stateText = ({ state, wasPaused = [] }: BatchStatus): string =>
+  state === 'interrupted' && wasPaused.length > 0
+    ? `interrupted; was paused: ${terminalLine(wasPaused.map(({ reason }) => reason).join('; '))}`
+    : state;
+
+/** `the state folder /srv/a/.runsheet (pid 123)`. */
+function serversText({ home, address, namespace, host, pid }: HeldBy): string {
+  if (home === undefined) return `Temporal at ${address ?? 'an unknown address'}, namespace ${namespace}`;
+  return `of the state folder ${home}${pid === undefined ? `, on ${host}` : ` (pid ${pid})`}`;
 }
 
 /** What is not known is not $0.00: without a server, rows may have runs that no result shows yet. */
@@ -180,14 +199,27 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
   return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
 }
 
-function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
+function nextOf(found: FoundBatch, shown: BatchStatus, isCluster: boolean): readonly Next[] {
+  const { state, progress, summary, unattended, trouble, heldBy, wasPaused = [] } = shown;
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, summary);
+  if (heldBy !== undefined) return nextThere(found, shown, heldBy);
+  const [before] = wasPaused;
+  if (before !== undefined) return [['hint', pauseHint(batch, before.kind, true)]];
   if (unattended) return [['start', 'runsheet worker']];
+  if (trouble !== undefined && isCluster) return [['check', 'runsheet doctor --cluster']];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
     return [['hint', pauseHint(batch, kind, false, progress?.budget?.neededNano)]];
   return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
+}
+
+/** A command for the servers that have it. */
+function nextThere(found: FoundBatch, { state }: BatchStatus, { settings }: HeldBy): readonly Next[] {
+  const words = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)} `);
+  if (words.length === 0) return [];
+  const verb = state === 'interrupted' || state === 'paused' ? 'resume' : 'follow';
+  return [['there', `${words.join('')}${nextCommand(state === 'unknown' ? 'status' : verb, found)}`]];
 }
 
 const doneOf = (outcomes: OutcomeCounts) => OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
@@ -201,5 +233,6 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
 export async function printBatchJson(printer: Printer, found: FoundBatch, session?: Session): Promise<void> {
   if (printer.output !== 'json') return;
   const own = await statusFromFolder(found);
-  printer.json(batchJson(found, session === undefined ? own : await liveStatus(session, found, own)));
+  const now = session === undefined ? own : await liveStatus({ session, here: session.here }, found, own);
+  printer.json(batchJson(found, now));
 }

@@ -5,7 +5,8 @@ import type { verifyFlags } from './batch-flags.ts';
 import type { Finding } from '../../audit/verify.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { verifyBatch, type Verification } from '../../library/handle/verification.ts';
 import { withLocalService } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -18,7 +19,7 @@ type Flags = FlagsOf<typeof verifyFlags>;
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   const verified = (): Promise<Verification> =>
     verifyBatch(configOf({}), found, { files: flags.files, lists: flags.lists });
   // The list of a rehearsal is in its own run service.

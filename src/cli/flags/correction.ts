@@ -46,14 +46,21 @@ export function withPlace(text: string, args: readonly string[]): string {
 /** undefined if that changes nothing. */
 function corrected(args: readonly string[], corrections: readonly Correction[]): string | undefined {
   const words = corrections.reduce(correct, args);
+  const variables = corrections.flatMap((correction) =>
+    'environment' in correction ? correction.environment : [],
+  );
   const isSame = words.length === args.length && words.every((word, at) => word === args[at]);
-  return isSame ? undefined : ['runsheet', ...words.map(shellWord)].join(' ');
+  if (isSame && variables.length === 0) return undefined;
+  const settings = variables.map(([name, value]) => `${name}=${shellWord(value)}`);
+  return [...settings, 'runsheet', ...words.map(shellWord)].join(' ');
 }
 
-const correct = (args: readonly string[], correction: Correction): readonly string[] =>
-  'wrong' in correction
+function correct(args: readonly string[], correction: Correction): readonly string[] {
+  if ('environment' in correction) return args;
+  return 'wrong' in correction
     ? replaced(args, correction.wrong, correction.right)
     : correction.add.reduce(withFlag, args);
+}
 
 /** Their values are what the user wants to send or to call something. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['--set', '--where', '--reason', '--name', '--notify']);

@@ -1,13 +1,14 @@
 // follow: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
 
 import { printEnd, type EndParams } from './batch-end.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
 import { serversFor } from '../session.ts';
-import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import type { Servers } from '../../library/servers.ts';
+import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 type Flags = {
   readonly out?: string;
@@ -39,22 +40,26 @@ async function attach(
   name: string | undefined,
   how: Pick<EndParams, 'printer' | 'printClosingLine'> & { readonly timeoutMs?: number },
 ): Promise<number> {
-  const found = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags), name);
   const summary = await summaryOfDone(found);
   if (summary !== undefined) {
     if (flags.output === 'jsonl') await printEndedRows(found, process.stdout);
     return printEnd({ ...how, found }, summary);
   }
-  return serversFor(configOf(flags), how.printer).asking(async (session) =>
-    session !== undefined && (await isUnderWay(session, found))
-      ? followBatch({ ...how, session, found, process, reads: true })
-      : endedMeanwhile({ ...how, found }),
-  );
+  const servers = serversFor(configOf(flags), how.printer);
+  const { session, leave } = await servers.joinFor(found);
+  try {
+    return session === undefined
+      ? await endedMeanwhile(servers, { ...how, found })
+      : await followBatch({ ...how, session, found, process, reads: true });
+  } finally {
+    await leave();
+  }
 }
 
-/** Its servers may have ended with it while this command looked for them. Throws E516 if it has not ended. */
-async function endedMeanwhile(ended: EndParams): Promise<number> {
+/** Its servers may have ended with it while this command looked for them. Throws E516 or E548 if it has not ended. */
+async function endedMeanwhile(servers: Servers, ended: EndParams): Promise<number> {
   const summary = await summaryOfDone(ended.found);
-  if (summary === undefined) throw notRunning(ended.found);
+  if (summary === undefined) throw await servers.notRunning(ended.found);
   return printEnd(ended, summary);
 }

@@ -17,8 +17,9 @@ import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { openPhaseReader } from './run-phases.ts';
 import type { Session } from '../session.ts';
-import { rowsEnded, shownProgress } from '../../library/handle/batch-status.ts';
-import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { untilKept } from '../../library/handle/last-pause.ts';
+import { rowsEnded, shownProgress, type WorkerTrouble } from '../../library/handle/batch-status.ts';
+import { elsewhere, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { count, plural } from '../format.ts';
 import { RowStream } from './row-stream.ts';
 import { withoutSuccess } from '../../batch/canary.ts';
@@ -106,15 +107,16 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   },
   paused: async ({ session, found, progress: latest, reads }) => {
     const progress = latest && (await shownProgress(found, latest));
+    const isLeaving = session.stack !== undefined && !reads;
+    if (isLeaving && latest !== undefined)
+      await untilKept(
+        found,
+        latest.pauses.map(({ kind }) => kind),
+      );
     throw problem('E501', {
       batch: found.batch,
       reason: progress?.reason ?? '',
-      hint: pauseHint(
-        found.batch,
-        progress?.pauses[0]?.kind,
-        session.stack !== undefined && !reads,
-        progress?.budget?.neededNano,
-      ),
+      hint: pauseHint(found.batch, progress?.pauses[0]?.kind, isLeaving, progress?.budget?.neededNano),
     });
   },
   timeout: async ({ printer, found }) => {
@@ -124,7 +126,9 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
-    if ((await summaryOfDone(ended.found)) === undefined) throw notRunning(ended.found);
+    const { found, session } = ended;
+    if ((await summaryOfDone(found)) === undefined)
+      throw (await elsewhere(found, session.here)) ?? problem('E516', { batch: found.batch });
     return END.finished(ended);
   },
   interrupted: async (ended) => {
@@ -158,9 +162,10 @@ async function poll(
   while (!done.aborted) {
     if (!reads) assertDiskSpace(session);
     try {
-      const { progress, isUnattended } = await session.batches.status(refOf(found));
+      const { progress, isUnattended, trouble } = await session.batches.status(refOf(found));
       latest.progress = progress;
       if (isUnattended) standstill.goesOn(withoutWorker(session), performance.now());
+      else if (trouble !== undefined) standstill.goesOn(troubleText(trouble), performance.now());
       else standstill.over(performance.now());
       if (progress !== undefined) {
         const now = performance.now();
@@ -177,7 +182,9 @@ async function poll(
       if (progress?.state === 'finished') return 'finished';
     } catch (error) {
       if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
-      const [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
+      // Its servers end with the command.
+      if (done.aborted) break;
+      const [reason = ''] = errorMessage(error).split('\n');
       standstill.goesOn(terminalLine(reason), performance.now());
     }
     await rows?.print(false);
@@ -345,5 +352,9 @@ export class Standstill {
     this.#note(`the batch does not advance: ${reason}`);
   }
 }
+
+/** `4711@gpu-box fails its tasks: this worker may not use …`. */
+export const troubleText = ({ worker = 'a worker', reason }: WorkerTrouble): string =>
+  `${worker} fails its tasks: ${reason}`;
 
 export const NO_WORKER = "no worker takes this batch's tasks";

@@ -159,7 +159,7 @@ export const batchSchema = z.object({
   state: z
     .enum(['running', 'paused', 'cancelling', 'finished', 'interrupted', 'unknown', 'unreadable'])
     .describe(
-      'interrupted: no server runs it; unknown: Temporal could not be asked; unreadable: its files are damaged',
+      'interrupted: no server runs it; unknown: the servers that have it could not be asked; unreadable: its files are damaged',
     ),
   deployment: z.string().describe('its name, or its id if it has no name'),
   rehearsal: z.boolean(),
@@ -174,7 +174,25 @@ export const batchSchema = z.object({
   about_cost_usd: amount.nullable().describe('about what all rows will have cost'),
   reason: z.string().nullable().describe('why it is paused or held back'),
   pauses: z.array(z.object({ kind: z.enum(PAUSE_KINDS), reason: z.string(), since: time })),
+  was_paused: z
+    .array(z.object({ kind: z.enum(PAUSE_KINDS), reason: z.string(), since: time }))
+    .describe('the pauses that it had when its servers were lost'),
+  held_by: z
+    .object({
+      home: z.string().nullable().describe('the state folder of embedded servers'),
+      address: z.string().nullable(),
+      namespace: z.string().nullable(),
+      host: z.string(),
+      pid: count.nullable(),
+      settings: z.record(z.string(), z.string()).describe('of a command that reaches them'),
+    })
+    .nullable()
+    .describe('other servers that have it, which this command does not use'),
   unattended: z.boolean().describe('no worker takes its tasks'),
+  trouble: z
+    .object({ reason: z.string(), worker: z.string().nullable() })
+    .nullable()
+    .describe('why its workers cannot do its work, and which one tried last'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z
@@ -213,6 +231,8 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
       reason,
       since: timeOf(since),
     })),
+    was_paused: (shown.wasPaused ?? []).map(({ since, ...one }) => ({ ...one, since: timeOf(since) })),
+    held_by: shown.heldBy,
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),
   });

@@ -9,7 +9,7 @@ import {
   pipelineStatus,
   type StageStatus,
 } from '../../library/pipeline/pipeline-status.ts';
-import { isLocal, startPipeline } from '../../library/pipeline/started-pipeline.ts';
+import { isLocal, refuseElsewhere, startPipeline } from '../../library/pipeline/started-pipeline.ts';
 import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
 import { printerFor, type Context, type Printer, nextLine } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -19,6 +19,7 @@ import { serversFor } from '../session.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { standStill } from '../../batch/pipeline/stages.ts';
+import type { Asked } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { pipelineJson } from '../json/pipeline.ts';
@@ -60,7 +61,7 @@ const stagesOf = (
 ): Promise<readonly (readonly StageStatus[])[]> => {
   const servers = serversFor(configOf(flags), printer);
   const { out } = servers.config;
-  return servers.asking((session) => Promise.all(all.map((one) => pipelineStatus(out, one, session))));
+  return servers.asking((_, asked) => Promise.all(all.map((one) => pipelineStatus(out, one, asked))));
 };
 
 export async function follow(
@@ -86,7 +87,17 @@ export async function continuePipeline(
   const command = pipelineCommand('follow', opened);
   const { out } = servers.config;
   // Awaited here, because the servers are left on return.
-  return await followPipeline({ process: context.process, printer, out, opened, session, command, check });
+  const asked = servers.asked(session);
+  return await followPipeline({
+    process: context.process,
+    printer,
+    out,
+    opened,
+    session,
+    asked,
+    command,
+    check,
+  });
 }
 
 export async function cancel(this: Context, flags: Place, name: string): Promise<number> {
@@ -94,9 +105,11 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
   const opened = await findPipeline(configOf(flags).out, name);
   const { file } = opened;
   await using servers = serversFor(configOf(flags), printer);
+  await refuseElsewhere(servers, opened);
   const session = await servers.open(isLocal(file));
   const { out } = servers.config;
-  const stages = await pipelineStatus(out, opened, session);
+  const asked = servers.asked(session);
+  const stages = await pipelineStatus(out, opened, asked);
   const batches = stages.flatMap(({ found }) => (found === undefined ? [] : [refOf(found)]));
   const isCancelled = await session.pipelines.cancel(file, batches);
   printer.notice(
@@ -111,7 +124,8 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
     return (await session.pipelines.status(file)) !== 'RUNNING' && !running.includes(true);
   };
   const command = pipelineCommand('cancel', opened);
-  return await followPipeline({ process: this.process, printer, out, opened, session, command, isEnded });
+  const { process } = this;
+  return await followPipeline({ process, printer, out, opened, session, asked, command, isEnded });
 }
 
 const pipelineCommand = (verb: string, { file, folder }: PipelineFolder): string =>
@@ -123,6 +137,7 @@ export type FollowParams = {
   readonly out: string;
   readonly opened: PipelineFolder;
   readonly session: Session;
+  readonly asked: Asked;
   /** The command that continues it. */
   readonly command: string;
   /** Throws if the stages are not what the command has asked for. */
@@ -147,7 +162,7 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   for (;;) {
     session.stack?.assertDiskSpace();
     const isEnded = await params.isEnded?.();
-    const stages = await pipelineStatus(params.out, opened, session);
+    const stages = await pipelineStatus(params.out, opened, params.asked);
     params.check?.(stages);
     for (const stage of stages) {
       const line = stageLine(stage);

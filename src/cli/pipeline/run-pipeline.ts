@@ -96,6 +96,7 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
       out: servers.config.out,
       opened,
       session,
+      asked: servers.asked(session),
       command,
       // A worker may have made one of the job before it was changed.
       check: (stages) => {
@@ -110,10 +111,11 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
 /** stdout has the name of the pipeline. */
 export async function submitPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
   const printer = printerFor(context, flags);
-  return started(context, flags, path, async ({ config }, opened, session) => {
+  return started(context, flags, path, async (servers, opened, session) => {
     const { stack } = session;
+    const { config } = servers;
     if (flags.output === 'json')
-      printer.json(pipelineJson(opened, await pipelineStatus(config.out, opened, session)));
+      printer.json(pipelineJson(opened, await pipelineStatus(config.out, opened, servers.asked(session))));
     else printer.name(opened.file.pipeline);
     if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
     printer.next(['follow', sameCommand(context.args ?? [], 'run')]);

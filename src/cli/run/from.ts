@@ -7,7 +7,7 @@ import type { Around, Source } from '../../create-batch/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import { copyingOf, NO_SHEET } from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
@@ -56,7 +56,7 @@ export async function sourceOf(
       copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl', job },
     };
   if (from === undefined) return { path: sheet, copying: { stdin, job, ...copyingOf(flags) } };
-  const found = await findBatch(config.out, from);
+  const found = await findBatch(config, from);
   return {
     from: definedOnly({
       found,

@@ -11,7 +11,8 @@ import {
   type FurtherAsked,
   type FurtherPlan,
 } from '../../library/handle/appended-sheet.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import { inWords } from '../../library/start/batch-plan.ts';
 import { signalPass, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -63,7 +64,7 @@ function isWithin(given: unknown, has: unknown): boolean {
 }
 
 async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch> {
-  const found = await findBatch(servers.config.out, flags.into);
+  const found = await findBatch(servers.config, flags.into);
   refuseOtherMapping(found, flags);
   await servers.check(limitsOf(flags));
   return found;

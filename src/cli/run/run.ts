@@ -1,7 +1,8 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { EXIT } from '../../errors/error.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Session } from '../../library/session.ts';
 import type { Summary } from '../../results/summary.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -100,7 +101,7 @@ async function send({ command, sheet: given, ...asked }: Given, { next, done }: 
   };
   const into = async (wanted: IntoFlags): Promise<number> =>
     flags.watch
-      ? continueWatched(sending, await findBatch(servers.config.out, wanted.into))
+      ? continueWatched(sending, await findBatch(servers.config, wanted.into))
       : sendInto({ ...sending, flags: wanted });
   const followed = isInto(flags) ? undefined : await batchOfWatched(servers.config, flags, sheet);
   // Awaited here, because the servers are left on return.

@@ -32,12 +32,13 @@ export type AppendPlan = {
 export type FurtherAsked = Omit<FurtherRequest, 'batch' | 'by'>;
 
 /** The caller disposes of it. */
-export const proposeFurther = (
+export async function proposeFurther(
   servers: Servers,
   batch: FoundBatch,
   asked: FurtherAsked,
-): Promise<FurtherRows> =>
-  FurtherRows.of(
+): Promise<FurtherRows> {
+  await servers.refuseElsewhere(batch);
+  return FurtherRows.of(
     { ...asked, batch, by: userHere() },
     {
       ...servers.around(batch.file.service),
@@ -45,6 +46,7 @@ export const proposeFurther = (
         servers.asking(async (session) => session !== undefined && isUnderWay(session, batch)),
     },
   );
+}
 
 /** Adds the rows; undefined if the batch has all of them. The caller signals the pass to the batch. */
 export async function appendFurther(

@@ -11,10 +11,11 @@ import { readLatestSummary, type Summary } from '../../results/summary.ts';
 import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
 import { takeSignals, type Abortable } from '../abortable.ts';
-import { liveStatus, statusFromFolder, type BatchStatus, followBatch, timeLimit } from './batch-status.ts';
+import { statusNow, statusFromFolder, type BatchStatus, followBatch, timeLimit } from './batch-status.ts';
 import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
 import { EndedRows, withBigints, type RowResult, EventReader, type ShownEvent } from './ended-rows.ts';
 import type { Exported, ExportOptions } from './exported-batch.ts';
+import { noBatch } from './find-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { type Sheet, answersFrom, limitsFrom, type Limits } from '../start/given-rows.ts';
 import type {
@@ -59,10 +60,9 @@ export class BatchHandle {
 
   /** Throws E502. */
   async #found(): Promise<FoundBatch> {
-    const { out } = this.#servers.config;
-    this.#known ??= await openBatchFolder(out, this.batchId);
-    if (this.#known === undefined)
-      throw problem('E502', { batch: this.batchId, out, known: [], near: undefined });
+    const { config } = this.#servers;
+    this.#known ??= await openBatchFolder(config.out, this.batchId);
+    if (this.#known === undefined) throw await noBatch(config, this.batchId);
     return this.#known;
   }
 
@@ -71,7 +71,7 @@ export class BatchHandle {
     const found = await this.#found();
     const own = await statusFromFolder(found);
     if (own.summary !== undefined) return own;
-    return this.#servers.asking(async (session) => (session ? liveStatus(session, found, own) : own));
+    return this.#servers.asking((_, asked) => statusNow(asked, found, own));
   }
 
   /** The status whenever it has changed, at most twice a second; ends with the batch. */

@@ -1,20 +1,23 @@
 // The status of a batch: what its folder shows, and what its workflow has published if Temporal has it running.
 
 import pMap from 'p-map';
+import { definedOnly } from '../../options/defined-only.ts';
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows, nameOf, reasonWithRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
-import { STARTED_FILE } from '../../store/started.ts';
+import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
+import { lastPauses, type LastPause } from './last-pause.ts';
 import type { Session } from '../session.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
-import type { Servers } from '../servers.ts';
-import { isUnderWay, notRunning, summaryOfDone } from '../start/start-or-attach.ts';
+import type { Asked, Servers } from '../servers.ts';
+import { summaryOfDone } from '../start/start-or-attach.ts';
+import { isSuperseded, settingsOf, whoHas, type Here, type Others } from '../start/who-has.ts';
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';
 
@@ -39,6 +42,12 @@ export type BatchStatus = {
   readonly reason?: string;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
+  /** Why it was paused when its servers were lost. */
+  readonly wasPaused?: readonly LastPause[];
+  /** Other servers that have it, which this connection does not use. */
+  readonly heldBy?: HeldBy;
+  /** Why its workers cannot do its work, which one of them tried last. */
+  readonly trouble?: WorkerTrouble;
   /** The batch whose results its sheet is. */
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
   /** While no server has it: what the rows with a result have cost; absent if that is not known. Other rows may have runs, too. */
@@ -47,6 +56,24 @@ export type BatchStatus = {
   readonly summary?: Summary;
   /** Why its files cannot be read. */
   readonly fault?: string;
+};
+
+/** `worker`: its process and its machine. */
+export type WorkerTrouble = { readonly reason: string; readonly worker?: string | undefined };
+
+/** Servers that have a batch. */
+export type HeldBy = {
+  /** The state folder of embedded servers. */
+  readonly home?: string;
+  /** The address and the namespace of a cluster. */
+  readonly address?: string;
+  readonly namespace?: string;
+  /** Their machine. */
+  readonly host: string;
+  /** Their process, if they run on this machine. */
+  readonly pid?: number;
+  /** The settings of a command that reaches them; none if nobody knows whose they are. */
+  readonly settings: Readonly<Record<string, string>>;
 };
 
 /** What the folders show of all batches, the newest first, and what cannot be read, by name. */
@@ -86,7 +113,8 @@ const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
 export const isSettled = ({ summary, fault }: BatchStatus): boolean =>
   summary !== undefined || fault !== undefined;
 
-export async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
+export async function statusFromFolder(found: FoundBatch): Promise<BatchStatus> {
+  const { batch, folder, file, store } = found;
   const summary = await readSummary(store);
   const rows = await countRows(store, file);
   const { from } = file;
@@ -100,26 +128,37 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
     for (const { cost_usd = 0 } of attempts) costUsd += cost_usd;
   }
   const isKnown = costUsd > 0 || !isStarted;
-  return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: rounded(costUsd) }) };
+  const wasPaused = await lastPauses(found);
+  return {
+    ...own,
+    state: 'interrupted',
+    outcomes,
+    ...(isKnown && { costUsd: rounded(costUsd) }),
+    ...(wasPaused.length > 0 && { wasPaused }),
+  };
 }
 
-/** `fromFolder`, with what the workflow published. */
-export async function liveStatus<S extends BatchStatus>(
-  { batches, isWorking }: Pick<Session, 'batches' | 'isWorking'>,
+/** `fromFolder`, with what the workflow published; undefined if these servers do not run it. */
+async function statusIn<S extends BatchStatus>(
+  { batches, isWorking, holder }: Session,
   found: FoundBatch,
   fromFolder: S,
-): Promise<S> {
-  if (isSettled(fromFolder) || !isWorking()) return fromFolder;
+): Promise<S | undefined> {
+  if (!isWorking()) return undefined;
   const known = await batches.find(refOf(found));
   // The last progress of a terminated workflow still says running.
-  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
+  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
   // A copied folder is not the one that the workflow writes.
-  if (known.folder !== found.folder) return fromFolder;
-  const { progress, isUnattended } = await batches.status(refOf(found));
-  const trouble = progress === undefined ? await batches.trouble(refOf(found)) : undefined;
+  if (known.folder !== found.folder) return undefined;
+  // One that runs says itself that another execution has the batch.
+  const hasEnded = known.status === 'COMPLETED';
+  if (hasEnded && isSuperseded(known, await readStarted(found.store), holder)) return undefined;
+  const { progress, isUnattended, trouble } = await batches.status(refOf(found));
+  const first = progress === undefined ? await batches.trouble(refOf(found)) : undefined;
+  const { wasPaused: _, ...own } = fromFolder;
   return {
-    ...fromFolder,
-    ...(trouble !== undefined && { reason: `it has not started: ${trouble}` }),
+    ...(own as S),
+    ...(first !== undefined && { reason: `it has not started: ${first}` }),
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
     ...(progress && {
       state: progress.state,
@@ -127,7 +166,38 @@ export async function liveStatus<S extends BatchStatus>(
       progress: await shownProgress(found, progress),
     }),
     ...(isUnattended && { unattended: true as const }),
+    ...(trouble && first === undefined && { trouble: definedOnly(trouble) }),
   };
+}
+
+/** `own`, which its folder shows, with what the servers say that have it; these servers, or others of this user on this machine. */
+export async function statusNow<S extends BatchStatus>(
+  { session, others, here }: Asked,
+  found: FoundBatch,
+  own: S,
+): Promise<S> {
+  if (isSettled(own)) return own;
+  const live = session && (await statusIn(session, found, own));
+  if (live !== undefined) return live;
+  const has = await whoHas(found, here);
+  if (has.by !== 'others' || has.others.are === 'gone') return own;
+  const { others: theirs } = has;
+  const held = { ...own, heldBy: heldBy(theirs, here) };
+  // Nobody was asked, so nothing is known.
+  if (theirs.are === 'away' || theirs.are === 'strange') return { ...held, state: 'unknown' };
+  const other = await others?.reach(theirs);
+  return (other && (await statusIn(other, found, held))) ?? held;
+}
+
+function heldBy(others: Others, { holder }: Here): HeldBy {
+  const { home, address, namespace, host } = others.holder;
+  return definedOnly({
+    home,
+    ...(home === undefined && { address, namespace }),
+    host,
+    ...('process' in others && { pid: others.process.pid }),
+    settings: Object.fromEntries(settingsOf(others, holder)),
+  });
 }
 
 // The progress of a batch as people and scripts see it: with row numbers instead of places.
@@ -175,14 +245,14 @@ export async function* followBatch(
   const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
   const own = await statusFromFolder(found);
   if (own.summary !== undefined) return yield own;
-  const { session, leave } = await servers.join();
+  const { session, leave, ...asked } = await servers.joinFor(found);
   const done = new AbortController();
   try {
-    if (session === undefined || !(await isUnderWay(session, found))) return yield await endedStatus(found);
-    const next = untilNext(session, found, AbortSignal.any([ended, done.signal]));
+    if (session === undefined) return yield await endedStatus(servers, found);
+    const next = untilNext(servers, session, found, AbortSignal.any([ended, done.signal]));
     for (let before = ''; ;) {
       ended.throwIfAborted();
-      const status = await statusOf(session, found, own);
+      const status = await statusOf({ ...asked, session }, found, own);
       const text = JSON.stringify(status);
       if (always || text !== before) yield status;
       before = text;
@@ -196,13 +266,13 @@ export async function* followBatch(
 }
 
 /** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
-function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
+function untilNext(servers: Servers, { batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
   // It has a signal of its own, which ends with that of the call.
   const finished = outsideCalls(() => batches.finished(refOf(found), done));
   finished.catch(() => undefined);
   let isFinished = false;
   void finished.then(() => (isFinished = true));
-  const lost = stack?.lost.then(() => endedStatus(found));
+  const lost = stack?.lost.then(() => endedStatus(servers, found));
   lost?.catch(() => undefined);
   return async () => {
     const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
@@ -210,11 +280,11 @@ function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSi
   };
 }
 
-async function statusOf(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
+async function statusOf(asked: Asked, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
   for (const since = Date.now(); ; await waitInCall(POLL_MS)) {
     if ((await summaryOfDone(found)) !== undefined) return statusFromFolder(found);
     try {
-      return await liveStatus(session, found, own);
+      return await statusNow(asked, found, own);
     } catch (error) {
       // A server may be away for a moment.
       if (isRunsheetError(error) || Date.now() - since > AWAY_MS) throw error;
@@ -223,9 +293,9 @@ async function statusOf(session: Session, found: FoundBatch, own: BatchStatus): 
 }
 
 /** The batch may have ended while its servers were looked for. */
-async function endedStatus(found: FoundBatch): Promise<BatchStatus> {
+async function endedStatus(servers: Servers, found: FoundBatch): Promise<BatchStatus> {
   const status = await statusFromFolder(found);
-  if (status.summary === undefined) throw notRunning(found);
+  if (status.summary === undefined) throw await servers.notRunning(found);
   return status;
 }
 

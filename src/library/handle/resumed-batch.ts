@@ -5,8 +5,11 @@ import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach } from '../start/start-or-attach.ts';
+import { whoHas } from '../start/who-has.ts';
 import { takeBack } from '../../store/started.ts';
+import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
+import { refuseSameCause } from './last-pause.ts';
 import { rebuildBatch, type RebuiltRows } from './rebuilt-batch.ts';
 
 export type Resuming = {
@@ -24,12 +27,23 @@ type Resumed = { readonly session: Session } & (
   | { readonly stays?: undefined; readonly acknowledged: Acknowledged }
 );
 
+/** A rebuild is the way out if the servers that had the batch cannot be asked: the batch then pauses there (R36). */
+async function refuseElsewhere(servers: Servers, found: FoundBatch, isRebuild: boolean): Promise<void> {
+  const has = isRebuild ? await whoHas(found, servers.here) : undefined;
+  const mayRebuild = has?.by === 'others' && has.others.are !== 'running' && has.others.are !== 'idle';
+  if (!mayRebuild) await servers.refuseElsewhere(found);
+}
+
 export async function resumeBatch(
   servers: Servers,
   found: FoundBatch,
   { limits, unconfirmed, onRebuilt, how }: Resuming,
 ): Promise<Resumed> {
   await servers.check(limits, found);
+  await refuseElsewhere(servers, found, onRebuilt !== undefined);
+  // Workers that run already may have another key than this command.
+  const isIdle = !servers.isCluster && livingRecord(servers.config.home) === undefined;
+  if (isIdle && onRebuilt === undefined) await refuseSameCause(servers.config, found);
   const session = await servers.for(found);
   await servers.check(limits, found, session);
   const hasLimits = Object.keys(limits).length > 0;
@@ -42,7 +56,7 @@ export async function resumeBatch(
   // A rebuild elsewhere that is not complete yet: who resumes the batch where it runs wants it there.
   else if (await session.batches.isRunning(refOf(found)))
     await takeBack(found.store, await session.batches.firstRun(refOf(found)));
-  await startOrAttach(session, found);
+  await startOrAttach(session, found, { leavesPaused: true });
   const decided = { ...(unconfirmed && { unconfirmed }), ...(hasLimits && { limits }) };
   return { session, acknowledged: await session.batches.resume(refOf(found), decided, how) };
 }

@@ -75,6 +75,7 @@ export async function proposeRetry(
   { filter, set, answers }: RetryAsked,
 ): Promise<RowsAgain> {
   refuseBuying(filter, set);
+  await servers.refuseElsewhere(found);
   await refuseUnknownRows(found, filter);
   const reach = async () => {
     if (!servers.isCluster) return [];

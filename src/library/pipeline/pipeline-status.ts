@@ -15,8 +15,9 @@ import {
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';
-import { liveStatus, statusFromFolder, type BatchStatus } from '../handle/batch-status.ts';
+import { statusNow, statusFromFolder, type BatchStatus } from '../handle/batch-status.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
+import type { Asked } from '../servers.ts';
 import type { Session } from '../session.ts';
 
 export { listPipelines, type PipelineFolder };
@@ -51,12 +52,13 @@ export async function findPipeline(out: string, name: string | undefined): Promi
   throw problem('E565', { name: name ?? '', known, near }, { correction: correctionOf(name ?? '', near) });
 }
 
-/** In the order of the stages. Without a session only what the folders show. */
+/** In the order of the stages. */
 export async function pipelineStatus(
   out: string,
   opened: PipelineFolder,
-  session: Session | undefined,
+  asked: Asked,
 ): Promise<readonly StageStatus[]> {
+  const { session } = asked;
   // In this order: a workflow that has ended wrote everything before.
   const workflow = session && ((await session.pipelines.status(opened.file)) ?? 'forgotten');
   const states = await stageStates(out, opened);
@@ -64,10 +66,7 @@ export async function pipelineStatus(
     states.map(async (one) => {
       const { stage, found, failure, waitsFor } = one;
       const own = found && (await statusFromFolder(found));
-      const status =
-        found === undefined || own === undefined || session === undefined
-          ? own
-          : await liveStatus(session, found, own);
+      const status = found && own && (await statusNow(asked, found, own));
       const next = workflow === undefined || workflow === 'RUNNING' ? 'starting' : 'interrupted';
       const isStarting = workflow === 'RUNNING' && status?.state === 'interrupted';
       // A batch that has ended writes its summary last.

@@ -160,9 +160,16 @@ async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): 
 export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
   stages.some(({ request }) => request.service.base === 'local');
 
+/** Throws E548 if other servers have one of its batches: they have its workflow, too. */
+export async function refuseElsewhere(servers: Servers, opened: PipelineFolder): Promise<void> {
+  const states = await stageStates(servers.config.out, opened);
+  for (const { found } of states) if (found !== undefined) await servers.refuseElsewhere(found);
+}
+
 /** Starts the workflow unless it has nothing left to do. One that runs takes up the stages that failed. */
 export async function startPipeline(servers: Servers, recorded: PipelineFolder): Promise<PipelineFolder> {
   const { out } = servers.config;
+  await refuseElsewhere(servers, recorded);
   const session = await servers.open(isLocal(recorded.file));
   // Another command may have corrected it since it was read, or withdrawn it.
   await createPipeline(recorded.store, recorded.file);

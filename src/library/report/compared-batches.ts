@@ -15,7 +15,9 @@ import { openStore } from '../../store/open-store.ts';
 import type { Abortable } from '../abortable.ts';
 import { filePlaceOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
-import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
+import type { Config } from '../../host/config.ts';
+import { findBatch } from '../handle/find-batch.ts';
+import type { FoundBatch } from '../handle/found-batch.ts';
 
 export type CompareOptions = Abortable & {
   /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`; the other one without a pair). */
@@ -40,11 +42,12 @@ export type Comparison = ComparisonSums & {
 
 /** Throws E570 if the batches share no row. */
 export async function compareBatches(
-  out: string,
+  config: Config,
   [nameA, nameB]: readonly [string, string],
   { by: wanted, file: wantedFile }: CompareOptions = {},
 ): Promise<Comparison> {
-  const [a, b] = [await findBatch(out, nameA), await findBatch(out, nameB)];
+  const { out } = config;
+  const [a, b] = [await findBatch(config, nameA), await findBatch(config, nameB)];
   if (a.batch === b.batch)
     throw problem('E602', {
       what: `${a.batch} is compared with itself`,

@@ -13,7 +13,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import type { Source as ProposedSource } from '../../create-batch/propose.ts';
 import type { Config } from '../../host/config.ts';
 import { pathOf } from '../connect-options.ts';
-import { findBatch } from '../handle/found-batch.ts';
+import { findBatch } from '../handle/find-batch.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import {
   acceptedBy,
@@ -187,7 +187,7 @@ const isFrom = (source: Source): source is ResultsOfBatch =>
 
 /** Throws E502 and E602. */
 export async function sourceFrom(
-  { out }: Config,
+  config: Config,
   source: Source,
   options: GivenOptions,
 ): Promise<{ readonly source: ProposedSource } & Pick<GivenSheet, 'failure'>> {
@@ -199,7 +199,7 @@ export async function sourceFrom(
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const { from, where, pick, each = 'row' } = source;
   const picks = pick === undefined ? pick : { path: pathOf(pick) };
-  const asked = definedOnly({ found: await findBatch(out, from), each, where, picks });
+  const asked = definedOnly({ found: await findBatch(config, from), each, where, picks });
   return { source: { from: asked }, failure: () => undefined };
 }
 

@@ -122,6 +122,7 @@ type Begun = Changed & {
 
 /** Starts the batch or attaches to it; one that exists takes the limits. */
 export async function begin(servers: Servers, found: CreatedBatch, limits: LimitChange): Promise<Begun> {
+  await servers.refuseElsewhere(found);
   const session = await servers.for(found);
   const isNew = found.laidOut !== undefined;
   // A batch that exists may be moved to a pool, which no proposal has looked for.

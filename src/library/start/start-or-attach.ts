@@ -6,12 +6,13 @@ import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
-import { STARTED_FILE } from '../../store/started.ts';
+import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
 import { newestPass, readContinued } from '../../store/passes.ts';
 import type { Known } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
+import { heldElsewhere, isSuperseded, whoHas, type Here } from './who-has.ts';
 import type { CommandOptions } from '../../temporal/batch-control.ts';
 
 export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exists(STARTED_FILE);
@@ -20,12 +21,13 @@ export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exis
 export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
 
 /**
- * Starts the batch unless it was started before, and resumes a paused one. Throws E503 if Temporal no longer has a started
- * batch, E507 if the workflow uses another folder, E508 if it ended without results.
+ * Starts the batch unless it was started before, and resumes a paused one unless the caller does. Throws E503 if Temporal no longer has a started
+ * batch, E507 if the workflow uses another folder, E508 if it ended without results, E548 if other servers have the batch.
  */
 export async function startOrAttach(
-  { batches }: Session,
+  { batches, here }: Session,
   found: FoundBatch,
+  { leavesPaused = false } = {},
 ): Promise<'started' | 'attached'> {
   const { batch, folder, store, file } = found;
   const ref = refOf(found);
@@ -38,15 +40,19 @@ export async function startOrAttach(
     // Another command was faster.
     known = await batches.find(ref);
   }
+  await refuseHeldElsewhere(known, found, here);
   // The workflow creates started.json before it sends anything.
-  if (known === undefined && (await isStarted(found))) throw problem('E503', { batch, folder });
+  if (known === undefined && (await isStarted(found))) {
+    const { by } = await whoHas(found, here);
+    throw problem('E503', { batch, folder, had: by === 'unnamed' ? 'unnamed' : 'here' });
+  }
   if (known === undefined) {
     await placeReused(found);
     if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }
   if (known !== undefined) await refuseOther(known, found);
   const { progress } = await batches.status(ref);
-  await resumeIfPaused(batches, found, progress);
+  if (!leavesPaused) await resumeIfPaused(batches, found, progress);
   // A command that was killed may have added a pass that the batch does not know.
   const newest = await newestPass(store);
   if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
@@ -63,18 +69,31 @@ async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newes
   return (await readContinued(store, ended)) === undefined ? { newest } : undefined;
 }
 
-/** For commands that only read: they start nothing. */
-export const notRunning = ({ batch }: FoundBatch): RunsheetError => problem('E516', { batch });
+/** What other servers that have the batch are, as an error; undefined if none have it, or if it has ended. */
+export async function elsewhere(found: FoundBatch, here: Here): Promise<RunsheetError | undefined> {
+  if ((await summaryOfDone(found)) !== undefined || (await endedBefore(found.store)) !== undefined)
+    return undefined;
+  const has = await whoHas(found, here);
+  return has.by === 'others' ? heldElsewhere(found, has.others, here.holder) : undefined;
+}
+
+/** These servers may know the batch from before others took it. */
+async function refuseHeldElsewhere(known: Known | undefined, found: FoundBatch, here: Here): Promise<void> {
+  const isOurs = known !== undefined && !isSuperseded(known, await readStarted(found.store), here.holder);
+  const error = isOurs ? undefined : await elsewhere(found, here);
+  if (error !== undefined) throw error;
+}
 
 /** Whether servers run the batch. Throws E507 and E508 as {@link startOrAttach}. */
 export async function isUnderWay(
-  { batches, isWorking }: Pick<Session, 'batches' | 'isWorking'>,
+  { batches, isWorking, here }: Pick<Session, 'batches' | 'isWorking' | 'here'>,
   found: FoundBatch,
 ): Promise<boolean> {
   if (!isWorking()) return false;
   const known = await batches.find(refOf(found));
-  if (known !== undefined) await refuseOther(known, found);
-  return known !== undefined;
+  if (known === undefined || isSuperseded(known, await readStarted(found.store), here.holder)) return false;
+  await refuseOther(known, found);
+  return true;
 }
 
 function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch): void {
@@ -90,7 +109,7 @@ async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
   const { folder, status } = known;
   if (status === 'RUNNING' || (await summaryOfDone(found)) !== undefined) return;
   // A command that was killed may have added a pass after the end.
-  if ((await endedBefore(found.store)) !== undefined) throw notRunning(found);
+  if ((await endedBefore(found.store)) !== undefined) throw problem('E516', { batch });
   throw problem('E508', { batch, folder, status });
 }
 

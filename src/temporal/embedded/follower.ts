@@ -8,7 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
 import { isSameService } from '../../host/service-address.ts';
-import { takeStateFolder } from '../../host/state-folder.ts';
+import { rememberStateFolder, takeStateFolder } from '../../host/state-folder.ts';
+import { notesFolder } from '../../host/user-folders.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import type { StackMessage } from './control-port.ts';
 import { joinOrStart, joinStack, send, type FollowParams, type Joined } from './join-stack.ts';
@@ -20,7 +21,10 @@ const REJOIN_MS = 12_000;
 
 /** Joins the running stack as a keeper, or starts one. */
 export async function followStack(params: FollowParams): Promise<Follower> {
-  return new Follower(params, await joinOrStart(params), true);
+  const follower = new Follower(params, await joinOrStart(params), true);
+  const { home, environment } = params.config;
+  rememberStateFolder(home, notesFolder(environment));
+  return follower;
 }
 
 /** Joins the running stack as a reader; undefined if none is running. */

@@ -13,6 +13,7 @@ import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { keepLocalService } from '../../run-service/local-address.ts';
 import { temporalBinary } from './binary.ts';
+import { namespaceOf } from './instance.ts';
 import type { Ports } from './ports.ts';
 import {
   spawnChild,
@@ -175,10 +176,6 @@ const reports = ({ log, notice, onChange }: ServicesParams, part: string) => ({
   },
   onTrouble: (error: unknown) => notice(`${part} could not be restarted: ${errorMessage(error)}`),
 });
-
-/** A unique namespace: a server without it is another program on our port. */
-export const namespaceOf = (home: string) =>
-  `runsheet-${readOrCreateSecret(join(home, 'instance')).slice(0, 8)}`;
 
 /** Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff. */
 type Supervised<T extends { readonly child: ChildProcess }> = {

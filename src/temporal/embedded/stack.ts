@@ -18,8 +18,9 @@ import type { Config } from '../../host/config.ts';
 import { version } from '../../host/package-version.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { type Control, openControl, type StackMessage } from './control-port.ts';
+import { namespaceOf } from './instance.ts';
 import { choosePorts } from './ports.ts';
-import { namespaceOf, openStackServices, type ServicesParams, type StackServices } from './services.ts';
+import { openStackServices, type ServicesParams, type StackServices } from './services.ts';
 import { removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
 import { pidFile } from './temporal-server.ts';
 

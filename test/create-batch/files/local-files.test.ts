@@ -307,6 +307,7 @@ it('a picture of this machine can be given to rows that are sent again, and is u
     config: around.config,
     around: () => around,
     forRehearsal: async () => {},
+    refuseElsewhere: async () => {},
     for: async () => ({}),
   } as unknown as Servers;
   const retried = (photo: string, answers: Answers) =>

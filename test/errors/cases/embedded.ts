@@ -144,6 +144,23 @@ export const EMBEDDED: readonly Case[] = [
     leads: [0],
   },
   {
+    code: 'E548',
+    name: 'the servers of another state folder run a batch',
+    arrange: async (ground) => {
+      ground.sheet(
+        'my far.csv',
+        `prompt\n${Array.from({ length: 400 }, (_, at) => `far ${at}`).join('\n')}\n`,
+      );
+      const args = ['run', 'my far.csv', '-d', 'portraits', '--local', '-c', '1', '--name', 'far'];
+      const home = { RUNSHEET_HOME: ground.stage.path('far $home') };
+      ground.keeps = ground.stage.start(args, home);
+      await ground.keeps.says(/progress state=running/);
+    },
+    args: ['pause', 'far'],
+    leads: [0],
+    undo: (ground) => ground.keeps?.killTree(),
+  },
+  {
     code: 'E305',
     name: 'no run service is set',
     arrange: async (ground) => {

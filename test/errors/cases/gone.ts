@@ -1,12 +1,19 @@
 // Errors of batches whose workflow was ended, reset or forgotten by Temporal.
 
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Holder } from '../../../src/store/holder.ts';
 import { workflowIdOf } from '../../../src/batch/workflow-ids.ts';
 import type { LongGround } from '../long-ground.ts';
 import { cancelled, forget, terminate, underWay } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 
 type Case = Provocation<LongGround>;
+
+/** Lets the folder of a batch say that these servers have it. */
+function holdBy({ stage }: LongGround, name: string, holder: Holder | undefined): void {
+  const path = stage.path('batches', name, 'started.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), holder }));
+}
 
 export const GONE: readonly Case[] = [
   {
@@ -18,6 +25,46 @@ export const GONE: readonly Case[] = [
     },
     args: ['resume', 'forgotten'],
     leads: ['E511'],
+  },
+  {
+    code: 'E548',
+    name: 'a batch was started on a machine that cannot be asked',
+    arrange: async (ground) => {
+      await underWay(ground, 'far');
+      await forget(ground, 'far');
+      holdBy(ground, 'far', {
+        kind: 'embedded',
+        home: ground.stage.path('far $home'),
+        host: 'far',
+        pid: 1,
+        version: '0.1.0',
+      });
+    },
+    args: ['resume', 'far'],
+    says: /was started by other servers, which this command cannot ask: the state folder .*far \$home, from far/,
+    // There, too, nothing is known of that machine.
+    leads: ['E511', 'E548'],
+  },
+  {
+    code: 'E503',
+    name: 'the folder of a batch does not name its servers',
+    arrange: async (ground) => {
+      await underWay(ground, 'unnamed');
+      await forget(ground, 'unnamed');
+      holdBy(ground, 'unnamed', undefined);
+      rmSync(ground.stage.path('batches', 'unnamed', 'workers'), { recursive: true });
+    },
+    args: ['resume', 'unnamed'],
+    says: /was started by servers that its folder does not name/,
+    leads: ['E511'],
+  },
+  {
+    code: 'E502',
+    name: 'a batch is in another folder',
+    arrange: (ground) => ground.ended('placed'),
+    args: ['status', 'placed', '--out', 'my $other'],
+    says: /it is in \S+\/batches\n/,
+    leads: [0],
   },
   {
     code: 'E508',

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/host/exact-json.ts';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
+import { loadConfigWith } from '../../../src/host/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { unmeasuredText } from '../../../src/results/compare/compared-pair.ts';
 import { pairedRows } from '../../../src/results/compare/compared-rows.ts';
@@ -49,7 +50,7 @@ describe('a comparison', () => {
       rows: 30,
       record: (one) => ({ ...one, attempts: [], reused_from: `bought#${one.row}` }),
     });
-    const compared = await compareBatches(out, ['bought', 'reused']);
+    const compared = await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['bought', 'reused']);
     const { succeeded } = compared;
     expect(succeeded).toBeGreaterThan(20);
     expect(compared).toMatchObject({ measured: 0, reused: { a: 0, b: succeeded } });
@@ -70,7 +71,7 @@ describe('a comparison', () => {
         files: one.files.map((file) => (one.row < 5 ? file : { ...file, sha256: `${one.row}` })),
       }),
     });
-    const compared = await compareBatches(out, ['slow', 'fast']);
+    const compared = await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);
     expect(compared).toMatchObject({
       by: 'key',
       pairs: 60,
@@ -82,7 +83,7 @@ describe('a comparison', () => {
       verdict: 'H100 3.1× faster, 1.4× dearer',
     });
     expect(compared.run_seconds.b).toBeCloseTo(58 * 3);
-    expect(await compareBatches(out, ['fast', 'slow'])).toMatchObject({
+    expect(await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['fast', 'slow'])).toMatchObject({
       verdict: 'L4 3.1× slower, 1.4× cheaper',
     });
   });
@@ -98,8 +99,14 @@ describe('a comparison', () => {
         inputs: Object.fromEntries(Object.entries(row.inputs).toReversed()),
       }),
     });
-    expect(await compareBatches(out, ['a', 'b'])).toMatchObject({ by: 'inputs', pairs: 9, identical: 9 });
-    await expect(compareBatches(out, ['a', 'b'], { by: 'key' })).rejects.toMatchObject({
+    expect(await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'])).toMatchObject({
+      by: 'inputs',
+      pairs: 9,
+      identical: 9,
+    });
+    await expect(
+      compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'], { by: 'key' }),
+    ).rejects.toMatchObject({
       code: 'E570',
       exit: 5,
       hint: expect.stringContaining('compare a b --by inputs') as string,
@@ -116,7 +123,9 @@ describe('a comparison', () => {
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1',
     });
     for (const batch of ['a', 'b']) writeBatch(out, batch, { rows: 3 });
-    await expect(compareBatches(out, ['a', 'b'], { file })).rejects.toMatchObject({
+    await expect(
+      compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'], { file }),
+    ).rejects.toMatchObject({
       code: 'E602',
       message: expect.stringContaining(what) as string,
     });
@@ -125,15 +134,17 @@ describe('a comparison', () => {
   it('tries the other pairing if the default one gives no pair, and says so', async () => {
     writeBatch(out, 'a', { rows: 9 });
     writeBatch(out, 'b', { rows: 9, row: (row) => ({ ...row, key: `other ${row.row}` }) });
-    expect(await compareBatches(out, ['a', 'b'])).toMatchObject({
+    expect(await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'])).toMatchObject({
       by: 'inputs',
       without_pairs: 'key',
       pairs: 9,
       only: { a: 0, b: 0 },
     });
-    await expect(compareBatches(out, ['a', 'b'], { by: 'key' })).rejects.toMatchObject({ code: 'E570' });
+    await expect(
+      compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'], { by: 'key' }),
+    ).rejects.toMatchObject({ code: 'E570' });
     writeBatch(out, 'c', { rows: 9, row: (row) => ({ ...row, key: `c ${row.row}`, inputs: { c: 1 } }) });
-    await expect(compareBatches(out, ['a', 'c'])).rejects.toMatchObject({
+    await expect(compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'c'])).rejects.toMatchObject({
       code: 'E570',
       message: 'a and c share no row: no two rows have the same key, nor the same inputs',
     });
@@ -149,7 +160,9 @@ describe('a comparison', () => {
       }),
     });
     // They gave the same file all the same.
-    expect(await compareBatches(out, ['a', 'b'], { by: 'key' })).toMatchObject({ pairs: 2, identical: 2 });
+    expect(
+      await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'], { by: 'key' }),
+    ).toMatchObject({ pairs: 2, identical: 2 });
     const [first = ''] = pairsIn(join(out, 'compare-a-b.html'));
     expect(JSON.parse(first)).toMatchObject({
       changes: [
@@ -161,7 +174,7 @@ describe('a comparison', () => {
 
   it('has hostile text only as data, and addresses relative to the page', async () => {
     writeTwoBatches(out, 8);
-    await compareBatches(out, ['slow', 'fast']);
+    await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);
     const path = join(out, 'compare-slow-fast.html');
     const html = readFileSync(path, 'utf8');
     expect(html).not.toContain('onerror');
@@ -169,20 +182,26 @@ describe('a comparison', () => {
     expect(pairs).toContain(JSON.stringify(HOSTILE).slice(1, -1));
     const [, facts = ''] = /id="data">(.*?)<\/script>/s.exec(html) ?? [];
     expect(JSON.parse(facts)).toMatchObject({ a: { base: 'slow/' }, b: { base: 'fast/' } });
-    await compareBatches(out, ['slow', 'fast'], { file: join(out, 'slow', 'page.html') });
+    await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast'], {
+      file: join(out, 'slow', 'page.html'),
+    });
     expect(readFileSync(join(out, 'slow', 'page.html'), 'utf8')).toContain('"base":"../fast/"');
   });
 
   it('replaces an earlier comparison, but no other file, and no batch is compared with itself', async () => {
     writeTwoBatches(out, 4);
-    await compareBatches(out, ['slow', 'fast']);
-    await compareBatches(out, ['slow', 'fast']);
+    await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);
+    await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);
     const sheet = join(out, 'sheet.csv');
     writeFileSync(sheet, 'prompt\na\n');
     for (const file of [sheet, join(out, 'slow', 'batch.json'), out])
-      await expect(compareBatches(out, ['slow', 'fast'], { file })).rejects.toMatchObject({ code: 'E602' });
+      await expect(
+        compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast'], { file }),
+      ).rejects.toMatchObject({ code: 'E602' });
     expect(readFileSync(sheet, 'utf8')).toBe('prompt\na\n');
-    await expect(compareBatches(out, ['slow', 'slow'])).rejects.toMatchObject({ code: 'E602' });
+    await expect(
+      compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'slow']),
+    ).rejects.toMatchObject({ code: 'E602' });
   });
 });
 

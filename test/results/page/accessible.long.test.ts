@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfigWith } from '../../../src/host/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { writeTwoBatches } from '../compare/compared-scene.ts';
 import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from './browser.ts';
@@ -54,7 +55,7 @@ describe.skipIf(CHROMIUM === undefined)('the pages without a violation (skipped 
     folder = mkdtempSync(join(tmpdir(), 'runsheet-accessible-'));
     report = pathToFileURL(await writeScene(join(folder, 'one'), { rows: 90, pictures: 12, same: 14 })).href;
     writeTwoBatches(folder, 12);
-    comparison = (await compareBatches(folder, ['slow', 'fast'])).page.href;
+    comparison = (await compareBatches(loadConfigWith({ RUNSHEET_OUT: folder }), ['slow', 'fast'])).page.href;
     pipeline = await writePipelinePage(folder, 'finals');
     browser = await openBrowser();
   });

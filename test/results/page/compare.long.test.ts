@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfigWith } from '../../../src/host/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { CHROMIUM, DESKTOP, drawn, openBrowser, openPage, PHONE } from './browser.ts';
 import { HOSTILE, writeTwoBatches } from '../compare/compared-scene.ts';
@@ -19,7 +20,7 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
   beforeAll(async () => {
     out = mkdtempSync(join(tmpdir(), 'runsheet-compare-page-'));
     writeTwoBatches(out, ROWS);
-    const { page } = await compareBatches(out, ['slow', 'fast']);
+    const { page } = await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);
     address = page.href;
     browser = await openBrowser();
   });

@@ -7,7 +7,8 @@ import { inflateRawSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it, vi } from 'vitest';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
-import { findBatch } from '../../../src/library/handle/found-batch.ts';
+import { loadConfigWith } from '../../../src/host/config.ts';
+import { findBatch } from '../../../src/library/handle/find-batch.ts';
 import { openReport } from '../../../src/library/report/opened-report.ts';
 import { Servers } from '../../../src/library/servers.ts';
 import { copyLarge, type FirstFile } from '../../../src/results/page/small-copies.ts';
@@ -90,7 +91,7 @@ describe('a batch whose folder takes no small copies', () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-small-'));
     mkdirSync(join(folder.path, 'batch'));
     makeEndedBatch(join(folder.path, 'batch'), { rows: 3 });
-    const found = await findBatch(folder.path, 'batch');
+    const found = await findBatch(loadConfigWith({ RUNSHEET_OUT: folder.path }), 'batch');
     const open = () =>
       openReport(new Servers({ store: folder.path }), found, { isServed: false, smallCopiesMs: 1_000 });
     expect((await open()).smallCopies).toEqual({ made: 0, missing: 0 });

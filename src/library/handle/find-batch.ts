@@ -1,0 +1,76 @@
+// Finds the batch that a command names: in the folder of the batches. If it is not there, the places that this user remembers and the
+// servers of the settings say where it is.
+
+import { dirname } from 'node:path';
+import { placesNamed } from '../../create-batch/known-places.ts';
+import { correctionOf, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { listBatchFolders, openBatchFolder } from '../../store/batch-folders.ts';
+import { Servers } from '../servers.ts';
+import type { FoundBatch } from './found-batch.ts';
+
+/** The batch with this name, or the only one whose name begins with it; the newest without a name. Throws E502. */
+export async function findBatch(config: Config, name: string | undefined): Promise<FoundBatch> {
+  const { out } = config;
+  const exact = name === undefined ? undefined : await openBatchFolder(out, name);
+  if (exact !== undefined) return exact;
+  const all = await listBatchFolders(out);
+  const matching = name === undefined ? all.slice(0, 1) : all.filter(({ batch }) => batch.startsWith(name));
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return only;
+  if (matching.length > 1) {
+    const known = matching.map(({ batch }) => batch);
+    // The newest is first, and the most likely one.
+    const near = only?.batch;
+    throw problem(
+      'E502',
+      { batch: name, out, known: known.slice(0, 10), near, isAmbiguous: true },
+      { correction: correctionOf(name ?? '', near) },
+    );
+  }
+  throw await noBatch(
+    config,
+    name,
+    all.map(({ batch }) => batch),
+  );
+}
+
+/** E502, with the folder that has it, if anybody knows one. */
+export async function noBatch(
+  config: Config,
+  name: string | undefined,
+  known: readonly string[] = [],
+): Promise<RunsheetError> {
+  const { out } = config;
+  const there = name === undefined ? undefined : await placeOf(config, name);
+  const facts = { batch: name, out, known: known.slice(0, 10) };
+  if (there !== undefined) {
+    const add = [['--out', there.out]] as const;
+    return problem('E502', { ...facts, known: [], there: there.out }, { correction: { add } });
+  }
+  const near = nearest(name ?? '', known);
+  return problem('E502', { ...facts, near }, { correction: correctionOf(name ?? '', near) });
+}
+
+/** Where a batch of this name is, the newest one first. */
+async function placeOf(config: Config, name: string): Promise<{ readonly out: string } | undefined> {
+  const outs = [
+    ...(await placesNamed(config.places, name)).map(({ out }) => out),
+    ...(await foldersNamed(config, name)).map((folder) => dirname(folder)),
+  ];
+  for (const out of new Set(outs)) {
+    if (out === config.out) continue;
+    // It may be on a disk that is away, or removed.
+    const found = await openBatchFolder(out, name).catch(() => undefined);
+    if (found !== undefined) return { out };
+  }
+  return undefined;
+}
+
+/** Of the batches that the servers of the settings know, if they run. */
+const foldersNamed = async (config: Config, name: string): Promise<readonly string[]> =>
+  new Servers({}, config)
+    .asking(async (session) => (await session?.batches.named(name)) ?? [])
+    .then((all) => all.flatMap(({ batch, folder }) => (batch === name && folder !== '' ? [folder] : [])))
+    // An error about servers would hide that there is no such batch here.
+    .catch(() => []);

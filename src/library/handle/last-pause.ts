@@ -1,0 +1,56 @@
+// Why a batch was paused when its servers were lost. Temporal knows it, and without its servers only the events in its folder do.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Pause, PauseKind } from '../../batch/pausing/pause-kinds.ts';
+import type { Config } from '../../host/config.ts';
+import { readEvents } from '../../results/all-events.ts';
+import { reasonWithRows } from '../../results/batch-rows.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { checkPlace } from '../../store/open-store.ts';
+import type { FoundBatch } from './found-batch.ts';
+
+export type LastPause = Pick<Pause, 'reason'> & { readonly kind: PauseKind; readonly since: number };
+
+/** The pauses that nothing has ended, the first one first. */
+export async function lastPauses({ store, file }: FoundBatch): Promise<readonly LastPause[]> {
+  const open = new Map<PauseKind, LastPause>();
+  for await (const event of readEvents(store)) {
+    const { kind, at: since, reason = '', places } = event;
+    if (event.event === 'paused' && kind !== undefined) {
+      const named = await reasonWithRows(store, file, { reason, ...(places && { places }) });
+      open.set(kind, { kind, since, reason: named.reason });
+    } else if (event.event === 'continued' && kind !== undefined) open.delete(kind);
+    else if (ENDS_ALL.has(event.event)) open.clear();
+  }
+  return [...open.values()];
+}
+
+const ENDS_ALL: ReadonlySet<string> = new Set(['resumed', 'cancelled', 'rebuilt']);
+
+/** Looks whether the cause of a pause is still there, and throws it: a batch that goes on would only find it again. */
+export async function refuseSameCause(config: Config, found: FoundBatch): Promise<void> {
+  const { service, deployment } = found.file;
+  for (const { kind } of await lastPauses(found)) {
+    if (kind === 'store') await checkPlace(config.out);
+    // The local service starts with the servers.
+    else if (ASKS_SERVICE.has(kind) && service.base !== LOCAL)
+      await openServices(config, openTransport(1)).at(service).getDeployment(deployment.id);
+  }
+}
+
+const ASKS_SERVICE: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable', 'unreadable']);
+
+const STORED_WITHIN_MS = 3_000;
+const LOOK_EVERY_MS = 100;
+
+/** Waits until the events in the folder have these pauses: a batch writes them a second later, and its servers may end before. */
+export async function untilKept(found: FoundBatch, kinds: readonly PauseKind[]): Promise<void> {
+  const until = performance.now() + STORED_WITHIN_MS;
+  while (performance.now() < until) {
+    const kept = new Set((await lastPauses(found).catch(() => [])).map(({ kind }) => kind));
+    if (kinds.every((kind) => kept.has(kind))) return;
+    await wait(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,56 @@
+// What keeps the workers of a batch from their work, as Temporal has it: they take its tasks, and fail them again and again.
+
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type proto from '@temporalio/proto';
+
+type Raw = WorkflowExecutionDescription['raw'];
+type Failure = proto.temporal.api.failure.v1.IFailure | null | undefined;
+
+export type WorkerTrouble = {
+  readonly reason: string;
+  /** The worker that failed last, as Temporal knows it: its process and its machine. */
+  readonly worker?: string | undefined;
+};
+
+/** A single failure is tried again, and says nothing. */
+const LEAST_TRIES = 2;
+/** An application has its own name for a worker behind these of ours. */
+const nameIn = (identity: string | null | undefined): string | undefined => identity?.split(' ')[0];
+
+/** undefined if no task fails repeatedly. */
+export async function workerTrouble(client: Client, raw: Raw): Promise<WorkerTrouble | undefined> {
+  const { attempt } = raw.pendingWorkflowTask ?? {};
+  if ((attempt ?? 0) > LEAST_TRIES) return taskTrouble(client, raw);
+  for (const one of raw.pendingActivities ?? []) {
+    const reason = (one.attempt ?? 0) < LEAST_TRIES ? undefined : await textOf(client, one.lastFailure);
+    if (reason !== undefined && !isUsual(reason)) return { reason, worker: nameIn(one.lastWorkerIdentity) };
+  }
+  return undefined;
+}
+
+/** Each look of a poll is a retry. */
+const isUsual = (reason: string): boolean => /^\d+ of \d+ runs have not ended$/.test(reason);
+
+const EVENTS = 10;
+
+/** Temporal writes only the first failure of a workflow task into the history, at its end. */
+async function taskTrouble(client: Client, raw: Raw): Promise<WorkerTrouble | undefined> {
+  const { namespace } = client.options;
+  const { workflowId, runId } = raw.workflowExecutionInfo?.execution ?? {};
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution: { workflowId: workflowId ?? '', runId: runId ?? '' },
+    maximumPageSize: EVENTS,
+  });
+  for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? []) {
+    const reason = failed == null ? undefined : await textOf(client, failed.failure);
+    if (reason !== undefined) return { reason, worker: nameIn(failed?.identity) };
+  }
+  return undefined;
+}
+
+async function textOf({ workflow }: Client, failure: Failure): Promise<string | undefined> {
+  const { loadedDataConverter } = workflow.options;
+  return (await decodeOptionalFailureToOptionalError(loadedDataConverter, failure))?.message;
+}
