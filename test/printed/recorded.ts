@@ -9,6 +9,7 @@ export const RECORDS = join(import.meta.dirname, 'pasted');
 /** What differs from run to run. */
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\/tmp\/[\w.-]+/g, '<folder>'],
+  [/\bnode \S+\/bin\/runsheet\.mjs/g, 'runsheet'],
   [/http:\/\/[\w.]+:\d+/g, '<service>'],
   [/\b127\.0\.0\.1:\d+/g, '<address>'],
   [/\b[\da-f]{12}\b/g, '<hash>'],
