@@ -137,6 +137,34 @@ describe('the server of a batch that has not ended', () => {
       .toEqual({ state: 'interrupted', reason: 'no server runs it' });
   });
 
+  it('shows since when the servers do not answer instead of a remaining time, until they answer again', async () => {
+    let isAway = false;
+    const batches = {
+      find: async () => {
+        if (isAway) throw new Error('connection refused');
+        return { status: 'RUNNING', folder: found.folder };
+      },
+      status: async () => ({ isUnattended: false }),
+      trouble: async () => undefined,
+      finished: () => new Promise<never>(() => undefined),
+    };
+    const session = { batches, isWorking: () => true };
+    const joinFor = async () => ({ session, leave: async () => undefined });
+    await server.close();
+    server = await serveReport({ closed: SERVERS.closed, joinFor } as unknown as Servers, found);
+    ({ origin } = new URL(server.address));
+    const opened = await fetch(server.address, { redirect: 'manual' });
+    [cookie = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
+    const state = async () => (await live()).running?.state;
+
+    await expect.poll(state).toBe('running');
+    isAway = true;
+    await expect.poll(state, { timeout: 8_000 }).toMatch(/^no answer since \d\d:\d\d:\d\d$/);
+    expect((await live()).running).not.toHaveProperty('etaSeconds');
+    isAway = false;
+    await expect.poll(state, { timeout: 3_000 }).toBe('running');
+  }, 20_000);
+
   it('gives the files of the runs, and they can do nothing in the name of the page', async () => {
     const picture = await get('/outputs/fox.png');
     expect([picture.status, picture.headers.get('content-type'), await picture.text()]).toEqual([

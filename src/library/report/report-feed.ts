@@ -22,12 +22,15 @@ import type { Servers } from '../servers.ts';
 
 /** How long to wait before a batch that no server runs is looked for again. */
 const AWAY_MS = 5_000;
+/** The age from which an answer of the servers is not shown as the present. */
+const SILENT_MS = 5_000;
 
 export class ReportFeed {
   readonly #servers: Servers;
   readonly #found: FoundBatch;
   readonly #rows: EndedRows;
   #status: BatchStatus | undefined;
+  #answeredAt = 0;
   #trouble: string | undefined;
   readonly #speedometer = openSpeedometer();
   #speed: Speed | undefined;
@@ -53,8 +56,9 @@ export class ReportFeed {
   async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const status of followBatch(this.#servers, this.#found, { signal })) {
+        for await (const status of followBatch(this.#servers, this.#found, { signal, always: true })) {
           this.#status = status;
+          this.#answeredAt = Date.now();
           this.#trouble = undefined;
           const { progress } = status;
           if (progress === undefined) continue;
@@ -96,6 +100,7 @@ export class ReportFeed {
 
   #running(): Running {
     if (this.#trouble !== undefined) return { state: 'interrupted', reason: this.#trouble };
+    if (this.#status !== undefined && Date.now() - this.#answeredAt > SILENT_MS) return this.#silent();
     const { state = 'loading', progress, unattended } = this.#status ?? {};
     const about = progress && aboutCostUsd(progress);
     const { perSecond = 0, etaMs } = this.#speed ?? {};
@@ -113,6 +118,17 @@ export class ReportFeed {
       ...(etaMs !== undefined && { etaSeconds: etaMs / 1000 }),
       ...(about !== undefined && { aboutUsd: about }),
       ...(idleMs > 0 && { idleSeconds: idleMs / 1000 }),
+    };
+  }
+
+  /** The state of a batch whose servers do not answer: neither a speed nor a remaining time is known. */
+  #silent(): Running {
+    const at = this.#answeredAt;
+    return {
+      at,
+      state: `no answer since ${new Date(at).toLocaleTimeString('en-GB')}`,
+      reason: 'The servers of the batch do not answer',
+      idleSeconds: idleBefore(this.#idle.times, at) / 1000,
     };
   }
 }
