@@ -30,6 +30,15 @@ import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../tempo
 
 type Flags = FlagsOf<typeof serviceFlags>;
 
+/** Events that an operator has to know: faults of the service itself, and what only a person can mend. */
+const LEVELS: Readonly<Record<string, 'error' | 'warn'>> = {
+  error: 'error',
+  broken: 'error',
+  'server-fault': 'error',
+  'server-without-headers': 'warn',
+  'runs-without-deployment': 'warn',
+};
+
 export default async function service(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
   const begin = flags.embedded ? await begun() : undefined;
@@ -64,7 +73,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
     ...(flags.ownerUploads !== undefined && { ownerUploadBytes: flags.ownerUploads * 2 ** 30 }),
     seed: flags.seed,
     log(event, facts) {
-      log.debug(facts, event);
+      log[LEVELS[event] ?? 'debug'](facts, event);
       if (event === 'broken') broken.reject(problem('E603', { database, reason: String(facts['reason']) }));
     },
   });
