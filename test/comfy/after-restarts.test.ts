@@ -3,13 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { colourOf, pictureOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { COPIER, openStandIn, OwnService, portrait, type Run } from './own-service.ts';
+import { COPIER, openStandIn, OwnService, seeded, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
-
-/** A seed that a node of its own gives to the drawing one, with bounds of 64 bits. */
-const SEEDED = portrait();
-SEEDED['2'] = { class_type: 'PrimitiveInt', inputs: { value: 1 }, _meta: { title: 'seed' } };
-Object.assign(SEEDED['3']?.inputs ?? {}, { seed: ['2', 0] });
 
 type Scene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
 
@@ -65,7 +60,7 @@ const REQUESTS = [
 describe.each(Object.keys(RESTARTS))('after a restart of %s', (name) => {
   it('each request has the answer that it had before', async () => {
     const gpu = await openStandIn();
-    const own = await OwnService.of([gpu], SEEDED);
+    const own = await OwnService.of([gpu], seeded());
     const scene = { gpu, own };
     const before = [];
     for (const inputs of REQUESTS) before.push(await answerTo(scene, inputs));

@@ -1,16 +1,17 @@
-// A batch on GPU servers that die: `runsheet run --workflow --comfyui` as a user runs it, while every process is killed in turns at
+// A batch on GPU servers that die: `runsheet run --workflow --comfyui` as a user runs it, once, while every process is killed in turns at
 // random moments, another person uses the same servers, and files are deleted there. What it counts can be asserted or printed.
 
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Summary } from '../../src/results/summary.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
 import { killQuietly } from '../stage/processes.ts';
 import { until, type Running, type Stage } from '../stage/stage.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { portrait } from './own-service.ts';
+import { portrait, seeded } from './own-service.ts';
 
 export type Victim = 'server' | 'service' | 'worker' | 'command';
 
@@ -51,6 +52,8 @@ export type Figures = {
   /** Runs of a row beyond the first and these. */
   readonly rowsBoughtTwice: number;
   readonly executions: number;
+  /** Executions that were lost, as the service counted them and as the summary says. */
+  readonly inVain: { readonly counted: number; readonly said: number };
   /** What was executed more than once, and what was executed more often than its run says why. */
   readonly repeated: readonly string[];
   readonly unexplained: readonly string[];
@@ -64,12 +67,12 @@ const THEIRS = '00000000';
 
 const PROMPTS = ['a fox', 'an owl', 'a "wolf", at night', 'ein Käuzchen'];
 
-/** Prompts repeat, and of every ten rows one is exactly that of before; seeds need 64 bits. */
+/** Prompts repeat, and of every ten rows one is exactly that of before; seeds have 63 bits. */
 const rowOf = (at: number): { prompt: string; seed: string } => {
   const own = at % 10 === 9 ? at - 1 : at;
   return {
     prompt: PROMPTS[own % PROMPTS.length] ?? '',
-    seed: String(18_446_744_073_709_551_615n - BigInt(own)),
+    seed: String(9_223_372_036_854_775_807n - BigInt(own)),
   };
 };
 
@@ -184,10 +187,10 @@ export async function ordeal(stage: Stage, plan: Plan): Promise<Figures> {
   const { machines, rows, seconds, say } = plan;
   const home = stage.path('home');
   stage.environment = { ...stage.environment, RUNSHEET_HOME: home };
-  const workflow = stage.write('portrait_api.json', JSON.stringify(portrait({ seconds })));
+  const workflow = stage.write('portrait_api.json', JSON.stringify(seeded({ seconds })));
   const wanted = Array.from({ length: rows }, (_, at) => rowOf(at));
   const lines = wanted.map(({ prompt, seed }) => `"${prompt.replaceAll('"', '""')}",${seed}`);
-  const sheet = stage.write('sheet.csv', `prompt,3.seed\n${lines.join('\n')}\n`);
+  const sheet = stage.write('sheet.csv', `prompt,seed\n${lines.join('\n')}\n`);
   const over = new AbortController();
   const onlooker = new Onlooker(machines, join(home, 'local-service.db.files'), over.signal);
   const watching = onlooker.watch();
@@ -220,21 +223,13 @@ async function killInTurns(
   const diesAt = machines.map(() => promptsPerLife);
   const kills = { server: 0, service: 0, worker: 0, command: 0 };
   const chance = numbersFrom(seed);
+  // Only this command names servers and workflows; after a kill, `resume` goes on without them.
   let command = stage.start(first);
-  /** A command that names only servers that start at this moment ends at once, and is given again. */
-  const begun = async (given: Running): Promise<Running> => {
-    if (!hasEnded(given) || !given.stderr.includes('E614')) return given;
-    await wait(1_000);
-    const next = stage.start(first);
-    await Promise.race([wait(5_000), next.ended]);
-    return begun(next);
-  };
   const progress = (): number =>
     Number(/ done=(\d+) .*$/.exec(command.stderr.trimEnd().split('\n').at(-1) ?? '')?.[1]);
   await until(() => machines.some((_, at) => onlooker.executesRun(at)), 'a run is executed');
   for (const victim of victims) {
     await Promise.race([wait(gapMs.least + chance() * gapMs.spread), command.ended]);
-    command = await begun(command);
     if (hasEnded(command)) break;
     say(`SIGKILL: ${victim}, at ${progress()} rows`);
     if (victim === 'server') {
@@ -249,17 +244,15 @@ async function killInTurns(
       onlooker.lives[at] = (onlooker.lives[at] ?? 0) + 1;
     } else if (victim === 'command') {
       await command.kill();
-      // It continues without the flags of the GPUs.
       const batch = readdirSync(stage.path('batches')).find((name) => !name.startsWith('.')) ?? '';
-      command = stage.start(kills.command % 2 === 0 ? ['resume', batch] : first);
+      command = stage.start(['resume', batch]);
     } else {
       const stack = await stackIn(home);
       killQuietly(stack[victim].pid);
     }
     kills[victim] += 1;
   }
-  await command.ended;
-  const { code, stderr } = await (await begun(command)).ended;
+  const { code, stderr } = await command.ended;
   if (code !== 0) throw new Error(`the command ended with ${code}:\n${stderr}`);
   return kills;
 }
@@ -279,6 +272,9 @@ async function stackIn(home: string): Promise<Stack> {
   return stack as Stack;
 }
 
+const summaryIn = (batch: string): Summary =>
+  JSON.parse(readFileSync(join(batch, 'summary.json'), 'utf8')) as Summary;
+
 function judge(
   stage: Stage,
   home: string,
@@ -293,13 +289,17 @@ function judge(
     const picture = join(batch, row['outputs'] ?? '');
     const isRight =
       row['prompt'] === prompt &&
-      row['3.seed'] === seed &&
+      row['seed'] === seed &&
       existsSync(picture) &&
       colourOf(readFileSync(picture)) === drawnColour(prompt, seed);
     return isRight ? [] : [`row ${at + 1}: ${JSON.stringify(row)}`];
   });
-  const database = new DatabaseSync(join(home, 'local-service.db'), { readOnly: true });
-  const runs = database.prepare('SELECT id, state FROM run').all() as { id: string; state: string }[];
+  const database = new DatabaseSync(join(home, 'local-service.db'), { readOnly: true, timeout: 30_000 });
+  const runs = database.prepare('SELECT id, state, lostRuns FROM run').all() as {
+    id: string;
+    state: string;
+    lostRuns: number;
+  }[];
   database.close();
   const diedTwice = runs.filter(({ state }) => state.includes('stopped twice while')).length;
   const executed = machines.flatMap(executedOn);
@@ -317,6 +317,10 @@ function judge(
     wrong,
     diedTwice,
     rowsBoughtTwice: runs.length - wanted.length - diedTwice,
+    inVain: {
+      counted: runs.reduce((sum, { lostRuns }) => sum + lostRuns, 0),
+      said: summaryIn(batch).executed_again?.executions ?? 0,
+    },
     executions: executed.filter((id) => stateOf.has(id)).length,
     repeated: ids.filter((id) => timesOf(id) > 1),
     unexplained: ids

@@ -24,6 +24,16 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
   '9': { class_type: more.saver ?? 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'ComfyUI' } },
 });
 
+/** The portrait workflow with its seed in a node of its own, whose bounds have 64 bits. */
+export const seeded = (more: Parameters<typeof portrait>[0] = {}): Graph => {
+  const { 3: draw, ...graph } = portrait(more);
+  return {
+    ...graph,
+    2: { class_type: 'PrimitiveInt', inputs: { value: 1 }, _meta: { title: 'seed' } },
+    3: { class_type: 'Draw', ...draw, inputs: { ...draw?.inputs, seed: ['2', 0] } },
+  };
+};
+
 /** For the test that runs, in a folder of its own, unless one is given. */
 export async function openStandIn({
   folder = freshFolder(),
