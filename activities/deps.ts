@@ -30,7 +30,7 @@ export type Deps = {
   /** This worker, and whose tasks it takes. */
   readonly holder: Holder;
   /** Whether this workflow run has the batch by its folder, which is read each time. */
-  standing(caller: Execution | undefined, ref: Pick<BatchRef, 'folder'>): Promise<Standing>;
+  standing(caller: Execution | undefined, ref: BatchRef): Promise<Standing>;
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   readRows(

@@ -8,8 +8,17 @@ import { readStarted, type Moment } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadBack } from '../batch/commands.ts';
 
-export const quietMsOf = ({ service: { timing } }: Pick<BatchFile, 'service'>): number =>
+type Timed = { readonly service: Pick<BatchFile['service'], 'timing'> };
+
+export const quietMsOf = ({ service: { timing } }: Timed): number =>
   LEASE_MS + CLOCK_SLACK_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
+
+/** A user who was told to repeat a rebuild when its quiet period is over has this much longer for it. */
+const REPEATED_WITHIN_MS = 15 * 60_000;
+
+/** After how long without news a rebuild counts as given up, so that the execution that has the batch goes on. */
+export const givenUpAfterMs = (file: Parameters<typeof quietMsOf>[0]): number =>
+  quietMsOf(file) + REPEATED_WITHIN_MS;
 
 /** Throws E511 until the quiet period is over by both clocks. `at`: before the run lists were read. */
 export function assertQuiet(file: Pick<BatchFile, 'batch' | 'service'>, since: Moment, at: Moment): void {

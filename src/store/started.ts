@@ -31,10 +31,9 @@ const schema = z.object({
     .object({
       /** Names the latest command that does this. */
       id: z.string(),
-      /** Since when nobody sends, by the clock of the holder's machine, and by that of the service if it shows one. */
-      since: z.number(),
-      serviceSince: z.number().exactOptional(),
       holder: holderSchema,
+      /** Since when nobody sends, for each machine by its own clock, and by that of the service if it shows one. */
+      since: z.array(z.object({ host: z.string(), now: z.number(), serviceNow: z.number().exactOptional() })),
     })
     .exactOptional(),
   /** The pass of the rebuild with which this execution began: it counts the parts before it (src/results/parts-seal.ts). */
@@ -73,44 +72,45 @@ const heldBy = (before: Started | undefined, run: Run): Started => {
 };
 
 /** A moment by the clock of this machine, and by that of the service if it shows one. */
-export type Moment = { readonly now: number; readonly serviceNow: number | undefined };
+export type Moment = { readonly now: number; readonly serviceNow?: number | undefined };
 
 type Announcement = {
   readonly id: string;
   readonly at: Moment;
   readonly holder: Holder;
-  /** Somebody may have sent since an earlier announcement. */
+  /** Somebody may have sent since an earlier announcement of this machine. */
   readonly afresh: boolean;
 };
 
+/** Machines whose waits are remembered. */
+const HOSTS_MOST = 16;
+
 /**
- * Announces a rebuild, so that nobody sends; returns since when. One that this machine has announced before goes on, unless a clock
- * shows an earlier time than then: it was set back, so it cannot tell how long ago that was.
+ * Announces a rebuild, so that nobody sends; returns since when, for this machine. Several may wait for the same quiet period, and the
+ * command of one does not lengthen that of another.
  */
 export async function announceRebuild(
   store: Store,
   { id, at, holder, afresh }: Announcement,
 ): Promise<Moment> {
+  const { host } = holder;
   let since = at;
   await changeStarted(store, (before) => {
-    const earlier = before?.rebuilding;
-    const isKnown = !afresh && earlier?.holder.host === holder.host && isReached(earlier, at);
-    since = isKnown ? { now: earlier.since, serviceNow: earlier.serviceSince } : at;
+    const known = before?.rebuilding?.since ?? [];
+    const own = known.find((one) => one.host === host);
+    since = !afresh && own !== undefined && isReached(own, at) ? own : at;
+    const others = known.filter((one) => one.host !== host).slice(1 - HOSTS_MOST);
     const { now, serviceNow } = since;
-    const rebuilding = { id, since: now, ...definedOnly({ serviceSince: serviceNow }), holder };
+    const rebuilding = { id, holder, since: [...others, { host, now, ...definedOnly({ serviceNow }) }] };
     return { ...(before ?? { at: new Date(at.now).toISOString(), workflow: NEVER_STARTED }), rebuilding };
   });
   return since;
 }
 
-function isReached(
-  { since, serviceSince }: NonNullable<Started['rebuilding']>,
-  { now, serviceNow }: Moment,
-): boolean {
-  const isServiceSetBack =
-    serviceSince !== undefined && serviceNow !== undefined && serviceSince > serviceNow;
-  return since <= now && !isServiceSetBack;
-}
+/** A clock that shows an earlier time was set back, so it cannot tell how long ago that was. */
+const isReached = (since: Moment, at: Moment): boolean =>
+  since.now <= at.now &&
+  (since.serviceNow === undefined || at.serviceNow === undefined || since.serviceNow <= at.serviceNow);
 
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
 
@@ -131,16 +131,21 @@ export async function enterRebuilt(store: Store, id: string, run: Run, pass: num
   return isEntered;
 }
 
-/** Ends a rebuild for the execution that still has the batch; false if it has it no longer. */
-export async function takeBack(store: Store, workflow: Execution): Promise<boolean> {
-  let isOwn = false;
+/**
+ * Ends a rebuild for the execution that still has the batch, or only the one with this id; false if it is being rebuilt all the same,
+ * or another execution has it.
+ */
+export async function takeBack(store: Store, workflow: Execution, id?: string): Promise<boolean> {
+  let isHeld = false;
   await changeStarted(store, (before) => {
-    isOwn = before !== undefined && isSameRun(before.workflow, workflow);
-    if (!isOwn || before?.rebuilding === undefined) return undefined;
-    const { rebuilding, ...kept } = before;
-    return { ...kept, takenBack: rebuilding.id };
+    const { rebuilding, ...kept } = before ?? {};
+    const isOwn = before !== undefined && isSameRun(before.workflow, workflow);
+    isHeld = isOwn && (id === undefined || rebuilding === undefined || rebuilding.id === id);
+    return isHeld && rebuilding !== undefined
+      ? ({ ...kept, takenBack: rebuilding.id } as Started)
+      : undefined;
   });
-  return isOwn;
+  return isHeld;
 }
 
 export const isSameRun = (one: Execution, other: Execution): boolean =>

@@ -24,10 +24,9 @@ import { allowedPrograms } from '../notices/prepare-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { holderHere } from '../store/holder.ts';
 import { openStore } from '../store/open-store.ts';
-import { standingOf } from '../store/standing.ts';
-import { readStarted } from '../store/started.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openOrigins } from '../temporal/origins.ts';
+import { openStandings } from './standings.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
 import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
@@ -174,11 +173,9 @@ function activityDeps(
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(holder);
   const download = openDownloads(CONNECTIONS);
-  const originOf = openOrigins(client, server);
   return {
     holder,
-    standing: async (caller, { folder }) =>
-      standingOf(await readStarted(openStore(folder)), caller, originOf),
+    standing: standingDeps(shared, client, { server, log }),
     open: async (ref) => {
       const open = await batches.open(ref).catch((error: unknown) => {
         const { batch, folder } = ref;
@@ -221,6 +218,19 @@ function activityDeps(
     log,
   };
 }
+
+const standingDeps = (
+  { batches }: Pick<Shared, 'batches'>,
+  client: Client,
+  { server, log }: Pick<PartsParams, 'server' | 'log'>,
+): Deps['standing'] =>
+  openStandings({
+    storeAt: openStore,
+    originOf: openOrigins(client, server),
+    fileOf: async (ref) => (await batches.open(ref)).file,
+    steady: () => performance.now(),
+    log,
+  });
 
 const RUNS_PER_SIGNAL = 500;
 

@@ -14,7 +14,7 @@ const THERE = holderHere({ kind: 'embedded', home: '/home/bob/.runsheet' });
 const CLUSTER = holderHere({ kind: 'cluster', address: 'temporal:7233', namespace: 'gpu' });
 const OWN = { workflowId: 'runsheet:b~1', runId: 'first' };
 const STARTED: Started = { at: '2026-11-21T10:00:00.000Z', workflow: OWN, holder: HERE };
-const REBUILDING = { ...STARTED, rebuilding: { id: 'r', since: 1, holder: THERE } };
+const REBUILDING = { ...STARTED, rebuilding: { id: 'r', since: [], holder: THERE } };
 
 describe('a workflow run, compared with the one that has the batch,', () => {
   const of = (started: Started | undefined, runId: string, origin: Partial<Origin> = {}): Promise<Standing> =>

@@ -107,7 +107,11 @@ const started = recordOf<Started>(
     serviceNowMs: ms,
     workflow,
     holder,
-    rebuilding: fc.record({ id: text, since: ms, holder }),
+    rebuilding: fc.record({
+      id: text,
+      holder,
+      since: fc.array(fc.record({ host: text, now: ms, serviceNow: ms }), { maxLength: 3 }),
+    }),
     rebuiltPass: least,
     takenBack: text,
   },

@@ -78,7 +78,7 @@ describe('a rebuild that is announced in started.json', () => {
     await announce('one');
     expect(await readStarted(store)).toEqual({
       ...STARTED,
-      rebuilding: { id: 'one', since: NOW, holder: HERE },
+      rebuilding: { id: 'one', holder: HERE, since: [{ host: HERE.host, now: NOW }] },
     });
     expect(await enterRebuilt(store, 'one', { ...run('second'), holder: THERE }, 2)).toBe(true);
     expect(await readStarted(store)).toEqual({ ...STARTED, ...run('second'), holder: THERE, rebuiltPass: 2 });
@@ -90,11 +90,19 @@ describe('a rebuild that is announced in started.json', () => {
     expect(await announce('three', NOW + 9, { afresh: true })).toBe(NOW + 9);
   });
 
-  it('begins anew on a machine with another clock, and if the clock was set back', async () => {
-    await announce('one');
-    expect(await announce('two', NOW + 5, { holder: THERE })).toBe(NOW + 5);
-    await announce('three', NOW + 100);
-    expect(await announce('four', NOW + 50)).toBe(NOW + 50);
+  it('begins anew if the clock of its machine was set back', async () => {
+    await announce('one', NOW + 100);
+    expect(await announce('two', NOW + 50)).toBe(NOW + 50);
+  });
+
+  it('waits on each machine by its own clock, and no command lengthens the wait of another machine', async () => {
+    expect(await announce('one')).toBe(NOW);
+    expect(await announce('two', NOW - 500, { holder: THERE })).toBe(NOW - 500);
+    expect(await announce('three', NOW + 9)).toBe(NOW);
+    expect(await announce('four', NOW - 400, { holder: THERE })).toBe(NOW - 500);
+    expect(await announce('five', NOW + 10, { afresh: true })).toBe(NOW + 10);
+    expect(await announce('six', NOW - 300, { holder: THERE })).toBe(NOW - 500);
+    expect((await readStarted(store))?.rebuilding).toMatchObject({ id: 'six', holder: THERE });
   });
 
   it('begins anew if the clock of the service was set back', async () => {
