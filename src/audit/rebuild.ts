@@ -12,7 +12,7 @@ import { onCancel, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import { type BatchParams, WRITES } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
-import { onRung, type RowState } from '../batch/state/row-state.ts';
+import { onRung, type RowState, UNTIL_VERDICT } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
 import {
   addSegments,
@@ -105,7 +105,8 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
       reason: `${rows.length} rows are in progress, more than a batch can have`,
     });
   for (const run of [...runs.values()].flat()) learnFromRun(state, run);
-  for (const row of rows) put(state, withRungs(state, row, runs.get(row.place) ?? []));
+  if (done.tally.outcomes.succeeded > (state.params.reused ?? 0)) state.trial = undefined;
+  for (const row of rows) put(state, untilVerdict(state, withRungs(state, row, runs.get(row.place) ?? [])));
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
   // Rows that the batch had not sent when it ended.
   const neverSent = settled - done.settled;
@@ -357,3 +358,7 @@ function withRungs(state: State, row: RowState, runs: readonly OwnRun[]): RowSta
   const rung = row.phase === 'waiting' ? rungNow(state, row.place) : rungOf(row.attempt);
   return { ...row, past, ...onRung(rung) };
 }
+
+/** While no row has succeeded, a row whose run failed waits, as in a batch that goes on. */
+const untilVerdict = ({ trial }: State, row: RowState): RowState =>
+  trial !== undefined && row.phase === 'waiting' && row.tries > 0 ? { ...row, dueAt: UNTIL_VERDICT } : row;

@@ -7,6 +7,7 @@ import { readBackTo } from '../../src/audit/list-runs.ts';
 import { rebuild, type Rebuilt, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
 import { step } from '../../src/batch/step.ts';
+import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { restore } from '../../src/batch/state/snapshot.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { partName } from '../../src/results/parts.ts';
@@ -248,6 +249,16 @@ describe('a batch that is rebuilt', () => {
     expect(rowsOf(await rebuilt([failed(2), failed(1)]))).toMatchObject([
       { place: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
     ]);
+  });
+
+  it('tries a failed row again only once a row has succeeded, as before', async () => {
+    const failed: Bought = { place: 2, status: 'failed' };
+    const without = await rebuilt([failed]);
+    expect([without.state.trial?.ends.all, rowsOf(without)[1]]).toMatchObject([0, { dueAt: UNTIL_VERDICT }]);
+    await writePart(1, 1, recordOf(1));
+    const [row] = rowsOf(await rebuilt([{ place: 1 }, failed]));
+    expect(row).toMatchObject({ place: 2, phase: 'waiting' });
+    expect(row).not.toHaveProperty('dueAt', UNTIL_VERDICT);
   });
 
   it('has a row with the latest of its attempts, however many others have made with its token', async () => {
