@@ -69,9 +69,14 @@ export function overruleTrial(state: State): void {
 const retryTime = ({ params, now }: State, { place, tries }: Waiting): number =>
   now + backoffMs(tries, seededNumber(params.seed, place, tries));
 
-/** Rows are sent again, or were appended: unless a row of the batch has succeeded, they are tried like the first ones. */
+/**
+ * Rows are sent again, or were appended: unless a row of the batch has succeeded, they are tried like the first ones. Retries that an
+ * earlier trial has let through wait with them.
+ */
 export function startTrial(state: State): void {
-  const { version, params, tally } = state;
+  const { version, params, tally, trial } = state;
   const hasSucceeded = tally.outcomes.succeeded > (params.reused ?? 0);
-  if (version >= 6 && !hasSucceeded) state.trial ??= NEW_TRIAL;
+  if (version < 6 || hasSucceeded || trial !== undefined) return;
+  state.trial = NEW_TRIAL;
+  for (const row of waitingRows(state)) if (row.tries > 0) put(state, { ...row, dueAt: UNTIL_VERDICT });
 }

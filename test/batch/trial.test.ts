@@ -140,6 +140,26 @@ describe('a batch in which every run fails for the same reason', () => {
     expect([paused(world), world.service.runs.length - before < ALIKE_MOST + 4]).toEqual([['alike'], true]);
   });
 
+  it('tries no row again that waits for another attempt when rows are appended, before one of these has succeeded', () => {
+    const world = worldOf({ rows: 2, concurrency: 4 });
+    world.answer(0, ['accepted', 'accepted']);
+    for (const { runId } of world.service.runs) world.finish(runId, 'failed');
+    expect(world.state.trial).toBeUndefined();
+    world.apply({ type: 'retry', commandId: 'more', pass: 2 });
+    world.loads.shift();
+    world.apply({
+      type: 'passLoaded',
+      pass: 2,
+      segments: [{ lane: 0, first: 101, count: 40, isNew: true }],
+      appended: 40,
+    });
+    play(world);
+    expect([paused(world), attempts(world)]).toEqual([['alike'], 1]);
+    resume(world);
+    play(world, () => 'succeeded');
+    expect([world.state.finished, world.state.tally.outcomes.succeeded]).toEqual([true, 42]);
+  });
+
   it('is paused before its canary is judged, and the canary is tried again after a resume', () => {
     const canary = { rows: 4, asks: false } as const;
     const world = worldOf({ rows: 30, concurrency: 4, canary, lanes: [{ places: 30, canary: 4 }] });
