@@ -22,9 +22,10 @@ import {
 } from '../../src/batch/bounds.ts';
 import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
 import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
-import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
+import { bytesOf, endedRowBytes, type RowState, UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/sending-limits/budget.ts';
+import { ABSENCES_MOST } from '../../src/batch/sending-limits/circuit-breaker.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
 import type { Run } from './service.ts';
 
@@ -34,6 +35,7 @@ export function problemsOf(state: State): readonly string[] {
     ...wrongQueues(state),
     ...wrongLedger(state),
     ...wrongBounds(state),
+    ...wrongRepeats(state),
     'the bytes do not add up': state.bytes !== bytesIn(state),
   };
   return Object.keys(wrong).filter((name) => wrong[name]);
@@ -213,6 +215,26 @@ function wrongLedger({ ledger, phases }: State) {
       knownRuns(ledger),
       atRisk(ledger),
     ].some((count) => count < 0),
+  };
+}
+
+/** R34: what waits for the verdict of the trial, and what is repeated without an end. */
+function wrongRepeats({ rows, trial, pauses, cancelling }: State) {
+  const all = [...rows.values()];
+  const waiting = all.filter((row) => row.phase === 'waiting');
+  const most = Math.max(0, ...all.map(({ absences = 0 }) => absences));
+  const { ends } = trial ?? {};
+  return {
+    'a row waits for a verdict that is spoken':
+      trial === undefined && waiting.some(({ dueAt }) => dueAt === UNTIL_VERDICT),
+    'a refused row waits for no verdict': waiting.some(
+      ({ refusal, dueAt }) => refusal !== undefined && dueAt !== UNTIL_VERDICT,
+    ),
+    'a row is sent again although it was sent in vain so often': most > ABSENCES_MOST,
+    'a row was sent in vain so often, and the batch goes on':
+      most === ABSENCES_MOST && !pauses.has('absent') && cancelling === undefined,
+    'the ends of attempts do not add up':
+      ends !== undefined && ends.counts.reduce((sum, { count }) => sum + count, 0) > ends.all,
   };
 }
 

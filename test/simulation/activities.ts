@@ -1,4 +1,4 @@
-// Simulates the activities of a batch. The models use the real decision code (`ListWalk`, `observe`).
+// Simulates the activities of a execution. The models use the real decision code (`ListWalk`, `observe`).
 
 import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
@@ -12,9 +12,13 @@ import {
 import { type Command, type ReadBack } from '../../src/batch/commands.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
+import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
+import type { Settled } from './activity-requests.ts';
 import { costOf } from './budget.ts';
+import { storeFailed } from './failures.ts';
+import { confirmHeld } from './holding.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 import type { Try } from './temporal.ts';
@@ -27,17 +31,20 @@ const COUNTED_MOST_MS = 30_000;
 const UNREADABLE_AFTER_MS = 60_000;
 
 export function reconcile(
-  batch: SimBatch,
+  execution: SimExecution,
   { attempts, back, control, least }: CommandOf<'reconcile'>,
   attempt: Try,
   done: (reading: ListReading) => void,
 ): void {
-  if (!batch.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
+  execution.batch.repeats.note('reading of the lists');
+  if (!execution.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
   const wanted = new Set(attempts.map(({ place, attempt: number }) => `${place}/${number}`));
-  const serviceNowMs = batch.service.clock.now;
-  readList(batch, attempt, { back, least }, (runs, isWhole) => {
-    const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.place}/${run.attempt}`));
-    if (found.length > 0) batch.world.saw('found in a list');
+  const serviceNowMs = execution.service.clock.now;
+  readList(execution, attempt, { back, least }, (runs, isWhole) => {
+    const found = runs.filter(
+      (run) => run.mark === execution.mark && wanted.has(`${run.place}/${run.attempt}`),
+    );
+    if (found.length > 0) execution.world.saw('found in a list');
     done({
       answer: isWhole ? 'complete' : 'incomplete',
       found: found.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
@@ -49,12 +56,12 @@ export function reconcile(
 
 /** Reads the list page by page while new runs arrive; `isWhole` is false if a page failed. */
 function readList(
-  batch: SimBatch,
+  execution: SimExecution,
   { worker }: Try,
   { back, least }: { readonly back: ReadBack; readonly least: number },
   use: (runs: readonly SimRun[], isWhole: boolean) => void,
 ): void {
-  const { service, world } = batch;
+  const { service, world } = execution;
   const walk = new ListWalk(readBackTo(service.clock.now, back));
   const runs: SimRun[] = [];
   const next = (): void => {
@@ -63,34 +70,39 @@ function readList(
     if (page.length < world.plan.pageRuns && page.length > 0) world.saw('a short page');
     runs.push(...page);
     const walked = walk.take(page);
-    if (walked !== 'more') use(runs, walked === 'far-enough' || countOwn(runs, batch) >= least);
+    if (walked !== 'more') use(runs, walked === 'far-enough' || countOwn(runs, execution) >= least);
     else worker.after(world.between(1, 20), next);
   };
   next();
 }
 
-const countOwn = (runs: readonly SimRun[], { mark }: SimBatch): number =>
+const countOwn = (runs: readonly SimRun[], { mark }: SimExecution): number =>
   new Set(runs.filter((run) => run.mark === mark).map(({ id }) => id)).size;
 
-export function cancelRuns(batch: SimBatch, { runs }: CommandOf<'cancelRuns'>, done: () => void): void {
+export function cancelRuns(
+  execution: SimExecution,
+  { runs }: CommandOf<'cancelRuns'>,
+  attempt: Try,
+  done: (settled: Settled) => void,
+): void {
+  const { world, service, mark } = execution;
   for (const { runId } of runs) {
-    const run = batch.service.byId.get(runId);
-    batch.world.claim(run?.mark === batch.mark, () => `batch ${batch.mark} cancels ${runId} of ${run?.mark}`);
-    batch.service.cancel(runId, batch.mark);
+    if (!confirmHeld(execution, 'cancelRuns', attempt, done)) return;
+    const run = service.byId.get(runId);
+    world.claim(run?.mark === mark, () => `batch ${mark} cancels ${runId} of ${run?.mark}`);
+    service.cancel(runId, mark);
   }
-  done();
+  done({});
 }
 
 export function keepEvidence(
-  batch: SimBatch,
-  { runs }: CommandOf<'keepEvidence'>,
+  { store, world }: SimExecution,
+  { number, runs }: CommandOf<'keepEvidence'>,
   done: (event: Event) => void,
 ): void {
   try {
-    batch.store.write(() => {
-      for (const run of runs) batch.store.evidence.set(run.runId, run);
-    });
-    batch.world.saw('evidence kept');
+    store.keepEvidence(number, runs);
+    world.saw('evidence kept');
     done({ type: 'evidenceKept', count: runs.length });
   } catch (error) {
     done({ type: 'storeFailed', item: -1, reason: String(error) });
@@ -99,7 +111,7 @@ export function keepEvidence(
 
 /** Reads the rows of a pass, unless the store is away. */
 export function loadPass(
-  { world, passes }: SimBatch,
+  { world, passes }: SimExecution,
   { pass }: CommandOf<'loadPass'>,
   done: (event: Event) => void,
 ): void {
@@ -112,13 +124,13 @@ export function loadPass(
 }
 
 export function keepLog(
-  batch: SimBatch,
-  { entries }: CommandOf<'keepLog'>,
+  { store, world }: SimExecution,
+  { number, entries }: CommandOf<'keepLog'>,
   done: (event: Event) => void,
 ): void {
   try {
-    batch.store.write(() => undefined);
-    batch.world.saw('log kept');
+    store.keepLog(number, entries);
+    world.saw('log kept');
     done({ type: 'logKept', count: entries.length });
   } catch (error) {
     done({ type: 'storeFailed', item: -2, reason: String(error) });
@@ -127,29 +139,34 @@ export function keepLog(
 
 /** Fetches the files of succeeded rows and writes the part; a part that exists already counts. */
 export function collect(
-  batch: SimBatch,
-  { part, rows, isSlow }: CommandOf<'collect'> & { readonly isSlow: boolean },
+  execution: SimExecution,
+  { pass, part, rows, isSlow }: CommandOf<'collect'> & { readonly pass: number; readonly isSlow: boolean },
   attempt: Try,
-  done: (event: Event) => void,
+  done: (settled: Settled) => void,
 ): void {
-  const { world, store } = batch;
+  const { world, store, batch } = execution;
   // An abandoned try usually stops, but it may still write if it checked before it was abandoned.
   if (attempt.isAbandoned() && world.chance(0.8)) return;
-  const { records, deferred } = fetchOutputs(batch, rows, isSlow || batch.isHostAway());
-  const priced = costOf(batch, records);
-  const passes = batch.passes.change(world, store, records);
+  batch.repeats.note('part');
+  const { records, deferred } = fetchOutputs(execution, rows, isSlow || batch.isHostAway());
+  // The same holds for an execution that has lost its batch.
+  if (world.chance(0.8) && !confirmHeld(execution, 'collectRows', attempt, done)) return;
+  const priced = costOf(execution, records);
+  const passes = execution.passes.change(world, store, records);
   const written: SimPart = {
+    pass,
+    part,
     rows: records,
     ...priced,
     ...passes,
     tally: addTallies(priced.tally, passes.tally),
   };
   try {
-    const kept = store.createPart(part, written);
+    const kept = store.createPart(written, () => batch.records.linesOf(records));
     const known = new Set(kept.rows.map(({ end }) => end.place));
     world.claim(
       kept.rows.every(({ end }) => rows.some(({ place }) => place === end.place)),
-      () => `part ${part} contains different rows`,
+      () => `part ${pass}-${part} contains different rows`,
     );
     const missing = rows.filter(({ place }) => !known.has(place));
     const result: PartResult = {
@@ -164,14 +181,14 @@ export function collect(
           deferred.find((one) => one.place === place) ?? { place, kind: 'host', reason: 'abandoned' },
       ),
     };
-    done({ type: 'partCollected', part, result });
+    done({ value: result });
   } catch (error) {
-    done({ type: 'storeFailed', item: part, reason: String(error) });
+    done({ failure: storeFailed(String(error)) });
   }
 }
 
 function fetchOutputs(
-  { world, service, passes }: SimBatch,
+  { world, service, passes }: SimExecution,
   rows: readonly EndedRow[],
   isHostAway: boolean,
 ): { readonly records: readonly SimRecord[]; readonly deferred: readonly DeferredRow[] } {
@@ -183,8 +200,10 @@ function fetchOutputs(
     const isFetch = passes.fetchedAt(end.place) !== undefined;
     const outcome = isFetch && ended !== 'succeeded' ? 'failed' : ended;
     if (isFetch) world.saw(`files fetched again: ${outcome}`);
+    const outputs = outcome === 'succeeded' ? service.outputsOf(last?.runId ?? '') : 'shown';
     const isBad =
-      outcome === 'succeeded' && (world.shouldInject('badFile') || !service.showsOutputs(last?.runId ?? ''));
+      outcome === 'succeeded' &&
+      (world.shouldInject('badFile') || world.isForever('bad files') || outputs !== 'shown');
     if (outcome !== 'succeeded' || (!isBad && !isHostAway)) {
       records.push({ end, outcome });
     } else if (end.isLastTry) {
@@ -192,31 +211,37 @@ function fetchOutputs(
       records.push({ end, outcome: 'failed' });
     } else {
       world.saw('files deferred');
-      deferred.push({ place: end.place, kind: isHostAway ? 'host' : 'file', reason: 'no file' });
+      const isEmpty = !isHostAway && outputs === 'empty' ? { isEmpty: true as const } : {};
+      deferred.push({ place: end.place, kind: isHostAway ? 'host' : 'file', reason: 'no file', ...isEmpty });
     }
   }
   return { records, deferred };
 }
 
 /** The poll activity: reads its runs repeatedly until few of them are left. */
-export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, done: () => void): void {
-  const { world, temporal } = batch;
+export function poll(
+  execution: SimExecution,
+  command: CommandOf<'poll'>,
+  attempt: Try,
+  done: () => void,
+): void {
+  const { world, temporal } = execution;
   const { runs, intervalMs } = command;
-  const generation = batch.generation;
+  const generation = execution.generation;
   const memory: Observation[] = runs.map(() => NOT_OBSERVED);
   let polledAt = temporal.clock.now;
   let agedMs = 0;
   let unreadMs = 0;
   let isReportedUnreadable = command.isUnreadable;
   const reportReadable = (isRead: boolean, sinceLastMs: number): void => {
-    if (isRead && isReportedUnreadable) batch.signal({ type: 'serviceRead' });
+    if (isRead && isReportedUnreadable) execution.signal({ type: 'serviceRead' });
     unreadMs = isRead ? 0 : unreadMs + Math.max(1, sinceLastMs);
     const isLong = unreadMs >= UNREADABLE_AFTER_MS;
-    if (isLong && !isReportedUnreadable) batch.signal({ type: 'serviceRead', reason: 'away' });
+    if (isLong && !isReportedUnreadable) execution.signal({ type: 'serviceRead', reason: 'away' });
     isReportedUnreadable = !isRead && (isReportedUnreadable || isLong);
   };
   const pollOnce = (): void => {
-    if (batch.generation !== generation || !batch.isRunning || attempt.isAbandoned()) return;
+    if (execution.generation !== generation || !execution.isRunning || attempt.isAbandoned()) return;
     // After a lost try, the next one continues with the observations that were kept.
     const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - polledAt));
     polledAt = temporal.clock.now;
@@ -226,7 +251,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     let isRead = false;
     for (const [at, run] of runs.entries()) {
       const before = memory[at] ?? NOT_OBSERVED;
-      const sight = batch.service.sight(run.runId);
+      const sight = execution.service.sight(run.runId);
       isRead ||= sight.kind !== 'unread';
       const { after, report } = observe(before, sight, {
         sinceLastMs,
@@ -237,14 +262,14 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
       const name = { place: run.place, attempt: run.attempt, runId: run.runId };
       if (report?.kind === 'completed') {
         const { kind: _, ...end } = report;
-        completions.push({ ...name, ...end, ...batch.service.failureOf(run.runId, end.outcome) });
+        completions.push({ ...name, ...end, ...execution.service.failureOf(run.runId, end.outcome) });
       } else if (report?.kind === 'overdue') {
-        checkOverdue(batch, run.runId);
+        checkOverdue(execution, run.runId);
         overdue.push({ ...name, reason: report.reason });
       }
     }
-    if (completions.length > 0) batch.receiver.report({ by: 'poll', completions });
-    if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
+    if (completions.length > 0) execution.receiver.report({ by: 'poll', completions });
+    if (overdue.length > 0) execution.signal({ type: 'runsOverdue', runs: overdue });
     reportReadable(isRead, sinceLastMs);
     const alive = memory.filter(({ isReported }) => !isReported).length;
     if (alive <= runs.length / 10 || agedMs >= 180_000 * Math.max(1, alive / 50)) return done();
@@ -254,62 +279,91 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
 }
 
 /** Checks that an overdue run is really stuck: a healthy run makes progress every few seconds. */
-function checkOverdue({ service, world }: SimBatch, runId: string): void {
+function checkOverdue({ service, world }: SimExecution, runId: string): void {
   const run = service.byId.get(runId);
   const isHealthy = run !== undefined && Number.isFinite(run.endsAt) && run.endsAt > world.now;
   world.claim(!isHealthy, () => `${runId} is healthy but was reported as overdue`);
   world.saw('a run that takes too long');
 }
 
+/** A page of the lists is read so often before the reading counts as incomplete. */
+const CLOSE_TRIES = 12;
+
 /** Closes the batch: compares its tally with the parts, and reports every run that belongs to no row as a duplicate. */
 export function close(
-  batch: SimBatch,
-  command: CommandOf<'close'>,
+  execution: SimExecution,
+  command: Omit<CommandOf<'close'>, 'type'>,
   attempt: Try,
-  done: (event: Event) => void,
+  done: (settled: Settled) => void,
+  tries = 1,
 ): void {
-  const { store, world } = batch;
+  const { store, world, batch, service, mark } = execution;
   const known = new Set<string>();
   let tally = NO_TALLY;
-  for (const part of store.parts.values()) {
+  for (const part of store.parts) {
     tally = addTallies(tally, part.tally);
     for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
   }
-  const rows = batch.params.rows + batch.passes.appendedThrough(batch.state.pass);
+  const rows = execution.params.rows + execution.passes.appendedThrough(execution.state.pass);
   const neverSent = !batch.wasCancelled ? 0 : rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
+  // Another execution has the batch: its parts count.
+  if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
   // One that Temporal has given up compares what it was given, but here the state may have more rows by now.
   world.claim(
-    attempt.isAbandoned() || JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
+    attempt.isAbandoned() ||
+      JSON.stringify(counted.outcomes) === JSON.stringify(execution.state.tally.outcomes),
     () =>
-      `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
+      `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(execution.state.tally.outcomes)}`,
   );
   if (command.evidence.length > 0) world.saw('evidence at the end');
   const finish = (listed: readonly SimRun[], isWhole: boolean): void => {
-    if (!isWhole) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
+    if (!isWhole && tries < CLOSE_TRIES)
+      return void attempt.worker.after(500, () => close(execution, command, attempt, done, tries + 1));
+    if (!isWhole) world.saw('an end without complete lists');
     // The real close also checks with Temporal right before it writes the files.
     if (attempt.isAbandoned()) return world.saw('an abandoned close wrote nothing');
-    const own = listed.filter(({ mark }) => mark === batch.mark);
+    const own = listed.filter((run) => run.mark === mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       ...command.evidence,
       ...store.evidence.values(),
     ];
-    const duplicates = new Set(all.map(({ runId }) => runId).filter((runId) => !known.has(runId)));
-    for (const runId of duplicates) batch.service.cancel(runId, batch.mark);
+    const duplicates = new Set([
+      ...all.map(({ runId }) => runId).filter((runId) => !known.has(runId)),
+      // The lists may not show any more what an earlier end has reported.
+      ...[...(store.duplicates ?? [])].filter((runId) => !known.has(runId)),
+    ]);
+    for (const runId of duplicates) {
+      if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
+      service.cancel(runId, mark);
+    }
+    if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
     try {
       store.write(() => (store.duplicates = duplicates));
-      done({ type: 'closed' });
+      store.areListsWhole = isWhole;
+      store.put(SUMMARY_FILE, summaryOf(execution));
+      store.summarizedPass = execution.state.pass;
+      done({});
     } catch (error) {
-      done({ type: 'storeFailed', item: 0, reason: String(error) });
+      done({ failure: storeFailed(String(error)) });
     }
   };
   if (world.plan.lists)
     readList(
-      batch,
+      execution,
       attempt,
-      { back: command.back, least: leastShown(known.size, batch.params.concurrency) },
+      { back: command.back, least: leastShown(known.size, execution.params.concurrency) },
       finish,
     );
   else finish([], true);
 }
+
+/** What a rebuild reads of a summary. */
+const summaryOf = ({ state, stack }: SimExecution) => ({
+  pass: state.pass,
+  ended_at: new Date(stack.clock.now).toISOString(),
+  outcomes: {},
+  requests: {},
+  duplicates: {},
+});

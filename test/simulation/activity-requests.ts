@@ -4,12 +4,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BatchRef } from '../../src/batch/workflow-ids.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
+import { summarizedPass } from '../../src/results/summary.ts';
+import { createContinued, readContinued } from '../../src/store/passes.ts';
+import { createStarted, replaceStarted } from '../../src/store/started.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { BoundActivities } from '../../workflows/activities.ts';
 import * as models from './activities.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import { otherFailure, storeFailed } from './failures.ts';
 import { withFileSlot } from './file-slots.ts';
+import { superseded } from './holding.ts';
+import { workflowIdIn } from './rebuilds.ts';
 import type { Try } from './temporal.ts';
 
 export type Settled = { readonly value?: unknown; readonly failure?: Error };
@@ -18,59 +23,82 @@ type Name = Exclude<keyof BoundActivities, 'queueRuns'>;
 type Input<N extends Name> = Omit<Parameters<Activities[N]>[0], keyof BatchRef>;
 
 /** The work of an activity on a worker; `input` belongs to the activity `name`. */
-export const requestActivity = (batch: SimBatch, name: keyof BoundActivities, input: unknown): Work =>
-  (REQUESTS[name as Name] as (batch: SimBatch, input: unknown) => Work)(batch, input);
+export const requestActivity = (execution: SimExecution, name: keyof BoundActivities, input: unknown): Work =>
+  (REQUESTS[name as Name] as (execution: SimExecution, input: unknown) => Work)(execution, input);
 
-const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Work } = {
+const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N>) => Work } = {
   loadBatch:
-    ({ params, service, store, state, world }, { continues }) =>
-    ({ isAbandoned }, done) => {
+    (execution, { continues }) =>
+    (attempt, done) => {
+      const { service, world } = execution;
       const serviceNowMs = service.clock.now;
-      if (continues === undefined) return done({ value: { params, serviceNowMs } });
-      const closed = JSON.parse(store.closed) as Snapshot;
-      world.claim(
-        isAbandoned() || isDeepStrictEqual(closed.params, JSON.parse(JSON.stringify(state.params))),
-        () => 'the batch goes on without limits that it had acknowledged',
-      );
-      done({ value: { params, closed, serviceNowMs } });
+      const load = async (): Promise<void> => {
+        if (!(await beginWith(execution, continues))) return done({ failure: superseded() });
+        const { params, store, state } = execution;
+        if (continues === undefined) return done({ value: { params, serviceNowMs } });
+        const closed = JSON.parse(store.closed) as Snapshot;
+        world.claim(
+          attempt.isAbandoned() || isDeepStrictEqual(closed.params, JSON.parse(JSON.stringify(state.params))),
+          () => 'the batch goes on without limits that it had acknowledged',
+        );
+        done({ value: { params, closed, serviceNowMs } });
+      };
+      world.wait(load());
     },
-  loadPass: (batch, input) => (_, done) =>
-    models.loadPass(batch, { type: 'loadPass', ...input }, (event) => done(settled(event))),
-  reconcileRuns: (batch, input) => (attempt, done) =>
-    models.reconcile(batch, { type: 'reconcile', ...input }, attempt, (value) => done({ value })),
-  pollRuns: (batch, input) => (attempt, done) =>
-    models.poll(batch, { type: 'poll', poll: 0, ...input }, attempt, () => done({})),
-  cancelRuns: (batch, input) => (_, done) =>
-    models.cancelRuns(batch, { type: 'cancelRuns', id: 0, ...input }, () => done({})),
-  collectRows: (batch, input) => (attempt, done) =>
-    withFileSlot(batch.world, attempt, (isSlow, over) =>
-      models.collect(batch, { type: 'collect', ...input, isSlow }, attempt, (event) => {
+  loadPass: (execution, input) => (_, done) =>
+    models.loadPass(execution, { type: 'loadPass', ...input }, (event) => done(settled(event))),
+  reconcileRuns: (execution, input) => (attempt, done) =>
+    models.reconcile(execution, { type: 'reconcile', ...input }, attempt, (value) => done({ value })),
+  pollRuns: (execution, input) => (attempt, done) =>
+    models.poll(execution, { type: 'poll', poll: 0, ...input }, attempt, () => done({})),
+  cancelRuns: (execution, input) => (attempt, done) =>
+    models.cancelRuns(execution, { type: 'cancelRuns', id: 0, ...input }, attempt, done),
+  collectRows: (execution, input) => (attempt, done) =>
+    withFileSlot(execution.world, attempt, (isSlow, over) =>
+      models.collect(execution, { type: 'collect', ...input, isSlow }, attempt, (result) => {
         over();
-        done(settled(event));
+        done(result);
       }),
     ),
-  keepEvidence: (batch, input) => (_, done) =>
-    models.keepEvidence(batch, { type: 'keepEvidence', ...input }, (event) => done(settled(event))),
-  keepLog: (batch, input) => (_, done) =>
-    models.keepLog(batch, { type: 'keepLog', ...input }, (event) => done(settled(event))),
-  notify: (batch, { notice }) => {
-    const issued = batch.receivers.issue(batch, notice);
+  keepEvidence: (execution, input) => (_, done) =>
+    models.keepEvidence(execution, { type: 'keepEvidence', ...input }, (event) => done(settled(event))),
+  keepLog: (execution, input) => (_, done) =>
+    models.keepLog(execution, { type: 'keepLog', ...input }, (event) => done(settled(event))),
+  notify: (execution, { notice }) => {
+    const issued = execution.batch.receivers.issue(execution, notice);
     return (attempt, done) => issued(attempt, (event) => done(settled(event)));
   },
-  finalizeBatch: (batch, { closed, ...input }) => {
-    batch.closedAt = batch.world.now;
+  finalizeBatch: (execution, { closed, ...input }) => {
     const text = JSON.stringify(closed);
-    return (attempt, done) =>
-      models.close(batch, { type: 'close', ...input }, attempt, (event) => {
-        if (event.type === 'closed') batch.store.closed = text;
-        done(settled(event));
+    if (execution.isHolder) execution.batch.closedAt = execution.world.now;
+    return (attempt, done) => {
+      models.close(execution, input, attempt, (result) => {
+        if (result.failure === undefined) execution.store.closed = text;
+        done(result);
       });
+    };
   },
 };
+
+/** What started.json says of an execution that begins, or continues an end; false if another one has the batch. */
+async function beginWith(execution: SimExecution, continues: number | undefined): Promise<boolean> {
+  const { batch, stack, runId } = execution;
+  const { asStore } = batch.store;
+  const run = { workflow: { workflowId: workflowIdIn(batch), runId }, holder: stack.holder };
+  if (continues === undefined) {
+    const at = new Date(stack.clock.now).toISOString();
+    const isNew = await createStarted(asStore, { at, serviceNowMs: batch.service.clock.now, ...run });
+    return isNew || batch.store.started?.workflow.runId === runId;
+  }
+  const pass = (await summarizedPass(asStore)) ?? 0;
+  const isFirst = await createContinued(asStore, pass, run.workflow);
+  if (!isFirst && (await readContinued(asStore, pass))?.runId !== runId) return false;
+  await replaceStarted(asStore, async () => run);
+  return true;
+}
 
 function settled(event: Event): Settled {
   if (event.type === 'storeFailed') return { failure: storeFailed(event.reason) };
   if (event.type === 'notified' && event.reason !== undefined) return { failure: otherFailure(event.reason) };
-  if (event.type === 'passLoaded') return { value: event };
-  return event.type === 'partCollected' ? { value: event.result } : {};
+  return event.type === 'passLoaded' ? { value: event } : {};
 }

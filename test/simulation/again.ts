@@ -5,6 +5,7 @@ import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/t
 import { laneOf, lanesOf, numberOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { replaces, isFetched } from '../../src/results/row-record.ts';
+import { passName } from '../../src/store/passes.ts';
 import type { SimRecord, SimStore } from './store.ts';
 import type { World } from './world.ts';
 
@@ -15,6 +16,9 @@ const ROWS_MOST = 20;
 
 type Pass = { readonly segments: readonly PassSegment[]; readonly appended: number };
 
+/** A pass of a rebuild adds no rows. */
+const REBUILD: Pass = { segments: [], appended: 0 };
+
 export class Passes {
   readonly #passes: Pass[] = [];
   readonly #appended: number[] = [];
@@ -23,8 +27,13 @@ export class Passes {
   /** The paid run whose files a place fetches, by the place. */
   readonly #fetched = new Map<number, string>();
   readonly #lastNumbers: number[];
+  /** The number of the row that was first at a place. */
+  readonly #rows = new Map<number, number>();
 
   constructor(params: BatchParams) {
+    for (const [lane, { segments }] of lanesOf(params).entries())
+      for (const { first, count } of segments)
+        for (let at = 0; at < count; at += 1) this.#rows.set(placeIn(lane, first + at), this.#rows.size + 1);
     this.#lastNumbers = lanesOf(params).map(({ segments }) =>
       segments.reduce((sum, { count }) => sum + count, 0),
     );
@@ -51,6 +60,19 @@ export class Passes {
     return FIRST_PASS + 1 + at;
   }
 
+  placeBefore(place: number): number | undefined {
+    return this.#before.get(place);
+  }
+
+  rowOf(place: number): number {
+    return this.#rows.get(this.firstPlaceOf(place)) ?? 0;
+  }
+
+  /** A rebuild has created a pass of its own. */
+  addRebuild(): void {
+    this.#passes.push(REBUILD);
+  }
+
   fetchedAt(place: number): string | undefined {
     return this.#fetched.get(place);
   }
@@ -63,7 +85,7 @@ export class Passes {
   /** Adds rows that have a record, and no place that replaced it, and sometimes new rows; false if there are none. */
   add(world: World, store: SimStore, mayAppend = true): boolean {
     const replaced = new Set(this.#before.values());
-    const records = [...store.parts.values()].flatMap(({ rows }) => rows);
+    const records = store.parts.flatMap(({ rows }) => rows);
     const best = this.results(store);
     // `retry --outcome succeeded` sends rows again that have a result already.
     const isAll = world.chance(0.5);
@@ -86,7 +108,11 @@ export class Passes {
       return first;
     };
     const fresh = take(appended, true);
-    for (let at = 0; at < appended; at += 1) this.#appended.push(placeIn(lane, fresh + at));
+    for (let at = 0; at < appended; at += 1) {
+      const place = placeIn(lane, fresh + at);
+      this.#appended.push(place);
+      this.#rows.set(place, this.#rows.size + 1);
+    }
     const again = take(wanted.length, false);
     for (const [at, { end, outcome }] of wanted.entries()) {
       const place = placeIn(lane, again + at);
@@ -97,6 +123,9 @@ export class Passes {
       if (outcome === 'failed' && paid !== undefined && world.chance(0.9)) this.#fetched.set(place, paid);
     }
     this.#passes.push({ segments, appended });
+    const file = { at: new Date(world.now).toISOString(), kind: appended > 0 ? 'append' : 'retry', segments };
+    const added = appended > 0 ? { appended: { folder: `p${this.newest}`, rows: appended } } : {};
+    store.put(passName(this.newest), { ...file, ...added });
     return true;
   }
 
@@ -133,7 +162,7 @@ export class Passes {
   results(store: SimStore): ReadonlyMap<number, Outcome> {
     const best = new Map<number, Outcome>();
     // Parts are in the order in which they were written, so that the earlier place of a row comes first.
-    for (const { rows } of store.parts.values())
+    for (const { rows } of store.parts)
       for (const record of rows) {
         const { place } = record.end;
         best.set(place, betterOf(record, best.get(this.#before.get(place) ?? 0)));
@@ -144,7 +173,7 @@ export class Passes {
   /** How many rows have ever succeeded, at whichever of their places. */
   successes(store: SimStore): number {
     const rows = new Set<number>();
-    for (const { rows: records } of store.parts.values())
+    for (const { rows: records } of store.parts)
       for (const { end, outcome } of records)
         if (outcome === 'succeeded') rows.add(this.firstPlaceOf(end.place));
     return rows.size;

@@ -5,7 +5,7 @@ import type { RunCost } from '../../src/batch/events.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/sending-limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
 import type { State } from '../../src/batch/state/state.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
@@ -49,7 +49,7 @@ function paramsInFull({ params }: State): State['params'] {
 }
 
 /** What a run has cost until now. */
-function billedNano({ state, world }: SimBatch, run: SimRun): number {
+function billedNano({ state, world }: SimExecution, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
   const most = attemptCost(paramsInFull(state), { gpu: gpuOf(state, run) });
   return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
@@ -57,7 +57,7 @@ function billedNano({ state, world }: SimBatch, run: SimRun): number {
 
 /** A run that has not ended, or whose record says too little, has no known cost. */
 export function costOf(
-  batch: SimBatch,
+  batch: SimExecution,
   records: readonly SimRecord[],
 ): Pick<SimPart, 'tally' | 'unpriced' | 'unpricedRungs' | 'costs'> {
   const { world, service, state } = batch;
@@ -89,7 +89,7 @@ export function costOf(
  * The cost of the first run of each attempt. If the service made more than one, each of them may be the one that the batch
  * knows, so the cheapest counts.
  */
-function firstRunsNano(batch: SimBatch): number {
+function firstRunsNano(batch: SimExecution): number {
   const least = new Map<string, { nano: number; isWanted: boolean }>();
   for (const run of batch.service.runs) {
     if (run.mark !== batch.mark) continue;
@@ -104,7 +104,7 @@ function firstRunsNano(batch: SimBatch): number {
 }
 
 /** Whether the run was made for a request that was turned away, and its row still waits. */
-function mayAdopt({ state }: SimBatch, { place, attempt }: SimRun): boolean {
+function mayAdopt({ state }: SimExecution, { place, attempt }: SimRun): boolean {
   const row = state.rows.get(place);
   return row?.phase === 'waiting' && row.attempt === attempt && row.turnedAway !== undefined;
 }
@@ -123,7 +123,7 @@ export class BudgetCheck {
   #mostNano = 0;
 
   /** When a group is sent. */
-  checkSend({ state, world }: SimBatch): void {
+  checkSend({ state, world }: SimExecution): void {
     if (state.params.attemptCostNano === undefined) return;
     const counted = countedNano(inFull(state));
     world.saw('sent within a budget');
@@ -133,7 +133,7 @@ export class BudgetCheck {
   }
 
   /** After each workflow task of the batch. */
-  check(batch: SimBatch): void {
+  check(batch: SimExecution): void {
     const { state, world } = batch;
     if (state.params.attemptCostNano === undefined) return;
     this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Number.POSITIVE_INFINITY);

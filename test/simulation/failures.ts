@@ -12,7 +12,8 @@ export const storeFailed = (reason: string): ApplicationFailure =>
 
 export const otherFailure = (reason: string): ApplicationFailure => ApplicationFailure.nonRetryable(reason);
 
-export const groupFailure = (ending: Exclude<Ending, { kind: 'result' }>): Error =>
-  ending.kind === 'stopped'
-    ? new CancelledFailure('stopped')
-    : new TimeoutFailure('the worker was lost', ending.details, 'HEARTBEAT');
+export function groupFailure(ending: Exclude<Ending, { kind: 'result' }>): Error {
+  if (ending.kind === 'failed') return ending.error;
+  if (ending.kind === 'stopped') return new CancelledFailure('stopped');
+  return new TimeoutFailure('the worker was lost', ending.details, 'HEARTBEAT');
+}

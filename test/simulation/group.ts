@@ -12,7 +12,9 @@ const GROUP_MS = 180_000;
 export type Ending =
   | { readonly kind: 'result'; readonly result: GroupResult }
   | { readonly kind: 'lost'; readonly details: GroupResult | undefined }
-  | { readonly kind: 'stopped' };
+  | { readonly kind: 'stopped' }
+  /** It has sent nothing. */
+  | { readonly kind: 'failed'; readonly error: Error };
 type Answer = 'taken' | 'abandoned' | 'nothing';
 
 /** `ended` is called once, by the worker's result or by a timeout. */
@@ -23,6 +25,7 @@ export function openGroup(
 ): {
   readonly heartbeat: (result: GroupResult) => Answer;
   readonly complete: (result: GroupResult) => Answer;
+  readonly fail: (error: Error) => Answer;
   /** Asks the worker to start no further POST. A group that no worker has taken ends without having sent anything. */
   readonly stop: () => void;
 } {
@@ -64,5 +67,6 @@ export function openGroup(
       if (isOpen && details === undefined) end({ kind: 'stopped' });
     },
     complete: (result) => answer(() => end({ kind: 'result', result })),
+    fail: (error) => answer(() => end({ kind: 'failed', error })),
   };
 }

@@ -35,7 +35,7 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
     else checkRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
   checkAccount(world, batch);
-  batch.receivers.check(batch);
+  if (batch.holder.state.finished) batch.receivers.check(batch.holder);
 }
 
 function placesOf({ params, passes }: SimBatch): readonly number[] {
@@ -49,7 +49,7 @@ function placesOf({ params, passes }: SimBatch): readonly number[] {
 
 function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord> {
   const records = new Map<number, SimRecord>();
-  for (const { rows } of batch.store.parts.values()) {
+  for (const { rows } of batch.store.parts) {
     for (const record of rows) {
       world.claim(!records.has(record.end.place), () => `row ${record.end.place} is in two parts`);
       records.set(record.end.place, record);
@@ -101,7 +101,7 @@ function checkRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): vo
     if (!isOwn) verdict.foreign += 1;
     world.claim(isOwn, () => `row ${row.row} names ${runId}, which is not its run`);
   }
-  checkBought(world, row, verdict);
+  checkBought(world, batch, row, verdict);
   checkSuccess(world, row, verdict);
   const failures = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
   const climbs = (world.plan.ladder?.length ?? 1) - 1;
@@ -117,38 +117,52 @@ function checkRun(
   verdict: Verdict,
 ): void {
   const record = attempts.find(({ attempt }) => attempt === run.attempt);
-  const isNamed =
-    record?.runId === run.id || batch.store.duplicates?.has(run.id) === true || batch.store.late.has(run.id);
-  if (isNamed || isRisk(record)) return;
-  // The batch cannot know a run that appeared after the close, or in no list and no webhook.
-  const isKnowable = batch.evidence.has(run.id) || (world.plan.lists && !isAfterClose(batch, run));
-  if (!isKnowable) return world.saw('a run that the batch cannot know');
+  if (record?.runId === run.id || isReported(batch, run) || isRisk(record)) return;
+  if (!isKnowable(batch, run)) return world.saw('a run that the batch cannot know');
   // The summary says so: a write to the store took long, and the state has no room for all runs that were seen.
-  if (batch.state.isEvidenceLost && !world.plan.lists)
+  if (batch.holder.state.isEvidenceLost && !world.plan.lists)
     return world.saw('evidence lost, and the summary says so');
   verdict.unreported += 1;
   world.claim(false, () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`);
 }
 
-const isAfterClose = (batch: SimBatch, run: SimRun): boolean => run.listedAt > batch.closedAt;
+/** The batch cannot know a run that appeared after the close, or in no list and no webhook. */
+const isKnowable = (batch: SimBatch, run: SimRun): boolean =>
+  batch.holder.evidence.has(run.id) || (batch.world.plan.lists && isListed(batch, run));
 
-/** A second run of a row needs a reason: the earlier one ended without success, or the batch could not know it. */
-function checkBought(world: World, { row, attempts, runs }: Row, verdict: Verdict): void {
+/** Whether the lists showed it when the batch closed; the summary says if they could not be read. */
+const isListed = ({ closedAt, store, world: { plan } }: SimBatch, { listedAt, endsAt }: SimRun): boolean =>
+  listedAt <= closedAt &&
+  store.areListsWhole &&
+  endsAt + (plan.retentionMs ?? Number.POSITIVE_INFINITY) > closedAt;
+
+/**
+ * A second run of a row needs a reason: the earlier one ended without success, or the batch could not know it. Where the service has
+ * made two runs of one request, one of them may be the reason, and the other one has to be reported.
+ */
+function checkBought(world: World, batch: SimBatch, { row, attempts, runs }: Row, verdict: Verdict): void {
   const wanted = runs.filter(({ isExtra }) => !isExtra);
   for (const [index, run] of wanted.entries()) {
     const earlier = wanted[index - 1];
     if (earlier === undefined) continue;
     const wasRetried =
       earlier.attempt < run.attempt && earlier.endsAt <= run.createdAt && earlier.outcome !== 'succeeded';
-    // The service made two runs for one of these attempts, and the other one may be the attempt's own run.
+    if (wasRetried || isRisk(attempts.find(({ attempt }) => attempt === earlier.attempt))) continue;
     const isOneOfTwo = (one: SimRun): boolean =>
       runs.some((other) => other !== one && other.attempt === one.attempt);
-    if (isOneOfTwo(earlier) || isOneOfTwo(run)) continue;
-    if (isRisk(attempts.find(({ attempt }) => attempt === earlier.attempt))) continue;
-    if (!wasRetried) verdict.duplicates += 1;
-    world.claim(wasRetried, () => `row ${row} was bought twice: ${earlier.id} and ${run.id}`);
+    const hasTwin = isOneOfTwo(earlier) || isOneOfTwo(run);
+    const isSaid = [earlier, run].some((one) => isReported(batch, one) || !isKnowable(batch, one));
+    if (hasTwin && isSaid) {
+      world.saw('bought twice beside a twin, and reported');
+      continue;
+    }
+    verdict.duplicates += 1;
+    world.claim(false, () => `row ${row} was bought twice: ${earlier.id} and ${run.id}`);
   }
 }
+
+const isReported = ({ store }: SimBatch, { id }: SimRun): boolean =>
+  store.duplicates?.has(id) === true || store.late.has(id);
 
 /** Whether the attempt was abandoned, and so reported as possible spend. */
 const isRisk = (record: PastAttempt | undefined): boolean =>
@@ -171,7 +185,7 @@ function checkSuccess(world: World, { row, outcome, attempts, runs }: Row, verdi
 
 /** Checks the sums of rows, POSTs and unconfirmed attempts. */
 function checkAccount(world: World, batch: SimBatch): void {
-  const { ledger, tally, pass } = batch.state;
+  const { ledger, tally, pass } = batch.holder.state;
   const rows = batch.params.rows + batch.passes.appendedThrough(pass);
   const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, duplicates } = ledger;
   world.claim(rowsDone(tally) === rows, () => `${rowsDone(tally)} of ${rows} rows are counted`);
@@ -180,7 +194,10 @@ function checkAccount(world: World, batch: SimBatch): void {
     tally.outcomes.succeeded === successes,
     () => `${successes} rows have succeeded, ${tally.outcomes.succeeded} have kept it`,
   );
-  world.claim(batch.state.params.rows === rows, () => `${batch.state.params.rows} of ${rows} rows are known`);
+  world.claim(
+    batch.holder.state.params.rows === rows,
+    () => `${batch.holder.state.params.rows} of ${rows} rows are known`,
+  );
   world.claim(
     sent === accepted + rejected + throttled + blocked + unconfirmed,
     () => `the ledger does not add up: ${JSON.stringify(ledger)}`,
@@ -190,7 +207,9 @@ function checkAccount(world: World, batch: SimBatch): void {
     () => `${stillUnconfirmed(ledger)} attempts are still unconfirmed`,
   );
   const begun = batch.service.begun[batch.mark] ?? 0;
-  world.claim(sent >= begun, () => `${begun} POSTs were started, ${sent} are in the ledger`);
+  // A rebuild knows of requests only by their runs.
+  const isRebuilt = batch.store.started?.rebuiltPass !== undefined;
+  world.claim(isRebuilt || sent >= begun, () => `${begun} POSTs were started, ${sent} are in the ledger`);
   const bought = batch.service.runs.filter(({ mark }) => mark === batch.mark);
   const known = knownRuns(ledger);
   // The close reports what a list showed only after a step of Temporal's clock had made its absence look proved.

@@ -2,35 +2,36 @@
 // which its timers run. Only what the batch has published counts, because that is what people see.
 
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 
 const LOOK_MS = 5_000;
 /** A minute, and what an outage of Temporal or a signal that is late may add. */
 const SILENT_MS = 100_000;
 
-/** Looks at the batch until it is over. */
-export function watchLiveness(batch: SimBatch): void {
-  const { world, temporal } = batch;
+/** Looks at the batch until its execution has ended. */
+export function watchLiveness(execution: SimExecution): void {
+  const { world, temporal } = execution;
   let seen = '';
   let stillMs = 0;
   // Timers of a clock that was set back wait until it shows again what it had shown; one that is set forward lets them fire.
   let latest = temporal.clock.latest;
   const look = (): void => {
-    const now = progress(batch.state);
-    const { phases, overdue, finished, pass, nextGroup, nextPart } = batch.state;
+    const now = progress(execution.state);
+    const { phases, overdue, finished, pass, nextGroup, nextPart } = execution.state;
     // A pass may be sent and end between two looks.
-    const counts = `${batch.generation} ${pass} ${nextGroup} ${nextPart} ${countsOf(now)}`;
+    const counts = `${execution.generation} ${pass} ${nextGroup} ${nextPart} ${countsOf(now)}`;
     const mayEnd = phases.sending + phases.running > overdue.size;
-    if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, stillMs] = [counts, 0];
-    else if (stillMs > SILENT_MS) check(batch);
+    if (!execution.isRunning || execution.stack.isOff || finished || mayEnd || counts !== seen)
+      [seen, stillMs] = [counts, 0];
+    else if (stillMs > SILENT_MS) check(execution);
     stillMs += Math.max(0, Math.min(LOOK_MS, temporal.clock.now - latest));
     latest = temporal.clock.latest;
-    if (!batch.isOver) world.after(LOOK_MS, look);
+    if (execution.isRunning && !execution.batch.isOver) world.after(LOOK_MS, look);
   };
   world.after(LOOK_MS, look);
 }
 
-function check({ world, shown, mark, state }: SimBatch): void {
+function check({ world, shown, mark, state }: SimExecution): void {
   const why = shown?.pauses[0]?.kind ?? shown?.reason;
   world.saw(`stood still: ${why === undefined ? 'no reason' : nameOf(shown, why)}`);
   world.claim(

@@ -1,6 +1,7 @@
 // Simulates many seeds, one after the other, and sums up the results.
 
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
+import { FREEDOMS_SEEN } from './freedoms.ts';
 import { planOf, type Size } from './plan.ts';
 import { explain, simulate, type Result } from './simulate.ts';
 
@@ -75,6 +76,7 @@ export const SOMETIMES = [
   'an estimate used',
   'useful concurrency found',
   'cap halved',
+  ...Object.values(FREEDOMS_SEEN).flat(),
 ] as const;
 
 export async function simulateMany(from: number, seeds: number, size: Size = 'small'): Promise<Sum> {

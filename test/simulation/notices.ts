@@ -3,7 +3,7 @@
 import { nameOf } from '../../src/batch/decisions/notify.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Notice } from '../../src/batch/notices/notice.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import type { Try } from './temporal.ts';
 
 export class SimReceivers {
@@ -11,7 +11,7 @@ export class SimReceivers {
   readonly #received = new Map<string, { readonly numbers: Set<number>; commands: number }>();
 
   /** The activity of a notification. */
-  issue(batch: SimBatch, notice: Notice): (attempt: Try, done: (event: Event) => void) => void {
+  issue(batch: SimExecution, notice: Notice): (attempt: Try, done: (event: Event) => void) => void {
     const { world, state } = batch;
     const { number, to, pass } = notice;
     const name = `${pass} ${nameOf(notice)} ${to}`;
@@ -35,7 +35,7 @@ export class SimReceivers {
   }
 
   /** A batch that ended has tried to notify all its targets. */
-  check({ state, world }: SimBatch): void {
+  check({ state, world }: SimExecution): void {
     for (const to of state.params.notify ?? [])
       world.claim(
         this.#received.has(`${state.pass} done ${to}`),

@@ -2,6 +2,7 @@
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { budgetOf, type Budget } from './budget.ts';
+import { freedomsOf, type Freedoms } from './freedoms.ts';
 import { ladderOf, type Ladder } from './ladder.ts';
 import { poolOf, type PoolPlan } from './pool.ts';
 import { DEFAULT_TIMING, type BatchParams, type LaneSpec, type Timing } from '../../src/batch/params.ts';
@@ -112,7 +113,8 @@ export type Plan = {
   readonly rates: Rates;
 } & Partial<Budget> &
   Partial<Ladder> &
-  Partial<PoolPlan>;
+  Partial<PoolPlan> &
+  Freedoms;
 
 /** The timing of a service that responds immediately. */
 const QUICK: Timing = {
@@ -194,7 +196,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const reserve = isEstimate ? { reserve: 'p99' as const } : {};
   const pool = isLarge ? {} : poolOf(plan);
   const whole = { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve, ...pool };
-  return withFileSlots(withNotify(withAuto(whole, draw), draw), draw, isLarge);
+  const drawn = withFileSlots(withNotify(withAuto(whole, draw), draw), draw, isLarge);
+  return { ...drawn, ...freedomsOf(drawn, isLarge) };
 }
 
 /** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
@@ -262,7 +265,28 @@ function failAfterOf(draw: () => number, rows: number): Pick<Plan, 'failAfter'> 
   return { failAfter: draw() < 0.5 ? { share } : { rows: Math.ceil(share * rows) } };
 }
 
-/** Finds a smaller plan that still fails: removes faults one by one, then rows. */
+/** What a plan may have, alone or together; each group can be left out. */
+const OPTIONAL: readonly (readonly (keyof Plan)[])[] = [
+  ['cancelAtMs'],
+  ['retriesAfterEndMs'],
+  ['notify'],
+  ['reserve'],
+  ['canary'],
+  ['maxCostNano', 'lanes', 'attemptCostNano'],
+  ['lanes', 'ladder', 'needs'],
+  ['fileSlots'],
+  ['pool', 'poolSize', 'poolTrouble'],
+  ['adaptive'],
+  ['off'],
+  ['rebuilds'],
+  ['version'],
+  ['olderWorkers'],
+  ['forever'],
+  ['retentionMs'],
+  ['obeys'],
+];
+
+/** Finds a smaller plan that still fails: removes faults one by one, then what else it has, then rows. */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let least = plan;
   const tryOne = async (smaller: Plan): Promise<void> => {
@@ -270,34 +294,23 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   };
   for (const fault of FAULTS)
     if (least.rates[fault] > 0) await tryOne({ ...least, rates: { ...least.rates, [fault]: 0 } });
-  const { cancelAtMs: _, ...uncancelled } = least;
-  if (least.cancelAtMs !== undefined) await tryOne(uncancelled);
   if (least.commands.length > 0) await tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) await tryOne({ ...least, retriesAtMs: [] });
-  const { retriesAfterEndMs: ______________, ...endedOnce } = least;
-  if (least.retriesAfterEndMs !== undefined) await tryOne(endedOnce);
-  const { notify: _____________, ...unnotified } = least;
-  if (least.notify !== undefined) await tryOne(unnotified);
-  const { reserve: _________, ...inFull } = least;
-  if (least.reserve !== undefined) await tryOne(inFull);
-  const { canary: ________, ...withoutCanary } = least;
-  if (least.canary !== undefined) await tryOne(withoutCanary);
-  const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
-  if (least.maxCostNano !== undefined) await tryOne(unlimited);
-  const { lanes: _____, ladder: ______, needs: _______, ...inOneLane } = least;
-  if (least.lanes !== undefined) await tryOne(inOneLane);
+  for (const names of OPTIONAL)
+    if (names.some((name) => least[name] !== undefined)) await tryOne(without(least, names));
   if (least.batches > 1) await tryOne({ ...least, batches: 1 });
   if (least.workers > 1) await tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) await tryOne({ ...least, strangers: 0 });
-  const { fileSlots: ________________, ...withSlots } = least;
-  if (least.fileSlots !== undefined) await tryOne(withSlots);
-  const { pool: ___________, poolSize: ____________, ...alone } = least;
-  if (least.pool !== undefined) await tryOne(alone);
-  const { adaptive: __________, ...fixed } = least;
-  if (least.adaptive !== undefined) await tryOne(fixed);
+  for (const rebuild of least.rebuilds ?? [])
+    await tryOne({ ...least, rebuilds: (least.rebuilds ?? []).filter((one) => one !== rebuild) });
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
     if (least.lanes === undefined) await tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4])
     if (concurrency < least.concurrency) await tryOne({ ...least, concurrency });
   return least;
 }
+
+const without = (plan: Plan, names: readonly (keyof Plan)[]): Plan =>
+  Object.fromEntries(
+    Object.entries(plan).filter(([name]) => !names.includes(name as keyof Plan)),
+  ) as unknown as Plan;

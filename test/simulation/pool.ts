@@ -6,7 +6,7 @@ import type { Usage } from '../../src/batch/pool/messages.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import type { Plan } from './plan.ts';
 import type { SimTemporal } from './temporal.ts';
 import type { World } from './world.ts';
@@ -43,7 +43,7 @@ const OTHER = 'another member';
 
 class SimPool {
   state: PoolState;
-  readonly batches = new Map<string, SimBatch>();
+  readonly batches = new Map<string, SimExecution>();
   readonly #world: World;
   readonly #temporal: SimTemporal;
   #other = { life: 1, number: 0, epoch: 0, limit: 0, used: 0 };
@@ -143,7 +143,7 @@ const POOLS = new WeakMap<World, SimPool>();
 
 /** Delivers a report, unless the pool cannot be reached; `done` is called once. */
 export function reportTo(
-  batch: SimBatch,
+  batch: SimExecution,
   { usage }: { readonly usage: Usage },
   done: (error?: Error) => void,
 ): void {
@@ -171,7 +171,7 @@ export function reportTo(
 }
 
 /** Before a group is sent: the batch keeps to its grant, and the pool counts on it. */
-export function checkGrant({ state, world, mark }: SimBatch): void {
+export function checkGrant({ state, world, mark }: SimExecution): void {
   const { membership } = state;
   world.claim(
     (membership === undefined) === (world.plan.pool === undefined),

@@ -1,7 +1,7 @@
 // Simulates the receiver of a batch: it confirms webhooks, and gives ends to a group that waits for them, else signals them.
 
 import type { RunEnds } from '../../src/batch/events.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import { completionOf, type SimRun } from './service.ts';
 import type { SimWorker } from './worker.ts';
 
@@ -10,12 +10,12 @@ type Go = (ends: RunEnds) => void;
 const HELD_MOST_MS = 10_000;
 
 export class SimReceiver {
-  readonly #batch: SimBatch;
+  readonly #batch: SimExecution;
   readonly #pickWorker: () => SimWorker;
   /** Groups that wait for ends of runs. */
   readonly #waiting = new Set<Go>();
 
-  constructor(batch: SimBatch, pickWorker: () => SimWorker) {
+  constructor(batch: SimExecution, pickWorker: () => SimWorker) {
     this.#batch = batch;
     this.#pickWorker = pickWorker;
   }

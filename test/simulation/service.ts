@@ -28,6 +28,8 @@ export type SimRun = AttemptRef & {
   readonly gpu?: string;
   /** The service made it in addition to another run, or although the response denied it. */
   readonly isExtra: boolean;
+  /** The number of the stack that sent the request. */
+  readonly stack: number;
   cancelledBy?: number;
 };
 
@@ -82,7 +84,7 @@ export class SimService {
   }
 
   /** Handles one POST whose first byte is written now. */
-  post(mark: number, name: SentAttempt): Posted {
+  post(mark: number, name: SentAttempt, stack: number): Posted {
     const world = this.#world;
     this.begun[mark] = (this.begun[mark] ?? 0) + 1;
     const afterMs = world.between(1, LATENCY_MS);
@@ -92,9 +94,12 @@ export class SimService {
     });
     const lost = { error: 'other side closed' };
     const refused = (facts: Omit<PostFacts, 'begun'>): Posted => {
-      if (world.shouldInject('refusedAlthoughMade') && this.#canBeFound()) this.#create(name, mark, true);
+      if (world.shouldInject('refusedAlthoughMade') && this.#canBeFound())
+        this.#create(name, mark, { stack, isExtra: true });
       return answer(facts);
     };
+    if (world.isForever('errors')) return answer({ status: 502, detail: 'Bad Gateway' });
+    if (world.isForever('pages')) return answer({ status: 200, detail: '<!doctype html><title>Sign in' });
     if (world.shouldInject('lostRequest')) return answer(lost);
     if (world.shouldInject('errorBefore')) return answer({ status: 500, detail: 'Internal Server Error' });
     if (world.shouldInject('busy')) return refused({ status: 429, ...this.#retryAfter() });
@@ -105,12 +110,13 @@ export class SimService {
     }
     if (world.shouldInject('lateRun')) {
       // A proxy delays the request, and it arrives after the sender's timeout.
-      world.after(world.between(0, this.#timing.postDeadlineMs), () => this.#create(name, mark));
+      world.after(world.between(0, this.#timing.postDeadlineMs), () => this.#create(name, mark, { stack }));
       return answer(lost);
     }
-    const run = this.#create(name, mark);
-    if (world.shouldInject('twin') && this.#canBeFound()) this.#create(name, mark, true);
+    const run = this.#create(name, mark, { stack });
+    if (world.shouldInject('twin') && this.#canBeFound()) this.#create(name, mark, { stack, isExtra: true });
     if (world.shouldInject('lostAnswer')) return answer(lost);
+    if (world.isForever('errors with runs')) return answer({ status: 500, detail: 'Internal Server Error' });
     if (world.shouldInject('errorAfter')) return answer({ status: 502, detail: '<html>Bad Gateway</html>' });
     if (world.shouldInject('garbage')) return answer({ status: 200, detail: 'OK' });
     if (world.shouldInject('workerError'))
@@ -127,8 +133,9 @@ export class SimService {
   sight(runId: string): Sight {
     const world = this.#world;
     if (this.#readsAwayUntil > world.now || world.shouldInject('brokenRead')) return { kind: 'unread' };
+    if (world.isForever('reads away')) return { kind: 'unread' };
     const run = this.byId.get(runId);
-    if (run === undefined) return { kind: 'missing' };
+    if (run === undefined || this.isForgotten(run)) return { kind: 'missing' };
     const wrong = this.#wrongAnswerAbout(runId);
     if (wrong === 'missing') return { kind: 'missing' };
     if (wrong === 'other') return { kind: 'unread' };
@@ -137,7 +144,7 @@ export class SimService {
       kind: 'run',
       serviceNowMs: this.clock.now,
       run: {
-        status: hasEnded ? STATUS[run.outcome] : 'running',
+        status: hasEnded ? STATUS_OF[run.outcome] : 'running',
         endedAtMs: hasEnded ? run.updatedAtMs : undefined,
         liveStatus: undefined,
         progress: 0,
@@ -156,9 +163,11 @@ export class SimService {
     return { failure: 'out-of-memory' };
   }
 
-  /** Whether the outputs of a succeeded run can be fetched. */
-  showsOutputs(runId: string): boolean {
-    return this.#wrongAnswerAbout(runId) === undefined;
+  /** `empty`: the service shows the run, and no outputs. */
+  outputsOf(runId: string): 'shown' | 'hidden' | 'empty' {
+    const wrong = this.#wrongAnswerAbout(runId);
+    if (wrong === undefined) return 'shown';
+    return wrong === 'no outputs' ? 'empty' : 'hidden';
   }
 
   #wrongAnswerAbout(runId: string): WrongAnswer['kind'] | undefined {
@@ -174,11 +183,22 @@ export class SimService {
 
   /** Returns a page of the run list, newest first, with at most `plan.pageRuns` runs. */
   page(offset: number): readonly SimRun[] | undefined {
-    if (this.#world.shouldInject('brokenList')) return undefined;
-    const listed = this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
+    if (this.#world.shouldInject('brokenList') || this.#world.isForever('lists away')) return undefined;
+    const listed = this.runs.filter(
+      (run) =>
+        run.listedAt <= this.#world.now && !this.isForgotten(run, 'a run that the lists have forgotten'),
+    );
     return listed
       .sort((a, b) => b.createdAtMs - a.createdAtMs)
       .slice(offset, offset + this.#world.plan.pageRuns);
+  }
+
+  /** Whether the service has deleted the run. */
+  isForgotten({ endsAt }: SimRun, saying?: string): boolean {
+    const { retentionMs = Number.POSITIVE_INFINITY } = this.#world.plan;
+    const isForgotten = endsAt + retentionMs <= this.#world.now;
+    if (isForgotten && saying !== undefined) this.#world.saw(saying);
+    return isForgotten;
   }
 
   cancel(runId: string, by: number): void {
@@ -196,7 +216,11 @@ export class SimService {
     this.#callBack(run, true);
   }
 
-  #create(name: SentAttempt, mark: number | undefined, isExtra = false): SimRun {
+  #create(
+    name: SentAttempt,
+    mark: number | undefined,
+    { stack = 0, isExtra = false }: { readonly stack?: number; readonly isExtra?: boolean } = {},
+  ): SimRun {
     const world = this.#world;
     const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
     const isStuck = mark !== undefined && world.shouldInject('stuckRun');
@@ -213,6 +237,7 @@ export class SimService {
       endsAt: Number.POSITIVE_INFINITY,
       outcome: 'succeeded',
       isExtra,
+      stack,
     };
     this.runs.push(run);
     this.byId.set(run.id, run);
@@ -242,6 +267,7 @@ export class SimService {
   }
 
   #outcome(): Outcome {
+    if (this.#world.isForever('failing runs')) return 'failed';
     if (this.#world.shouldInject('failedRun')) return 'failed';
     return this.#world.shouldInject('timedOutRun') ? 'timed-out' : 'succeeded';
   }
@@ -270,7 +296,7 @@ export function completionOf(
   return { place, attempt, runId, outcome, ...(times === undefined ? {} : { times }) };
 }
 
-const STATUS: Readonly<Record<Outcome, string>> = {
+export const STATUS_OF: Readonly<Record<Outcome, string>> = {
   succeeded: 'success',
   failed: 'failed',
   'timed-out': 'timeout',

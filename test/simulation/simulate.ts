@@ -4,9 +4,8 @@ import { SimBatch } from './batch.ts';
 import { judge, type Verdict } from './invariants.ts';
 import { planOf, shrink, type Plan, type Size } from './plan.ts';
 import { SimService, type SimRun } from './service.ts';
-import { SimTemporal } from './temporal.ts';
-import { SimWorker } from './worker.ts';
-import { World } from './world.ts';
+import { SimStack } from './stack.ts';
+import { World, WrongClock } from './world.ts';
 
 export type Result = Verdict & {
   readonly problems: readonly string[];
@@ -15,22 +14,27 @@ export type Result = Verdict & {
   readonly tookMs: number;
 };
 
-/** Faults stop after two minutes; every batch must finish within this time, even with clocks that were set back. */
-const END_MS = 16 * 3_600_000;
+/** Faults stop after two minutes, or are repaired; every batch must finish within this time, even with clocks that were set back. An attempt that nothing shows waits for 25 hours. */
+const END_MS = 52 * 3_600_000;
 
-/** `log` receives every step. */
-export async function simulate(plan: Plan, log?: string[]): Promise<Result> {
+/** `log` receives every step, and `look` sees the batches at the end. */
+export async function simulate(
+  plan: Plan,
+  log?: string[],
+  look: (batches: readonly SimBatch[]) => void = () => undefined,
+): Promise<Result> {
   const world = new World(plan);
   world.log = log;
   const { batches } = populate(world);
   const verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
   try {
     const isDone = await world.pass(END_MS, () => batches.every(({ isOver }) => isOver));
-    for (const { state, mark } of batches)
+    look(batches);
+    for (const { holder, mark } of batches)
       world.claim(
-        isDone && state.finished,
+        isDone,
         () =>
-          `batch ${mark} does not finish: ${JSON.stringify(state.phases)} ${[...state.pauses.keys()].join()}`,
+          `batch ${mark} does not finish: ${JSON.stringify(holder.state.phases)} ${[...holder.state.pauses.keys()].join()}`,
       );
     if (world.problems.length === 0) {
       // Webhooks that are still being delivered arrive.
@@ -46,33 +50,39 @@ export async function simulate(plan: Plan, log?: string[]): Promise<Result> {
 function populate(world: World): { readonly batches: readonly SimBatch[] } {
   const { plan } = world;
   const batches: SimBatch[] = [];
-  const temporal = new SimTemporal(world);
   const service = new SimService(world, (run, isEnd) => callBack(world, batches, run, isEnd));
-  const workers: SimWorker[] = [];
-  const startWorker = (at: number): void => {
-    workers[at] = new SimWorker(world, () => {
-      world.saw('worker lost');
-      startWorker(at);
-    });
-  };
-  for (let at = 0; at < plan.workers; at += 1) startWorker(at);
+  const shared = { world, stacks: stacksOf(world), service, isHostAway: watchHost(world) };
+  for (let mark = 0; mark < plan.batches; mark += 1) batches.push(new SimBatch(shared, mark));
+  return { batches };
+}
+
+function stacksOf(world: World): readonly SimStack[] {
+  const { stacks: count = 1, isOneMachine = false, off } = world.plan;
+  const clock = new WrongClock(world, 'workerClockStep');
+  const stacks = Array.from({ length: count }, (_, number) =>
+    number === 0 || isOneMachine
+      ? new SimStack(world, number, clock, 'a machine')
+      : new SimStack(world, number, new WrongClock(world, 'workerClockStep'), 'another machine'),
+  );
+  if (off !== undefined) {
+    world.after(off.atMs, () => stacks[0]?.switchOff());
+    world.after(off.atMs + off.forMs, () => stacks[0]?.switchOn());
+  }
+  if (count > 1) world.saw('a second stack on the same folder');
+  return stacks;
+}
+
+/** Whether the host of the files is away, at random times. */
+function watchHost(world: World): () => boolean {
   let awayUntil = 0;
-  const watchHost = (): void => {
+  const watch = (): void => {
     if (world.isCalm) return;
     if (world.shouldInject('hostAway'))
       awayUntil = Math.max(awayUntil, world.now + world.between(1_000, 60_000));
-    world.after(1_000, watchHost);
+    world.after(1_000, watch);
   };
-  watchHost();
-  const shared = {
-    world,
-    temporal,
-    service,
-    pickWorker: () => world.pick(workers),
-    isHostAway: () => awayUntil > world.now,
-  };
-  for (let mark = 0; mark < plan.batches; mark += 1) batches.push(new SimBatch(shared, mark));
-  return { batches };
+  watch();
+  return () => awayUntil > world.now || world.isForever('files away');
 }
 
 /** Delivers a webhook: once, twice, late, or never. */
@@ -84,7 +94,7 @@ function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd
     const lateMs = world.shouldInject('lateWebhook') ? world.between(1_000, 30_000) : 0;
     // The webhook of a start is often slower than a short run.
     const hintMs = isEnd ? 0 : world.between(0, 5_000);
-    world.after(lateMs + hintMs + world.between(1, 30), () => batch.receiver.receive(run));
+    world.after(lateMs + hintMs + world.between(1, 30), () => batch.receive(run));
   }
 }
 

@@ -9,7 +9,7 @@ import { maySnapshot } from '../../src/batch/state/snapshot.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';
 import { problemsOf } from '../batch/invariants.ts';
-import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
 import { gpuOf } from './ladder.ts';
 import { checkGrant } from './pool.ts';
 import { NEEDS_USER } from './user.ts';
@@ -17,7 +17,7 @@ import { NEEDS_USER } from './user.ts';
 const ACTIVITIES_MOST = 200;
 
 /** No due decision is left, and an unfinished batch waits for something: an activity, an event, a time or its user. */
-export function checkStep(batch: SimBatch, inFlight: number, eventsInTransit: number): void {
+export function checkStep(batch: SimExecution, inFlight: number, eventsInTransit: number): void {
   const { state, world } = batch;
   if (state.finished) return;
   const dueAt = nextDueAt(state);
@@ -38,8 +38,9 @@ export function checkStep(batch: SimBatch, inFlight: number, eventsInTransit: nu
 }
 
 /** While the gate is closed, no other row than those of the canary was ever sent, whether once or again. */
-function checkCanary({ state, params, passes, world, service, mark }: SimBatch): void {
+function checkCanary({ state, params, passes, world, service, mark, isHolder }: SimExecution): void {
   const { gate, lanes } = state;
+  if (!isHolder) return;
   if (gate === undefined || world.plan.rows > 1_000) return;
   if (gate === 'open') return void (state.cancelling === undefined && world.saw('rows sent after a canary'));
   const isOther = (place: number): boolean =>
@@ -53,9 +54,10 @@ function checkCanary({ state, params, passes, world, service, mark }: SimBatch):
 }
 
 /** Right before a group is sent, in the records of the service. */
-export function checkSlots(batch: SimBatch, attempts: readonly AttemptRef[]): void {
+export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[]): void {
   checkGrant(batch);
   const { state, world, service, mark } = batch;
+  checkTrial(batch, attempts);
   for (const { place } of attempts) {
     const lane = laneWith(state, place);
     world.claim(
@@ -78,4 +80,16 @@ export function checkSlots(batch: SimBatch, attempts: readonly AttemptRef[]): vo
     world.claim(onGpu <= cap + unknown, () => `${onGpu} runs are open on ${gpu}, the maximum is ${cap}`);
     if (onGpu === cap) world.saw('cap of a GPU reached');
   }
+}
+
+/** R34: before a row has succeeded, no row is bought twice, unless its user has resumed the batch or it climbs. */
+function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRef[]): void {
+  const { trial, params, rows } = state;
+  if (trial === undefined || trial.overruled.length > 0 || params.ladder !== undefined) return;
+  const again = attempts.filter(({ place }) => (rows.get(place)?.tries ?? 0) > 0);
+  world.claim(
+    again.length === 0,
+    () => `row ${again[0]?.place} is bought again before any row has succeeded`,
+  );
+  world.saw('sent before a first success');
 }

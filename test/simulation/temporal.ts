@@ -8,6 +8,9 @@ type Timer = { readonly at: number; readonly work: () => void; isOver: boolean }
 
 const ACTIVITY_TIMEOUT_MS = 10_000;
 const ABANDONED_LATER_MS = 30_000;
+/** How long it waits after a try that failed, doubled each time up to the maximum. */
+const TRY_MS = 250;
+const TRY_MOST_MS = 10_000;
 
 /** One try of an activity. */
 export type Try = {
@@ -15,6 +18,8 @@ export type Try = {
   readonly number: number;
   /** Whether Temporal has abandoned this try; the try may continue until it learns that. */
   isAbandoned(): boolean;
+  /** The try has failed, and Temporal starts another one after a while. */
+  fail(): void;
 };
 
 export class SimTemporal {
@@ -22,6 +27,8 @@ export class SimTemporal {
   readonly #world: World;
   readonly #timers = new Set<Timer>();
   #downUntil = 0;
+  /** What arrives while its machine is off waits. */
+  #waiting: (() => void)[] | undefined;
 
   constructor(world: World) {
     this.#world = world;
@@ -29,7 +36,23 @@ export class SimTemporal {
   }
 
   get isDown(): boolean {
-    return this.#downUntil > this.#world.now;
+    return this.#waiting !== undefined || this.#downUntil > this.#world.now;
+  }
+
+  switchOff(): void {
+    this.#waiting ??= [];
+  }
+
+  switchOn(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const work of waiting) this.#world.after(this.#world.between(0, 1_000), work);
+  }
+
+  /** Now, or when its machine is on again. */
+  whenOn(work: () => void): void {
+    if (this.#waiting === undefined) work();
+    else this.#waiting.push(() => this.whenOn(work));
   }
 
   /** Starts a timer by Temporal's clock: it fires early if the clock is set forward, late if it is set back. */
@@ -57,7 +80,7 @@ export class SimTemporal {
   #fire(timer: Timer): void {
     timer.isOver = true;
     this.#timers.delete(timer);
-    timer.work();
+    this.whenOn(timer.work);
   }
 
   /** Delivers something to a workflow as soon as Temporal is up. */
@@ -65,7 +88,7 @@ export class SimTemporal {
     const world = this.#world;
     const outageMs = world.shouldInject('temporalOutage') ? world.between(100, 30_000) : 0;
     this.#downUntil = Math.max(this.#downUntil, world.now + outageMs);
-    world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), work);
+    world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), () => this.whenOn(work));
   }
 
   /** Sends a signal; a client that gets no response sends it again. */
@@ -105,7 +128,14 @@ export class SimTemporal {
         current = 0;
         answer(value);
       };
-      worker.after(this.#world.between(1, 50) + lateMs, () => work({ worker, number, isAbandoned }, done));
+      const fail = (): void => {
+        if (isAbandoned() || isOver) return;
+        current += 1;
+        this.after(Math.min(TRY_MOST_MS, TRY_MS * 2 ** number), () => isWanted() && attempt());
+      };
+      worker.after(this.#world.between(1, 50) + lateMs, () =>
+        work({ worker, number, isAbandoned, fail }, done),
+      );
       const watch = (): void =>
         this.after(ACTIVITY_TIMEOUT_MS, () => {
           if (number !== current || !isWanted()) return;

@@ -1,24 +1,23 @@
-// Simulates the user of a batch, who cancels it, pauses it, changes its limits, and resumes it after a while.
+// Simulates the user of a batch, who cancels it, pauses it, changes its limits, and resumes it after a while. Some users do exactly what
+// is printed.
 
 import type { Event } from '../../src/batch/events.ts';
 import type { LimitChange } from '../../src/options/limits.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { BY_RESUME_ONLY, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
 import type { State } from '../../src/batch/state/state.ts';
+import type { SimBatch } from './batch.ts';
+import type { SimExecution } from './execution.ts';
+import { eventOfHint } from './hints.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Pauses that only a user ends. */
-export const NEEDS_USER: ReadonlySet<string> = new Set([
-  'unconfirmed',
-  'user',
-  'failures',
-  'deadline',
-  'budget',
-  'canary',
-  'alike',
-  'absent',
-]);
+export const NEEDS_USER: ReadonlySet<string> = new Set<PauseKind>(['unconfirmed', ...BY_RESUME_ONLY]);
 
 const REPAIRS_MOST = 2;
+/** How often a user does what one kind of pause prints before the cause of it is repaired. */
+const OBEYS_MOST = 4;
 
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
@@ -26,10 +25,10 @@ const RULES = ['unknown', 'fail', 'resubmit'] as const;
 const HIGHER = [1.2, 2, 5, 'none'] as const;
 
 export class SimUser {
+  readonly #batch: SimBatch;
   readonly #world: World;
-  readonly #signal: (event: Event) => void;
-  readonly #addPass: (mayAppend: boolean) => number | undefined;
   readonly #seenPauses = new Set<string>();
+  readonly #obeyed = new Map<string, number>();
 
   #retriesLeft: number;
   /** How long after the next ends of the batch the user sends rows again. */
@@ -37,37 +36,43 @@ export class SimUser {
   #endedPass = 0;
   #repairs = 0;
 
-  /** `addPass` adds a pass of rows that are sent again, and perhaps of new ones; its number, or undefined if there is no such row. */
-  constructor(
-    world: World,
-    signal: (event: Event) => void,
-    temporalNow: () => number,
-    addPass: (mayAppend: boolean) => number | undefined,
-    cancelWorkflow: () => void,
-  ) {
+  constructor(batch: SimBatch) {
+    const { world } = batch;
+    this.#batch = batch;
     this.#world = world;
-    this.#signal = signal;
-    this.#addPass = addPass;
     this.#afterEndsMs = world.plan.retriesAfterEndMs ?? [];
     const { commands, cancelAtMs, cancelsRunning, retriesAtMs } = world.plan;
-    for (const command of commands) world.after(command.atMs, () => signal(eventOf(command, temporalNow())));
+    for (const command of commands)
+      world.after(command.atMs, () => this.#signal(eventOf(command, batch.holder.temporal.clock.now)));
     if (cancelAtMs !== undefined)
       world.after(cancelAtMs, () => {
-        if (cancelsRunning && world.chance(0.3)) cancelWorkflow();
-        else signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' });
+        if (cancelsRunning && world.chance(0.3)) batch.holder.cancelWorkflow();
+        else this.#signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' });
       });
     this.#retriesLeft = retriesAtMs.length;
-    for (const atMs of retriesAtMs)
-      world.after(atMs, () => {
-        const pass = addPass(true);
-        const tell = (): void => {
-          this.#retriesLeft -= 1;
-          if (pass !== undefined) signal({ type: 'retry', commandId: `retry ${pass}`, pass });
-        };
-        // A command that was killed after it added the pass; a later one tells the batch.
-        if (world.chance(0.3)) world.after(world.between(1_000, 60_000), tell);
-        else tell();
-      });
+    for (const atMs of retriesAtMs) world.after(atMs, () => this.#retry());
+  }
+
+  #signal(event: Event): void {
+    this.#batch.signal(event);
+  }
+
+  /** The number of the pass; undefined if there is no row to be sent again. */
+  #addPass(mayAppend: boolean): number | undefined {
+    const { passes, store } = this.#batch;
+    return passes.add(this.#world, store, mayAppend) ? passes.newest : undefined;
+  }
+
+  #retry(): void {
+    const world = this.#world;
+    const pass = this.#addPass(true);
+    const tell = (): void => {
+      this.#retriesLeft -= 1;
+      if (pass !== undefined) this.#signal({ type: 'retry', commandId: `retry ${pass}`, pass });
+    };
+    // A command that was killed after it added the pass; a later one tells the batch.
+    if (world.chance(0.3)) world.after(world.between(1_000, 60_000), tell);
+    else tell();
   }
 
   get mayRetry(): boolean {
@@ -75,25 +80,48 @@ export class SimUser {
   }
 
   /** Resumes the batch after a while; most pauses end without that. */
-  look({ pauses, params, finished, pass }: Pick<State, 'pauses' | 'params' | 'finished' | 'pass'>): void {
+  look(execution: SimExecution): void {
+    const { pauses, finished, pass, params } = execution.state;
     if (finished && pass > this.#endedPass) this.#retryAfterEnd(pass);
     for (const [kind, { sinceWallAt }] of pauses) {
-      const name = `${kind} ${sinceWallAt}`;
+      const name = `${execution.runId} ${kind} ${sinceWallAt}`;
       if (this.#seenPauses.has(name)) continue;
       this.#seenPauses.add(name);
       this.#world.saw(`paused: ${kind}`);
-      const isAutomatic = !NEEDS_USER.has(kind);
-      if (isAutomatic && this.#world.chance(0.5)) continue;
-      const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: this.#world.pick(RULES) } : {};
-      const limits = kind === 'budget' ? { limits: this.#higher(params.maxCostNano) } : {};
-      const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
-      // A user may also repair the rows of a canary, but not for ever.
-      const isRepaired = kind === 'canary' && this.#repairs < REPAIRS_MOST && this.#world.chance(0.5);
-      if (isRepaired) this.#repairs += 1;
-      this.#world.after(this.#world.between(1_000, 60_000), () =>
-        this.#signal(isRepaired ? this.#repair(event) : event),
-      );
+      if (this.#world.plan.obeys === true) this.#obey(kind, name);
+      else this.#resume(kind, name, params);
     }
+  }
+
+  #resume(kind: PauseKind, name: string, { maxCostNano }: State['params']): void {
+    const world = this.#world;
+    if (!NEEDS_USER.has(kind) && world.chance(0.5)) return;
+    const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: world.pick(RULES) } : {};
+    const limits = kind === 'budget' ? { limits: this.#higher(maxCostNano) } : {};
+    const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
+    // A user may also repair the rows of a canary, but not for ever.
+    const isRepaired = kind === 'canary' && this.#repairs < REPAIRS_MOST && world.chance(0.5);
+    if (isRepaired) this.#repairs += 1;
+    world.after(world.between(1_000, 60_000), () => this.#signal(isRepaired ? this.#repair(event) : event));
+  }
+
+  /** Does what the pause prints; after some times in vain only when the cause is repaired. */
+  #obey(kind: PauseKind, name: string): void {
+    const world = this.#world;
+    const count = (this.#obeyed.get(kind) ?? 0) + 1;
+    this.#obeyed.set(kind, count);
+    const { untilMs = 0 } = world.plan.forever ?? {};
+    const repairedMs = untilMs - world.sinceStart;
+    const waitMs = count > OBEYS_MOST && repairedMs > 0 ? repairedMs : 0;
+    world.after(waitMs + world.between(1_000, 60_000), () => {
+      const { state, isRunning } = this.#batch.holder;
+      const pause = state.pauses.get(kind);
+      if (pause === undefined || !isRunning) return;
+      const event = eventOfHint(world, this.#batch.params.batch, kind, progress(state));
+      if (event === undefined) return this.#obey(kind, name);
+      world.saw(`obeyed: ${kind}`);
+      this.#signal({ ...event, commandId: `obeyed ${count} ${name}` } as Event);
+    });
   }
 
   /** A command that follows the end closely may reach the batch while its last report to a pool is on its way. */

@@ -8,10 +8,14 @@ import type { Command } from '../../src/batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../../src/batch/outcome.ts';
 import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';
+import type { SimStack } from './stack.ts';
 import { WrongClock, type World } from './world.ts';
 
 /** Temporal's response to a worker: accepted, the group was abandoned, or no response. */
 type Answer = 'taken' | 'abandoned' | 'nothing';
+
+/** By the time of the world, which a worker's monotonic clock shows, and by its wall clock. */
+type Moment = { readonly at: number; readonly wallAt: number };
 
 /** Temporal's side of a group. */
 export type GroupTask = {
@@ -37,7 +41,7 @@ export class SimWorker {
     this.#world = world;
     this.clock = new WrongClock(world, 'workerClockStep');
     const live = (): void => {
-      if (world.isCalm) return;
+      if (world.isCalm || this.isDead) return;
       if (world.shouldInject('vanishedWorker')) {
         this.isDead = true;
         return onDeath();
@@ -59,6 +63,11 @@ export class SimWorker {
     });
   }
 
+  /** Its machine is switched off. */
+  kill(): void {
+    this.isDead = true;
+  }
+
   get isCut(): boolean {
     return this.#cutUntil > this.#world.now;
   }
@@ -73,6 +82,9 @@ export class SimWorker {
     deps: {
       readonly service: SimService;
       readonly mark: number;
+      readonly stack: Pick<SimStack, 'number'>;
+      /** Whether the execution of the group has the batch by its folder. */
+      readonly isHeld: () => boolean;
       readonly beforePost: () => void;
       /** The run that this place's row has paid for, if only its files are fetched. */
       readonly fetchedAt: (place: number) => string | undefined;
@@ -87,15 +99,24 @@ export class SimWorker {
     const world = this.#world;
     const deadlineMs = timingOf(world.plan).postDeadlineMs;
     const results: PostResult[] = [];
-    let confirmed: { readonly at: number; readonly wallAt: number } | undefined;
+    let confirmed: Moment | undefined;
+    let held: Moment | undefined;
     let isLost = false;
     let serviceNow: { readonly serviceNowMs?: number } = {};
 
+    const moment = (): Moment => ({ at: world.now, wallAt: this.clock.now });
+    const isRecent = (one: Moment | undefined): boolean =>
+      one !== undefined && world.now - one.at < LEASE_MS && this.clock.now - one.wallAt < LEASE_MS;
+    const askHolder = (): void => {
+      if (deps.isHeld()) held = moment();
+      else isLost = true;
+    };
     const heartbeat = (): void => {
+      askHolder();
       if (this.isCut) return;
       const answer = task.heartbeat({ results: [...results], ...serviceNow });
       isLost ||= answer === 'abandoned';
-      if (answer === 'taken') confirmed = { at: world.now, wallAt: this.clock.now };
+      if (answer === 'taken') confirmed = moment();
     };
     const heartbeatOn = (): void => {
       if (results.length === attempts.length || isLost) return;
@@ -141,11 +162,7 @@ export class SimWorker {
       if (mayWait && results.every((one) => one.result === 'accepted' && !one.isKnown)) waitThenFinish();
       else finish();
     };
-    const isLeased = (): boolean =>
-      !isLost &&
-      confirmed !== undefined &&
-      world.now - confirmed.at < LEASE_MS &&
-      this.clock.now - confirmed.wallAt < LEASE_MS;
+    const isLeased = (): boolean => !isLost && isRecent(confirmed) && isRecent(held);
     const post = (name: AttemptRef): void => {
       if (!isLeased()) {
         world.saw('lease closed');
@@ -158,7 +175,7 @@ export class SimWorker {
       if (world.shouldInject('unreachable'))
         return resolve(resultOf(name, { begun: false, error: 'refused' }));
       deps.beforePost();
-      const { facts, afterMs } = deps.service.post(deps.mark, name);
+      const { facts, afterMs } = deps.service.post(deps.mark, name, deps.stack.number);
       const serviceNowMs = deps.service.clock.now;
       this.after(Math.min(afterMs, deadlineMs), () => {
         if (facts.status !== undefined) serviceNow = { serviceNowMs };

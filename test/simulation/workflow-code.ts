@@ -10,6 +10,7 @@ import type { State } from '../../src/batch/state/state.ts';
 import type { BoundActivities } from '../../workflows/activities.ts';
 import { loadState, restored, runBatchLoop } from '../../workflows/batch-loop.ts';
 import type { BatchRuntime, Scope } from '../../workflows/batch-runtime.ts';
+import { untilIdle } from './world.ts';
 
 /** What a workflow task brings. Values are JSON: a replay must not get what the code has changed. */
 export type Job =
@@ -38,7 +39,8 @@ export type WorkflowCommand =
   | { readonly kind: 'signalPool'; readonly seq: number; readonly usage: Usage }
   | { readonly kind: 'publish'; readonly acknowledged: State['acknowledgements'] }
   | { readonly kind: 'completed' }
-  | { readonly kind: 'continued'; readonly next: Snapshot }
+  /** `from`: the state at that moment; events of the same task may change it afterwards. */
+  | { readonly kind: 'continued'; readonly next: Snapshot; readonly from: State }
   | { readonly kind: 'broken'; readonly error: unknown };
 
 /** The start of a workflow run. */
@@ -50,8 +52,10 @@ export type Start = {
 
 class ContinuedAsNew {
   readonly next: Snapshot;
-  constructor(next: Snapshot) {
+  readonly from: State;
+  constructor(next: Snapshot, from: State) {
     this.next = next;
+    this.from = from;
   }
 }
 
@@ -119,7 +123,8 @@ export class WorkflowCode implements BatchRuntime {
       await runBatchLoop(this, loaded);
       this.#commands.push({ kind: 'completed' });
     } catch (error) {
-      if (error instanceof ContinuedAsNew) this.#commands.push({ kind: 'continued', next: error.next });
+      if (error instanceof ContinuedAsNew)
+        this.#commands.push({ kind: 'continued', next: error.next, from: error.from });
       else this.#commands.push({ kind: 'broken', error });
     }
   }
@@ -214,9 +219,7 @@ export class WorkflowCode implements BatchRuntime {
   }
 
   continueAsNew(next: Snapshot): Promise<never> {
-    return Promise.reject(new ContinuedAsNew(next));
+    // Temporal's SDK encodes the arguments at once; what the code does afterwards in the same task is not in them.
+    return Promise.reject(new ContinuedAsNew(structuredClone(next), structuredClone(this.state as State)));
   }
 }
-
-/** Resolves when no promise is left that can resolve without another event. */
-const untilIdle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,8 @@
 
 import type { SentAttempt } from '../../src/batch/outcome.ts';
 import type { State } from '../../src/batch/state/state.ts';
-import type { SimTemporal } from './temporal.ts';
+import { READS } from '../../src/batch/params.ts';
+import type { SimStack } from './stack.ts';
 import { WorkflowCode, type Job, type Start, type Task, type WorkflowCommand } from './workflow-code.ts';
 import type { World } from './world.ts';
 
@@ -21,7 +22,7 @@ type Done = { readonly task: Task; readonly commands: readonly WorkflowCommand[]
 export class SimWorkflow {
   isOpen = true;
   readonly #world: World;
-  readonly #temporal: SimTemporal;
+  readonly #stack: SimStack;
   /** Parsed again for each replay. */
   readonly #start: string;
   readonly #completed: (commands: readonly WorkflowCommand[]) => void;
@@ -33,18 +34,20 @@ export class SimWorkflow {
   #isTaskOpen = false;
   #events = 1;
   #isSuggested = false;
+  readonly #version: number;
 
   /** `sends` is called when the code requests a group; `completed` takes the commands of each task that Temporal accepts. */
   constructor(
     world: World,
-    temporal: SimTemporal,
+    stack: SimStack,
     start: Start,
     sends: (attempts: readonly SentAttempt[]) => void,
     completed: (commands: readonly WorkflowCommand[]) => void,
   ) {
     this.#world = world;
-    this.#temporal = temporal;
+    this.#stack = stack;
     this.#start = JSON.stringify(start);
+    this.#version = start.snapshot?.version ?? start.version ?? 1;
     this.#completed = completed;
     this.#sends = sends;
     this.#code = this.#newCode();
@@ -79,20 +82,24 @@ export class SimWorkflow {
     this.#isTaskOpen = true;
     const world = this.#world;
     const lateMs = world.shouldInject('lateTask') ? world.between(1, 500) : 0;
-    world.after(afterMs + lateMs, () => world.wait(this.#runTask()));
+    const run = (): void => this.#stack.temporal.whenOn(() => world.wait(this.#runTask()));
+    world.after(afterMs + lateMs, run);
   }
 
   async #runTask(): Promise<void> {
     const world = this.#world;
+    if (!this.isOpen) return;
+    const reads = this.#stack.pickReads();
+    if (this.#version > reads) return this.#refuseTask();
     this.#isSuggested ||= world.shouldInject('continueAsNew');
     const task: Task = {
-      now: this.#temporal.clock.now,
+      now: this.#stack.temporal.clock.now,
       historyLength: this.#events + EVENTS.task - 1,
       continueAsNewSuggested: this.#isSuggested,
       jobs: this.#jobs,
     };
     this.#jobs = [];
-    const commands = await this.#code.run(task);
+    const commands = keptAt(reads, this.#version, await this.#code.run(task));
     const done = { task, commands };
     // Also without a fault, signals arrive while a task ends the workflow run.
     const isSlow = world.shouldInject('slowTask') || (commands.some(isEnd) && world.chance(0.5));
@@ -101,12 +108,20 @@ export class SimWorkflow {
     else world.after(slowMs, () => world.wait(this.#complete(done)));
   }
 
+  /** A worker of an earlier release fails the task, and another one gets it. */
+  #refuseTask(): void {
+    this.#world.saw('a task that an older worker does not understand');
+    this.#isTaskOpen = false;
+    this.#openTask(this.#world.between(100, 2_000));
+  }
+
   async #complete(done: Done): Promise<void> {
     const { task, commands } = done;
     const world = this.#world;
+    if (!this.isOpen) return;
     const end = commands.find(isEnd);
     const isRejected = end !== undefined && this.#jobs.length > 0;
-    const isLost = world.shouldInject('lostTask');
+    const isLost = world.shouldInject('lostTask') || this.#stack.isOff;
     this.#isTaskOpen = false;
     if (isRejected || isLost) {
       if (isRejected) world.saw(`an end that was rejected: ${end.kind}`);
@@ -133,6 +148,16 @@ export class SimWorkflow {
     this.#isReplaying = false;
   }
 }
+
+/** A worker of an earlier release does not raise the version of a batch that continues as new. */
+const keptAt = (
+  reads: number,
+  version: number,
+  commands: readonly WorkflowCommand[],
+): readonly WorkflowCommand[] =>
+  reads === READS
+    ? commands
+    : commands.map((one) => (one.kind === 'continued' ? { ...one, next: { ...one.next, version } } : one));
 
 /** What Temporal compares. */
 const namesOf = (commands: readonly WorkflowCommand[]): string =>

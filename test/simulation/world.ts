@@ -2,6 +2,7 @@
 
 import { TimerQueue } from '../../src/service/service-time.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
+import type { FOREVER_KINDS } from './freedoms.ts';
 import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
 
 const START_MS = 1_800_000_000_000;
@@ -16,7 +17,7 @@ export class World {
   readonly #timers = new TimerQueue();
   readonly #draw: () => number;
   #nowMs = START_MS;
-  #waiting: Promise<void> | undefined;
+  #waiting: Promise<unknown> | undefined;
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -61,6 +62,15 @@ export class World {
     return true;
   }
 
+  /** Whether this fault stays now until somebody repairs it. */
+  isForever(kind: (typeof FOREVER_KINDS)[number]): boolean {
+    const { forever } = this.plan;
+    if (forever?.kind !== kind) return false;
+    if (this.sinceStart < forever.fromMs || this.sinceStart >= forever.untilMs) return false;
+    this.saw(`forever: ${kind}`);
+    return true;
+  }
+
   saw(what: string): void {
     this.sometimes.set(what, (this.sometimes.get(what) ?? 0) + 1);
   }
@@ -74,8 +84,19 @@ export class World {
   }
 
   /** Time stands still until this work is done. */
-  wait(work: Promise<void>): void {
-    this.#waiting = work;
+  wait(work: Promise<unknown>): void {
+    this.#waiting = this.#waiting === undefined ? work : Promise.all([this.#waiting, work]);
+  }
+
+  /** Work of a process that takes some time: what awaits it goes on then. */
+  async later<T>(ms: number, work: () => T): Promise<Awaited<T>> {
+    await new Promise<void>((resolve) => {
+      this.after(ms, () => {
+        resolve();
+        this.wait(untilIdle());
+      });
+    });
+    return await work();
   }
 
   /** Advances time until no timer is left, a problem is found, or `isOver`. Returns false if `mostMs` passes first. */
@@ -86,12 +107,16 @@ export class World {
       this.#nowMs = Math.max(this.#nowMs, next);
       this.#timers.takeDue(this.#nowMs)?.();
       if (this.#waiting === undefined) continue;
-      await this.#waiting;
+      const waiting = this.#waiting;
       this.#waiting = undefined;
+      await waiting;
     }
     return isOver();
   }
 }
+
+/** Resolves when no promise is left that can resolve without another event. */
+export const untilIdle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const HOUR_MS = 3_600_000;
 

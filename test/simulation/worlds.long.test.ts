@@ -19,7 +19,7 @@ describe('batches in simulated worlds with random faults', () => {
       SOMETIMES.filter((what) => !sometimes.has(what)),
       'events that never occurred',
     ).toEqual([]);
-  }, 1_200_000);
+  }, 2_400_000);
 
   it(`in ${LARGE.seeds} worlds with a concurrency up to 3,000 and up to 20,000 rows do the same, within their limits`, async () => {
     const began = process.cpuUsage();
