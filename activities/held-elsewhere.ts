@@ -97,7 +97,7 @@ const rebuildingText = ({ holder }: Extract<Standing, { readonly is: 'rebuilding
   `the batch is being rebuilt by ${holderText(holder)}`;
 
 /** The details of a failure because of a rebuild, from which a batch knows that neither the service nor its folder is to blame. */
-export type HeldElsewhere = { readonly isHeldElsewhere: true };
+type HeldElsewhere = { readonly isHeldElsewhere: true };
 
 function refuseOthers(standing: Standing, { batch, folder }: BatchRef, type: string): void {
   if (standing.is === 'ours') return;

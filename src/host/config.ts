@@ -96,7 +96,7 @@ const SECRET_VARIABLES = [
   'RUNSHEET_SLACK_WEBHOOK',
   'RUNSHEET_SMTP_URL',
 ] as const;
-export type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
+type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 
 /** Reads all settings. `flags` has command line flags by their name in the files. Throws E602, and E615 for a file to trust. */
 export function loadConfig(

@@ -4,7 +4,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 
 /** The most that settings and job files may have. */
-export const WRITTEN_BYTES = 256 * 1024;
+const WRITTEN_BYTES = 256 * 1024;
 
 export type PlainFile = { readonly bytes: Buffer; readonly text: string; readonly stats: Stats };
 

@@ -18,7 +18,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Table = Readonly<Record<string, unknown>>;
 
 /** `folder`: that of the current folder, weaker than `user`. */
-export type Source = 'user' | 'folder';
+type Source = 'user' | 'folder';
 export type SettingsFile = { readonly path: string; readonly source: Source; readonly table: Table };
 
 /** `secrets`: names that would be settings, but never in a file. */

@@ -2,7 +2,7 @@
 
 import type { Graph } from './node-classes.ts';
 
-export type Status = 'queued' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed' | 'expired';
+type Status = 'queued' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed' | 'expired';
 
 /** A file that ComfyUI has made. */
 export type Image = { readonly filename: string; readonly subfolder: string; readonly type: string };
@@ -70,7 +70,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The id of an asset says where its file is, so that no store is needed. */
-export const assetIdOf = (image: Image): string => Buffer.from(JSON.stringify(image)).toString('base64url');
+const assetIdOf = (image: Image): string => Buffer.from(JSON.stringify(image)).toString('base64url');
 export const imageIn = (assetId: string): Image | undefined => {
   try {
     return JSON.parse(Buffer.from(assetId, 'base64url').toString()) as Image;
@@ -79,7 +79,7 @@ export const imageIn = (assetId: string): Image | undefined => {
   }
 };
 
-export function outputsOf(base: string, jobId: string, { outputs }: Progress): readonly object[] {
+function outputsOf(base: string, jobId: string, { outputs }: Progress): readonly object[] {
   return outputs.flatMap(({ node, key, image }) => {
     const id = assetIdOf(image);
     return KINDS[key] === undefined

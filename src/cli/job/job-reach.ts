@@ -24,7 +24,7 @@ export type Reach = Found & { readonly content: readonly string[] };
 type Reaching = Pick<Job, 'path' | 'sheet' | 'flags' | 'stages'>;
 
 /** One line each, sorted; none if the job stays in its folder. */
-export function reachOf({ path, sheet, flags, stages = [] }: Reaching): Reach {
+function reachOf({ path, sheet, flags, stages = [] }: Reaching): Reach {
   const folder = dirname(resolve(path));
   const lines = [
     ...readFrom(folder, sheet),
