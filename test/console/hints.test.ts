@@ -40,6 +40,7 @@ const OWN_FACTS: Readonly<Record<string, object>> = {
   E101: { near: ['one.csv'] },
   E532: { near: 'one' },
   E533: { rows: ['3'] },
+  E548: { are: 'away' },
   E570: { by: 'key', other: 'inputs' },
 };
 

@@ -3,7 +3,7 @@
 
 import type { SimBatch } from './batch.ts';
 
-export const REPEATED = ['request', 'reading of the lists', 'part'] as const;
+const REPEATED = ['request', 'reading of the lists', 'part'] as const;
 type Repeated = (typeof REPEATED)[number];
 
 /** How often something may repeat at once, and in each hour after that. */

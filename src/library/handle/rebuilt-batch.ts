@@ -38,7 +38,7 @@ export async function rebuildBatch(
   return takeOver({ session, found, service, now: Date.now, steady: () => performance.now() });
 }
 
-type TakeOver = {
+export type TakeOver = {
   readonly session: {
     readonly batches: Pick<BatchClient, 'isRunning' | 'terminate' | 'start' | 'firstRun'>;
     readonly holder: Holder;
@@ -50,7 +50,7 @@ type TakeOver = {
   readonly steady: () => number;
 };
 
-async function takeOver({ session, found, service, now, steady }: TakeOver): Promise<RebuiltRows> {
+export async function takeOver({ session, found, service, now, steady }: TakeOver): Promise<RebuiltRows> {
   const { file, store } = found;
   const { batches, holder } = session;
   const ref = refOf(found);
