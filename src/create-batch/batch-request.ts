@@ -6,9 +6,8 @@ import { DEFAULT_PRICES } from '../options/gpu.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/params.ts';
 import { problem, type GivenFlag, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { isThisMachine } from '../host/proxies.ts';
 import type { RunService } from '../run-service/client.ts';
-import { LOCAL } from '../run-service/local-address.ts';
+import { LOCAL, mayRehearse } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { withInputNames } from '../sheet/parse-cell.ts';
@@ -50,9 +49,6 @@ export async function refuseOtherApi(services: Services, { base, api }: Spoken):
   const speaks = base === LOCAL ? api : await services.apiAt(base);
   if (speaks !== api) throw problem('E308', { base, speaks }, { correction: { add: [['--api', speaks]] } });
 }
-
-/** Rows of a rehearsal are sent again sooner, and nothing is said about money: only a service of this machine may be one. */
-export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
 
 async function serviceFacts(service: RunService, meant: Spoken, deploymentId: string): Promise<ServiceSpec> {
   const [profile, prices] = await Promise.all([

@@ -94,7 +94,8 @@ type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor' | 'stag
 
 export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identity): BatchFile {
   const { copy, deployment, service } = spec;
-  const [folder] = copy.beside?.folders ?? [];
+  const { folders = [], claimed = [] } = copy.beside ?? {};
+  const [folder] = [...folders, ...claimed];
   const { inputTypes: _, ...known } = deployment;
   return {
     format: 2,

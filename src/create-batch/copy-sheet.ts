@@ -36,6 +36,8 @@ export type SheetCopy = {
 /** Paths begin in the first folder that has the file. `within`: only what a worker may read. */
 export type FilePlace = {
   readonly folders: readonly string[];
+  /** Further ones, which a batch.json from a stranger names: a file there is asked about. */
+  readonly claimed?: readonly string[];
   readonly within?: SheetPlaces;
   /** A file in --set and --grid is asked about as one in a row: a job file has written them. */
   readonly asksAll?: boolean;

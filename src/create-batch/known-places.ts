@@ -10,7 +10,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { textIfThere } from '../errors/file-fault.ts';
 import { jsonIn } from '../errors/outside-text.ts';
+import type { Config } from '../host/config.ts';
 import { identityOf, spellingsOf } from '../host/service-address.ts';
+import { mayRehearse } from '../run-service/local-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 
@@ -56,11 +58,15 @@ export function rememberPlace(places: string, { out, home, file }: Placed): void
   }
 }
 
+/** undefined if this user has not made the batch on this machine. A move of the batch does not matter. */
+function noteOfPlace(places: string, file: Placed['file']): string | undefined {
+  const folders = foldersOf(places, file, spellingsOf(file.service.base));
+  return folders.flatMap((folder) => textIfThere(join(folder, `${file.mark}.json`)) ?? [])[0];
+}
+
 /** The state folder of the servers that were to run the batch, as far as this user has made it on this machine. */
 export function homeOfPlace(places: string, file: Placed['file']): string | undefined {
-  const folders = foldersOf(places, file, spellingsOf(file.service.base));
-  const texts = folders.flatMap((folder) => textIfThere(join(folder, `${file.mark}.json`)) ?? []);
-  return schema.safeParse(jsonIn(texts[0] ?? '')).data?.home;
+  return schema.safeParse(jsonIn(noteOfPlace(places, file) ?? '')).data?.home;
 }
 
 /** All places with a batch of this name, the newest one first. */
@@ -76,6 +82,15 @@ export async function placesNamed(places: string, name: string): Promise<readonl
   const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return found.sort((one, other) => madeAt(other) - madeAt(one));
 }
+
+/** A batch.json may call any service a rehearsal. */
+const isRehearsal = ({ rehearsal, base }: BatchFile['service']): boolean => rehearsal && mayRehearse(base);
+
+/** Whether this user has made the batch, has named its folder, or pays nothing for it. Else a stranger may have chosen its rows. */
+export const isOwnBatch = (
+  { places, isOutNamed }: Pick<Config, 'places' | 'isOutNamed'>,
+  file: Placed['file'],
+): boolean => isOutNamed || isRehearsal(file.service) || noteOfPlace(places, file) !== undefined;
 
 /** The places of the same deployment outside of `out`, without the marks that are known. */
 export async function placesElsewhere(

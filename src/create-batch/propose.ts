@@ -23,6 +23,7 @@ import { NewBatch, type CreatedBatch, type CreateParams } from './create-batch.t
 import type { DraftBatch } from './laid-out-sheet.ts';
 import type { LongComparison } from './long-comparison.ts';
 import { LocalFiles, type Uploading } from './files/local-files.ts';
+import { isOwnBatch } from './known-places.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {
   QuestionsOpen,
@@ -204,7 +205,8 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const preparing = preparingIn(around.config);
     const { folder } = this.#incoming;
     if ('from' in source) {
-      const asked = { ...preparing, ...source.from, options: request.options };
+      const isOwn = isOwnBatch(around.config, source.from.found.file);
+      const asked = { ...preparing, ...source.from, isOwn, options: request.options };
       this.#from = await readFromSheet(asked, folder);
       around.onFrom?.(this.#from);
       return this.#from.copy;

@@ -121,6 +121,8 @@ export function loadConfig(
     },
     /** Folder of the batch folders: an absolute path, or an s3:// address. */
     out,
+    /** Whether a setting names it. What lies in `batches` of the current folder may have come with it. */
+    isOutNamed: values.out !== undefined,
     /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     ...serviceKeys({

@@ -10,6 +10,9 @@ import { textIfThere } from '../errors/file-fault.ts';
 /** The name of the local run service in place of a base address; its port may change between starts. */
 export const LOCAL = 'local';
 
+/** Rows of a rehearsal are sent again sooner, and nothing is said about money: only a service of this machine may be one. */
+export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
+
 type LocalAddress = { readonly base: string; readonly token: string };
 
 const localFile = (home: string): string => join(home, 'local-service.json');

@@ -29,7 +29,7 @@ export async function withFurther<T>(
     name,
     text,
     batch,
-    config = { out: place.out, home: place.out } as Config,
+    config = { out: place.out, home: place.out, isOutNamed: true } as Config,
     isUnderWay,
     ...more
   }: FurtherGiven,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayRehearse } from '../../src/create-batch/batch-request.ts';
+import { mayRehearse } from '../../src/run-service/local-address.ts';
 
 it.each([
   ['local', true],

@@ -7,6 +7,7 @@ import type { Config } from '../../host/config.ts';
 import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, findWatched, type Save } from '../../library/watched/saved-sheet.ts';
+import { refuseForeign } from '../../library/start/foreign-batch.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { copyingOf, limitsOf, meantService, NO_SHEET, orderOf, readingOf } from '../flags/batch-options.ts';
 import { type Printer, nextLine } from '../context.ts';
@@ -66,7 +67,7 @@ export async function continueWatched(given: Given, found: FoundBatch): Promise<
   printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
   const hasLimits = (await summaryOfDone(found)) === undefined;
   if (hasLimits) {
-    await startOrAttach(session, found);
+    await startOrAttach(session, found, { refuseStart: () => refuseForeign(servers.config, found) });
     await giveLimits(given, session, found);
   }
   return watchSheet({ ...given, hasLimits }, session, found);

@@ -1,7 +1,7 @@
 // trust: lets a file that came with a folder, or a state folder, count for this user; lists what counts, and takes it back.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { choicesIn as settingsIn, ownNotes } from '../../host/config.ts';
@@ -9,7 +9,10 @@ import { linesOf } from '../../host/settings-files.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { trustStateFolder } from '../../host/state-folder.ts';
 import { forget, trust, trustNotes, type Found } from '../../host/trust-notes.ts';
+import { batchToTrust } from '../../library/start/foreign-batch.ts';
+import { openBatchFolder } from '../../store/batch-folders.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
+import { plural } from '../format.ts';
 import { isJob } from '../job/job-file.ts';
 import { reachAt } from '../job/job-reach.ts';
 
@@ -28,6 +31,12 @@ export default async function trustPath(this: Context, flags: Flags, given?: str
       'its keys and schedules count while it stays at this path',
       ...allowedPrograms(path).map((program) => `notifications may start ${program}`),
     ]);
+    return sayNext(printer, given);
+  }
+  const batch = isFolder(path) ? await openBatchFolder(dirname(path), basename(path)) : undefined;
+  if (batch !== undefined) {
+    trust(ownNotes(), batchToTrust(path, batch.file));
+    sayTrusted(printer, path, [`its ${plural(batch.file.sheet.rows, 'row')} may be bought`]);
     return sayNext(printer, given);
   }
   for (const { found, lines } of choicesAt(path)) {

@@ -43,6 +43,7 @@ import {
 import type { Comparison } from './compare-rows.ts';
 import { OtherBatches } from './paid-elsewhere.ts';
 import { waitForOther } from '../claim.ts';
+import { isOwnBatch } from '../known-places.ts';
 import { rowsIn, type NewRows } from '../reuse/overlap.ts';
 import { saidIfSlow, type LongComparison } from '../long-comparison.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
@@ -204,7 +205,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     this.#files = new LocalFiles({
       config,
       service: file.service,
-      beside: besideOf(this.#copy, file),
+      beside: besideOf(this.#copy, file, config),
       deadlineAt: file.deadlineAt,
     });
     const params = { ...asked, out: config.out, copy: this.#copy, inputTypes, files: this.#files };
@@ -250,9 +251,13 @@ function rowsToSend({ batch: { file }, laidOut, layout }: FurtherSheet, compared
 }
 
 /** The results of a batch, which are sent back changed, lie elsewhere than its sheet. */
-function besideOf({ beside }: SheetCopy, { sheet }: BatchFile): SheetCopy['beside'] {
+function besideOf({ beside }: SheetCopy, file: BatchFile, config: Config): SheetCopy['beside'] {
+  const { sheet } = file;
   if (beside === undefined || sheet.files === undefined) return beside;
-  return { ...beside, folders: [...beside.folders, sheet.files.folder] };
+  const { folder } = sheet.files;
+  return isOwnBatch(config, file)
+    ? { ...beside, folders: [...beside.folders, folder] }
+    : { ...beside, claimed: [folder] };
 }
 
 async function refuseBatch(

@@ -221,7 +221,7 @@ export class LocalFiles implements InputFiles, Disposable {
   async #look(path: string): Promise<Read> {
     const { beside } = this.#params;
     if (beside === undefined) return NO_ADDRESS;
-    const paths = pathsOf(path, beside.folders);
+    const paths = pathsOf(path, [...beside.folders, ...(beside.claimed ?? [])]);
     if (typeof paths === 'string') return notAFile(paths);
     for (const full of paths) {
       const allowed = beside.within === undefined ? full : allowedSheet(full, beside.within);

@@ -51,6 +51,8 @@ export type FromAsked = Preparing & {
   readonly within?: SheetPlaces;
   /** Whether a job file has written the options. */
   readonly isJobs?: boolean;
+  /** Whether this user has made the batch. */
+  readonly isOwn?: boolean;
 };
 
 export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
@@ -111,12 +113,16 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
 }
 
 /** Cells name files as they did in the sheet of the batch, so none if that was downloaded; the picks may add columns with others. */
-function besideOf({ found, picks, within, isJobs = false }: FromAsked): Pick<SheetCopy, 'beside'> {
+function besideOf(asked: FromAsked): Pick<SheetCopy, 'beside'> {
+  const { found, picks, within, isJobs = false, isOwn = false } = asked;
   const { files } = found.file.sheet;
   if (files === undefined) return {};
   const ofPicks = picks && (picks.folder ?? dirname(resolve(picks.path)));
-  const folders = [files.folder, ...(ofPicks === undefined ? [] : [ofPicks])];
-  return { beside: { folders, ...(within && { within }), ...(isJobs && { asksAll: true }) } };
+  const others = ofPicks === undefined ? [] : [ofPicks];
+  const folders = isOwn
+    ? { folders: [files.folder, ...others] }
+    : { folders: others, claimed: [files.folder] };
+  return { beside: { ...folders, ...(within && { within }), ...(isJobs && { asksAll: true }) } };
 }
 
 const ROWS = 'from.jsonl';

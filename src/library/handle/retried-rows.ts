@@ -1,5 +1,6 @@
 // Which rows of a batch are sent again, and with what.
 
+import { isOwnBatch } from '../../create-batch/known-places.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { RowsAgain, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
 import type { Answers } from '../../create-batch/questions.ts';
@@ -89,7 +90,10 @@ export async function proposeRetry(
   const { sheet, service, deadlineAt } = found.file;
   const { folder = process.cwd() } = sheet.files ?? {};
   const { config, onUploading } = servers.around(service);
-  const beside = { folders: [process.cwd(), folder] };
+  const here = process.cwd();
+  const beside = isOwnBatch(config, found.file)
+    ? { folders: [here, folder] }
+    : { folders: [here], claimed: [folder] };
   const files = new LocalFiles({ config, service, beside, deadlineAt });
   const changed = () => inputChangeOf(config, found, set, files);
   const upload = async () => ((await files.upload(onUploading)) ? changed() : undefined);

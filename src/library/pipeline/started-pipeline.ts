@@ -24,6 +24,7 @@ import { settingsChanged } from '../../schedule/definition.ts';
 import { locationOf, type BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
+import { refuseForeign } from '../start/foreign-batch.ts';
 import type { Servers } from '../servers.ts';
 
 export { requestOfStage, type StageDefinition };
@@ -177,6 +178,9 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
   const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
+  const open = states.flatMap(({ found, summary }) => (summary === undefined && found) || []);
+  if (open.length > 0 && (await session.pipelines.status(opened.file)) === undefined)
+    for (const found of open) refuseForeign(servers.config, found);
   for (const { name } of stages) await opened.store.remove(failureOf(name));
   await session.pipelines.start({
     pipeline,

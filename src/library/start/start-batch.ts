@@ -9,6 +9,7 @@ import { settle, type Policy } from '../../create-batch/settle.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { serviceOf } from '../connect-options.ts';
+import { refuseForeign } from './foreign-batch.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import { sourceFrom, type Source, limitsFrom, requestFrom, type BatchOptions } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
@@ -127,7 +128,9 @@ export async function begin(servers: Servers, found: CreatedBatch, limits: Limit
   const isNew = found.laidOut !== undefined;
   // A batch that exists may be moved to a pool, which no proposal has looked for.
   if (!isNew) await servers.check(limits, undefined, session);
-  const how = await startOrAttach(session, found);
+  const how = await startOrAttach(session, found, {
+    ...(!isNew && { refuseStart: () => refuseForeign(servers.config, found) }),
+  });
   // A batch that was made but never started also keeps its own settings.
   const isAttached = how === 'attached' || !isNew;
   return { session, isAttached, ...(isAttached ? await changeLimits(session, found, limits) : {}) };

@@ -20,21 +20,28 @@ export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exis
 /** The summary of a batch; undefined until it has ended. */
 export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
 
+type Starting = {
+  /** Throws if a batch that Temporal does not know must not be started. */
+  readonly refuseStart?: () => void;
+  readonly leavesPaused?: boolean;
+};
+
 /**
- * Starts the batch unless it was started before, and resumes a paused one unless the caller does. Throws E503 if Temporal no longer has a started
- * batch, E507 if the workflow uses another folder, E508 if it ended without results, E548 if other servers have the batch.
+ * Starts the batch unless it was started before, and resumes a paused one unless the caller does. Throws E503 if Temporal no longer
+ * has a started batch, E507 if the workflow uses another folder, E508 if it ended without results, E548 if other servers have the batch.
  */
 export async function startOrAttach(
   { batches, here }: Session,
   found: FoundBatch,
-  { leavesPaused = false } = {},
+  { refuseStart, leavesPaused = false }: Starting = {},
 ): Promise<'started' | 'attached'> {
   const { batch, folder, store, file } = found;
   const ref = refOf(found);
   let known = await batches.find(ref);
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
-    if (known !== undefined) refuseElsewhere(known, found);
+    if (known === undefined) refuseStart?.();
+    else refuseElsewhere(known, found);
     const continued = { continues: ended.newest };
     if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
     // Another command was faster.
@@ -47,6 +54,7 @@ export async function startOrAttach(
     throw problem('E503', { batch, folder, had: by === 'unnamed' ? 'unnamed' : 'here' });
   }
   if (known === undefined) {
+    refuseStart?.();
     await placeReused(found);
     if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }

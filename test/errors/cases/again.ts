@@ -1,16 +1,28 @@
 // Errors of rows that were bought before, of programs that use the library, and of schedules.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { pathToFileURL } from 'node:url';
 import { giveOtherId } from '../../console/ended-batch.ts';
 import { KEY } from '../../stage/stage.ts';
 import { BRIEF_ID, ROWS, type LongGround } from '../long-ground.ts';
+import { STARTED_FILE } from '../../../src/store/started.ts';
 import { openRealService } from '../../stage/other-service.ts';
 import { inLibrary, v1 } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 
 type Case = Provocation<LongGround>;
+
+/** As somebody else has made it, and never started it. */
+function bringAsForeign(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+  rmSync(join(to, STARTED_FILE), { force: true });
+  const file = join(to, 'batch.json');
+  const batch = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  writeFileSync(file, JSON.stringify({ ...batch, mark: randomBytes(8).toString('hex') }));
+}
 
 export const AGAIN: readonly Case[] = [
   {
@@ -196,6 +208,25 @@ export const AGAIN: readonly Case[] = [
     // The batch there has failed on this ground: the command leads to E508, which names the cure.
     leads: [5, 0],
     undo: ({ real }) => real?.close(),
+  },
+  {
+    code: 'E606',
+    name: 'the batch of a sheet came with its folder',
+    arrange: async (ground) => {
+      ground.sheet('came with "it".csv', 'prompt\ncame\n');
+      ground.real = await openRealService(ground.stage.environment['RUNSHEET_API_URL'] ?? '');
+      const args = ['submit', 'came with "it".csv', '-d', 'Porträts', '--name', 'came'];
+      const there = ground.stage.path('another home');
+      await ground.stage.run([...args, '--out', there], { RUNSHEET_API_URL: ground.real.base });
+      bringAsForeign(join(there, 'came'), ground.stage.path('batches', 'came'));
+    },
+    args: ['submit', 'came with "it".csv', '-d', 'Porträts', '--name', 'came'],
+    env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),
+    leads: [0],
+    undo: async ({ real, stage }) => {
+      await real?.close();
+      rmSync(stage.path('batches', 'came'), { recursive: true });
+    },
   },
   {
     code: 'E545',

@@ -1,0 +1,30 @@
+// Refuses to start a batch that came with the current folder. Its batch.json says that it is the batch of the user's sheet, but its
+// maker chose its rows, and those would be bought.
+
+import { isOwnBatch } from '../../create-batch/known-places.ts';
+import { problem } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { ownNotes, type Config } from '../../host/config.ts';
+import { isTrusted, type Found } from '../../host/trust-notes.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { FoundBatch } from '../handle/found-batch.ts';
+
+/** Called before Temporal gets a batch that it does not know. Throws E606. */
+export function refuseForeign(config: Config, { folder, file }: Pick<FoundBatch, 'folder' | 'file'>): void {
+  if (isOwnBatch(config, file) || isTrusted(ownNotes(config.environment), batchToTrust(folder, file))) return;
+  throw problem('E606', {
+    path: folder,
+    reason:
+      'your runsheet did not make this batch: it came with its folder, or was moved or restored, and its maker chose the rows that would be bought',
+    hint: `for a batch of your own, add --again; if this one is yours: runsheet trust ${shellWord(folder)}`,
+  });
+}
+
+/** The batch as a user looked at it: other rows ask again. */
+export const batchToTrust = (
+  path: string,
+  { mark, content }: Pick<BatchFile, 'mark' | 'content'>,
+): Found => ({
+  path,
+  content: { mark, content },
+});
