@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { begin } from '../../src/library/start/start-batch.ts';
+import { heldElsewhere, whoHas } from '../../src/library/start/who-has.ts';
 import type { Servers } from '../../src/library/servers.ts';
+import { createStarted } from '../../src/store/started.ts';
 import { Console } from '../console/console.ts';
 
 /** In `batches` of the current folder; Temporal knows no batch. */
@@ -28,6 +30,15 @@ async function scene({ isPaid = true, base = 'local' } = {}) {
   };
   return { console, found, starting, start };
 }
+
+const OF_THE_FOLDER = {
+  kind: 'cluster',
+  address: 'temporal.example:7233',
+  host: 'far',
+  pid: 1,
+  version: '0.1.0',
+} as const;
+const OWN = { ...OF_THE_FOLDER, address: 'mine.example:7233' };
 
 const FOREIGN = expect.objectContaining({
   code: 'E606',
@@ -72,4 +83,25 @@ it('a batch that this user has made is started, also in a folder that has moved'
   expect(await starting()).toBe(1);
   rmSync(places, { recursive: true });
   await expect(starting()).rejects.toEqual(FOREIGN);
+});
+
+it('a batch that came with a folder sends no command to the cluster that it names, until its user trusts it', async () => {
+  const { console, found } = await scene();
+  vi.stubEnv('RUNSHEET_OUT', undefined);
+  const workflow = { workflowId: 'w', runId: 'r' };
+  await createStarted(found.store, { at: '2026-11-22T10:00:00Z', workflow, holder: OF_THE_FOLDER });
+  const said = async () => {
+    const has = await whoHas(found, { config: loadConfig(), holder: OWN });
+    if (has.by !== 'others') throw new Error(has.by);
+    return heldElsewhere(found, has.others, OWN);
+  };
+  expect(await said()).toMatchObject({
+    code: 'E548',
+    hint: expect.stringMatching(/^give the command there/),
+  });
+  await console.run('trust', join('batches', 'one'));
+  expect(await said()).toMatchObject({
+    code: 'E548',
+    hint: expect.stringContaining('TEMPORAL_ADDRESS=temporal.example:7233'),
+  });
 });

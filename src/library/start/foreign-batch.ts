@@ -9,9 +9,13 @@ import { isTrusted, type Found } from '../../host/trust-notes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
+/** Whether a stranger may have written what stands in the folder of the batch. */
+export const isForeign = (config: Config, { folder, file }: Pick<FoundBatch, 'folder' | 'file'>): boolean =>
+  !isOwnBatch(config, file) && !isTrusted(ownNotes(config.environment), batchToTrust(folder, file));
+
 /** Called before Temporal gets a batch that it does not know. Throws E606. */
 export function refuseForeign(config: Config, { folder, file }: Pick<FoundBatch, 'folder' | 'file'>): void {
-  if (isOwnBatch(config, file) || isTrusted(ownNotes(config.environment), batchToTrust(folder, file))) return;
+  if (!isForeign(config, { folder, file })) return;
   throw problem('E606', {
     path: folder,
     reason:

@@ -20,13 +20,14 @@ import type { Known } from '../../temporal/batch-client.ts';
 import { namespaceIn } from '../../temporal/embedded/instance.ts';
 import { livingRecord, type StackRecord } from '../../temporal/embedded/stack-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
+import { isForeign } from './foreign-batch.ts';
 
 /**
  * `running`: embedded servers on this machine, with their process. `idle`: their state folder is here, and no process runs it. `gone`:
  * it was here, and is removed. `away`: a cluster, or on another machine. `strange`: a state folder that this user's runsheet has not
- * made, which may be another user's, or brought along with the batch.
+ * made, which may be another user's, or brought along with the batch. `isClaim`: a stranger may have written who the holder is.
  */
-export type Others = { readonly holder: Holder } & (
+export type Others = { readonly holder: Holder; readonly isClaim?: boolean } & (
   | { readonly are: 'running'; readonly process: Pick<StackRecord, 'pid' | 'version'> }
   | { readonly are: 'idle' | 'gone' | 'away' | 'strange' }
 );
@@ -39,7 +40,8 @@ export type Has =
 /** What is known of servers without asking them. */
 export type Here = { readonly config: Config; readonly holder: Holder };
 
-export async function whoHas({ store, file }: FoundBatch, here: Here): Promise<Has> {
+export async function whoHas(found: FoundBatch, here: Here): Promise<Has> {
+  const { store, file } = found;
   const started = await readStarted(store);
   if (started === undefined || isNeverStarted(started)) return { by: 'nobody' };
   if (started.rebuilding && isSameServers(started.rebuilding.holder, here.holder)) return { by: 'ours' };
@@ -47,7 +49,7 @@ export async function whoHas({ store, file }: FoundBatch, here: Here): Promise<H
   if (holder === undefined) return { by: 'unnamed' };
   return isSameServers(holder, here.holder)
     ? { by: 'ours' }
-    : { by: 'others', others: othersOf(holder, here.config) };
+    : { by: 'others', others: { ...othersOf(holder, here.config), isClaim: isForeign(here.config, found) } };
 }
 
 const notedHolder = async (store: FoundBatch['store']): Promise<Holder | undefined> =>
@@ -105,7 +107,7 @@ export function heldElsewhere({ batch, folder }: FoundBatch, others: Others, own
 
 /** The settings of a command that reaches them; none for what a stranger may have brought along. */
 export function settingsOf(
-  { are, holder: { kind, home, address, namespace } }: Others,
+  { are, isClaim = false, holder: { kind, home, address, namespace } }: Others,
   own: Holder,
 ): Extract<Correction, { readonly environment: unknown }>['environment'] {
   if (are === 'strange') return [];
@@ -114,6 +116,7 @@ export function settingsOf(
       ...(own.kind === 'cluster' ? [['TEMPORAL_ADDRESS', ''] as const] : []),
       ...(home === undefined ? [] : [['RUNSHEET_HOME', home] as const]),
     ];
-  if (address === undefined) return [];
+  // A command there would tell the cluster of a stranger about the rows of this user.
+  if (address === undefined || isClaim) return [];
   return [['TEMPORAL_ADDRESS', address], ...(namespace ? [['TEMPORAL_NAMESPACE', namespace] as const] : [])];
 }
