@@ -4,6 +4,7 @@
 //         └──────────▶ canceled ◀── canceling ◀──┘
 
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Executed } from './comfy-process.ts';
 import type { Graph } from './node-classes.ts';
 import { Refused, type Image, type NodeError, type Progress, type StoredJob } from './api-shapes.ts';
@@ -79,10 +80,20 @@ export class HostedJobs implements Jobs {
     const [worker] = [...this.#busy].find(([, running]) => running === id) ?? [];
     if (worker !== undefined && job?.progress.status === 'running') {
       job.progress = { ...job.progress, status: 'canceling' };
-      await fetch(`${worker.url}/interrupt`, { method: 'POST', body: JSON.stringify({ prompt_id: id }) });
+      void this.#interrupt(worker, job);
     } else if (job?.progress.status === 'queued') {
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       job.progress = { ...job.progress, status: 'canceled', completedMs: Date.now() };
+    }
+  }
+
+  /** Repeats the interrupt, because a worker that has not taken the prompt yet ignores it. */
+  async #interrupt({ url }: ComfyStandIn, job: HostedJob): Promise<void> {
+    const body = JSON.stringify({ prompt_id: job.id });
+    while (job.progress.status === 'canceling') {
+      const answer = await fetch(`${url}/interrupt`, { method: 'POST', body }).catch(() => undefined);
+      if (answer === undefined) return;
+      await wait(20);
     }
   }
 
