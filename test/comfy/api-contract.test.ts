@@ -198,13 +198,51 @@ describe('a refusal of every row', () => {
     },
   );
 
+  it.each(['deployment', 'proxy'] as const)(
+    'that begins while runs execute pauses those that follow, and loses none (%s)',
+    async (mode) => {
+      const { own, api, gpu } = await sceneOf(mode, 3_600, { moveAfterMs: 100 });
+      const id = await own.queue({ prompt: 'an owl' });
+      await own.until(id, isRunning);
+      api.key = 'another';
+      const queue = () =>
+        own.ask('POST', '/run/deployment/queue', { deployment_id: own.deployment, inputs: {} });
+      const isPaused = async (): Promise<boolean> => {
+        const { status, json } = await queue();
+        return status === 403 && JSON.stringify(json).includes('401 unauthorized');
+      };
+      await until(isPaused, 'the batch is held up');
+      expect((await own.run(id)).ended_at).toBe(null);
+      api.key = undefined;
+      const waking = setInterval(() => gpu.wake(), 50);
+      expect(await drawn(own, await own.until(id).finally(() => clearInterval(waking)))).toBe(OWL);
+      await until(async () => (await queue()).status === 200, 'it goes on');
+    },
+  );
+
+  it('is said to all that come at the same time as the first, which waits alone', async () => {
+    const { own, api } = await sceneOf('deployment');
+    await own.close();
+    await own.open();
+    api.hosted.rules.state = 'stopped';
+    const queue = () =>
+      own.ask('POST', '/run/deployment/queue', { deployment_id: own.deployment, inputs: {} });
+    await until(
+      async () => (await own.ask('GET', `/deployment/${own.deployment}`)).status === 200,
+      'it is there',
+    );
+    const answers = await Promise.all(Array.from({ length: 5 }, queue));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403, 403, 403, 403]);
+  });
+
   it('is asked about by one run, not by each that waits', async () => {
     const { own, api } = await sceneOf('deployment', 0, {}, 5);
+    await own.until(await own.queue({}));
     api.hosted.rules.state = 'stopped';
     const ids = await Promise.all(['one', 'two'].map((prompt) => own.queue({ prompt })));
     await own.until(ids[0] ?? '', ({ live_status }) => live_status?.includes('deployment_stopped') === true);
     await own.until(ids[1] ?? '', ({ live_status }) => live_status === null);
-    expect(api.asked).toHaveLength(1);
+    expect(api.asked).toHaveLength(2);
   });
 
   it('that ends by itself is waited for, and holds up the batch only after a while', async () => {

@@ -83,6 +83,8 @@ export type Executor = {
   refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
   /** Why no run can pass, wherever it could run, until a person changes something; undefined if one may. */
   blockedBy(deploymentId: string): string | undefined;
+  /** Fulfilled when the first run has been tried, which tells whether others may come; undefined if this run may come now. */
+  trial(deploymentId: string): Promise<void> | undefined;
   /** Takes a run; it may have a place before this returns. */
   accept(run: LiveRun): void;
   /** After a restart: all runs that had not ended, oldest first. */

@@ -88,9 +88,11 @@ async function queue(
 ): Promise<FastifyReply> {
   const spec = service.deployments.get(request.deploymentId.toLowerCase());
   if (spec === undefined) throw new Refused(404, 'Deployment not found');
-  const problems = service.executorOf(spec.id).refusals(spec.id, request.inputs);
+  const executor = service.executorOf(spec.id);
+  const problems = executor.refusals(spec.id, request.inputs);
   if (problems.length > 0) throw new Refused(422, problems);
-  const blocked = service.executorOf(spec.id).blockedBy(spec.id);
+  await executor.trial(spec.id);
+  const blocked = executor.blockedBy(spec.id);
   if (blocked !== undefined) throw new Refused(403, blocked);
   const run = await service.runs.accept(request, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });

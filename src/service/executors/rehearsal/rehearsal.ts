@@ -91,6 +91,7 @@ export function createRehearsal(world: World): Executor {
     refusals: (deploymentId, inputs) =>
       unreadableFiles(world.deployments.get(deploymentId)?.inputTypes ?? [], inputs, world),
     blockedBy: () => undefined,
+    trial: () => undefined,
     accept: (run) => machines.wait(run),
     resume(rows) {
       // The busy containers first and then the queue in order, so that the order and the limits hold.

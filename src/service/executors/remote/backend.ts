@@ -173,6 +173,8 @@ export type Backend = {
   readonly seats: Seats;
   /** It sends no events, so it has to be polled. */
   readonly isPolled?: true;
+  /** The server may refuse every run (its key, its credits), so its first run is tried alone. */
+  readonly mayBlock?: true;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** undefined for a class that it does not have; absent if it does not tell its classes. */

@@ -1,8 +1,8 @@
 // What the answer to a submission says. A refusal is of the row, or of every row: then nothing fails, and the batch pauses.
 
 import { z } from 'zod';
-import type { Submitted } from './backend.ts';
-import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Answer } from './http.ts';
+import { Blocked, Unreachable, type Submitted } from './backend.ts';
+import { jsonIn, OF_A_PERSON, OF_EVERYTHING, parsed, retryAfterMs, shown, type Answer } from './http.ts';
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string().nullish().catch(undefined) }),
@@ -19,6 +19,13 @@ export function reasonOf(answer: Answer): string {
   return problem === undefined
     ? `answered ${answer.status}: ${shown(answer.text)}`
     : `answered ${answer.status} ${shown([problem.code, problem.message].filter(Boolean).join(': '))}`;
+}
+
+/** Throws Unreachable for an answer that is not what was asked for, which is Blocked if only a person can change it. */
+export function readIn<T>(path: string, answer: Answer, schema: z.ZodType<T>): T {
+  if (OF_A_PERSON.has(answer.status)) throw new Blocked(`${path} ${reasonOf(answer)}`);
+  if (answer.status !== 200) throw new Unreachable(`${path} ${reasonOf(answer)}`);
+  return parsed(path, answer, schema);
 }
 
 const CODES_OF_EVERY_ROW = /^(?:deployment|workspace|account|subscription|insufficient|metadata)_/;

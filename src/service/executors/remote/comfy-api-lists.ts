@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import { Unreachable, type Sent } from './backend.ts';
-import { problemIn, reasonOf } from './comfy-api-answers.ts';
+import { problemIn, readIn } from './comfy-api-answers.ts';
 import { filterFor, isOf, labelIn, type Labels } from './comfy-api-labels.ts';
-import { parsed, type Answer } from './http.ts';
+import type { Answer } from './http.ts';
 
 /** A page of more would be refused. */
 export const LISTED_MOST = 100;
@@ -76,8 +76,7 @@ export class Lists {
       this.isThere = false;
       return undefined;
     }
-    if (answer.status !== 200) throw new Unreachable(`${path} ${reasonOf(answer)}`);
-    const page = parsed(path, answer, pageSchema);
+    const page = readIn(path, answer, pageSchema);
     this.isThere = true;
     for (const { metadata } of page.jobs) if (labelIn(metadata)) this.#labels.shown(metadata);
     return page;

@@ -13,7 +13,6 @@ import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import {
-  Unreachable,
   unread,
   type Backend,
   type Graph,
@@ -23,12 +22,12 @@ import {
   type Sent,
   type Submitted,
 } from './backend.ts';
-import { problemIn, reasonOf, submittedOf } from './comfy-api-answers.ts';
+import { problemIn, readIn, reasonOf, submittedOf } from './comfy-api-answers.ts';
 import { hasMadeNothing, jobSchema, seenOf } from './comfy-api-jobs.ts';
 import { isOf, labelIn, labelOf, Labels } from './comfy-api-labels.ts';
 import { LISTED_MOST, Lists, type Item } from './comfy-api-lists.ts';
 import { openReads, type Reads } from './comfy-api-reads.ts';
-import { jsonIn, openHttp, parsed, type Answer, type Http } from './http.ts';
+import { jsonIn, openHttp, type Answer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
@@ -45,6 +44,7 @@ export function openComfyApi(url: string, given: Given): Backend {
   const api = new ComfyApi(http, openReads(http.ask), given);
   return {
     isPolled: true,
+    mayBlock: true,
     get guarantee() {
       return api.guarantee;
     },
@@ -176,8 +176,7 @@ class ComfyApi {
   async #assertThere(): Promise<void> {
     const path = pathOf(randomUUID());
     const answer = await this.#reads.ask(path);
-    if (answer.status !== 404 || problemIn(answer) === undefined)
-      throw new Unreachable(`${path} ${reasonOf(answer)}`);
+    if (answer.status !== 404 || problemIn(answer) === undefined) readIn(path, answer, z.never());
   }
 
   /** Why the run is not sent now; undefined if it is. */
@@ -274,7 +273,7 @@ class ComfyApi {
     const path = pathOf(ref);
     const answer = await this.#reads.ask(path);
     if (answer.status === 404 && problemIn(answer) !== undefined) return { at: 'absent' };
-    const job = parsed(path, answer, jobSchema);
+    const job = readIn(path, answer, jobSchema);
     if (labelIn(job.metadata)) this.#labels.shown(job.metadata);
     return seenOf(job);
   }

@@ -17,7 +17,7 @@ import {
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import { Unreachable, type Backend, type End, type Seen } from './backend.ts';
+import { Blocked, Unreachable, type Backend, type End, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
 import { afterAbsence, afterLoss, guaranteeFor } from './repetition.ts';
@@ -58,6 +58,7 @@ export class GpuServer implements InspectedServer {
   readonly #timing: Timing;
   readonly #rounds = new Rounds();
   #failures = 0;
+  #refusal: string | undefined;
   #inspection = 0;
   #isKnown = false;
   readonly #unreadSince = new Map<string, number>();
@@ -157,6 +158,11 @@ export class GpuServer implements InspectedServer {
     return this.socket.isOpen || this.load === 0 ? pollWithSocketMs : pollMs;
   }
 
+  /** Why no run can pass until a person changes something; undefined if one may. */
+  get blockedBy(): string | undefined {
+    return this.#refusal ?? this.outbox.blockedBy;
+  }
+
   async #round(): Promise<void> {
     let isSeen = false;
     try {
@@ -166,7 +172,7 @@ export class GpuServer implements InspectedServer {
       this.outbox.start();
       if (this.outbox.trouble !== undefined) throw this.outbox.trouble;
       this.#failures = 0;
-      [this.away, this.fault] = [undefined, undefined];
+      [this.away, this.fault, this.#refusal] = [undefined, undefined, undefined];
       this.#deps.free();
     } catch (error) {
       if (this.isClosed()) return;
@@ -174,6 +180,7 @@ export class GpuServer implements InspectedServer {
       this.#failures += 1;
       const reason = errorMessage(error);
       this.fault = reason;
+      this.#refusal = error instanceof Blocked ? `${this.name} refuses everything: ${reason}` : undefined;
       if (!(error instanceof Unreachable)) this.#deps.say('server-fault', { server: this.name, reason });
       if (this.#failures >= FAILURES_MOST) this.#isAway(reason, isSeen);
     }

@@ -111,13 +111,14 @@ function assertTaken(path: string, { status, text }: Answer): void {
   if (OF_EVERYTHING.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`);
 }
 
-/** Throws Unreachable for any other answer. */
+/** Throws Unreachable for any other answer, which is Blocked if only a person can change it. */
 export function parsed<T>(
   path: string,
   { status, text }: Answer,
   schema: z.ZodType<T>,
   read: (text: string) => unknown = jsonIn,
 ): T {
+  if (OF_A_PERSON.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`);
   const found = status === 200 ? schema.safeParse(read(text)) : undefined;
   if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
   return found.data;
@@ -125,6 +126,8 @@ export function parsed<T>(
 
 /** The key, the account, or the address: no request can pass, and nothing was accepted. */
 export const OF_EVERYTHING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
+/** Refusals of a read that only a person can change. */
+export const OF_A_PERSON: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

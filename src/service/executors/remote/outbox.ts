@@ -19,6 +19,7 @@ import { afterLostAnswer, afterSpent, guaranteeFor } from './repetition.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
+import { Trial } from './trial.ts';
 
 export type Sender = {
   readonly name: string;
@@ -59,6 +60,7 @@ export class Outbox {
   readonly #sender: Sender;
   readonly #deps: ServerDeps;
   readonly #timing: Timing;
+  readonly trial: Trial;
   #sending: Promise<void> | undefined;
   #isWanted = false;
   #postedAt = 0;
@@ -68,6 +70,7 @@ export class Outbox {
 
   constructor(sender: Sender, deps: ServerDeps, timing: Timing) {
     [this.#sender, this.#deps, this.#timing] = [sender, deps, timing];
+    this.trial = new Trial(sender.backend);
   }
 
   /** Why no run can pass until a person changes something; undefined if one may. */
@@ -209,6 +212,8 @@ export class Outbox {
       throw error;
     });
     [this.posting, one.absentSince] = [undefined, undefined];
+    // After this answer has changed what is known of the server.
+    setImmediate(() => this.trial.end());
     switch (submitted.kind) {
       case 'accepted':
         this.#hold = undefined;

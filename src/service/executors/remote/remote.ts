@@ -118,9 +118,20 @@ export class Remote implements Executor {
   }
 
   blockedBy(deploymentId: string): string | undefined {
-    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
-    const reasons = able.map(({ outbox }) => outbox.blockedBy);
+    const reasons = this.servers
+      .filter((one) => one.blockedBy !== undefined || this.#mayServe(one, deploymentId))
+      .map((one) => one.blockedBy);
     return reasons.includes(undefined) ? undefined : reasons[0];
+  }
+
+  trial(deploymentId: string): Promise<void> | undefined {
+    const isAble = (one: GpuServer): boolean =>
+      one.away === undefined && (!one.isInspected || this.#mayServe(one, deploymentId));
+    const trials = this.servers.filter(isAble).map(({ outbox }) => outbox.trial);
+    if (trials.length === 0 || trials.some(({ isOver }) => isOver)) return undefined;
+    const next = trials.find(({ isBegun }) => !isBegun);
+    next?.begin(this.#world.timing.trialMs);
+    return next === undefined ? Promise.race(trials.map(({ ended }) => ended)) : undefined;
   }
 
   accept(run: LiveRun): void {

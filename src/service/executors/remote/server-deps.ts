@@ -30,6 +30,8 @@ export const TIMING = {
   provedMs: 180_000,
   /** After so long, a server is tried again that takes nothing until a person changes something. */
   blockedMs: 60_000,
+  /** How long other requests wait for the answer to the first run. */
+  trialMs: 3_000,
   /** A server that has been starting for longer holds up the batch. */
   startingMs: 60_000,
   /** A service that stops waits so long for the answer to a request. */
