@@ -144,6 +144,8 @@ describe('a ladder of GPUs', () => {
       [2, 0, 0, 0],
       [2, 0, 0, 0],
     ]);
+    // Rows that wait for their first run need the lowest rung.
+    expect(progress(world.state).budget?.neededNano).toBe(40);
     world.run();
     expect(held()).toEqual([
       [0, 0, 0, 0],

@@ -5,7 +5,9 @@ import { VERDICT_MOST_MS } from '../../src/batch/decisions/judge-trial.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { ALIKE_MOST } from '../../src/batch/trial.ts';
+import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
+import { waitingRows } from '../../src/batch/state/state.ts';
+import { ALIKE_MOST, endTrial, startTrial } from '../../src/batch/trial.ts';
 import { World } from './world.ts';
 
 const REASON = "Value not in list: ckpt_name: 'flux.safetensors'";
@@ -158,6 +160,20 @@ describe('a batch in which every run fails for the same reason', () => {
     resume(world);
     play(world, () => 'succeeded');
     expect([world.state.finished, world.state.tally.outcomes.succeeded]).toEqual([true, 42]);
+  });
+
+  it('lets rows that no run was queued for wait as before when another trial starts', () => {
+    const world = worldOf({ rows: 40, concurrency: 4 });
+    world.answer(0, ['throttled', 'throttled', 'accepted', 'accepted']);
+    for (const { runId } of world.service.runs) world.finish(runId, 'failed');
+    const waiting = (isTried: boolean) =>
+      waitingRows(world.state).filter(({ tries }) => tries > 0 === isTried);
+    const untried = waiting(false);
+    expect(untried.length).toBeGreaterThan(0);
+    endTrial(world.state);
+    startTrial(world.state);
+    expect(waiting(false)).toEqual(untried);
+    expect(waiting(true).map(({ dueAt }) => dueAt)).toEqual([UNTIL_VERDICT, UNTIL_VERDICT]);
   });
 
   it('is paused before its canary is judged, and the canary is tried again after a resume', () => {
