@@ -17,18 +17,15 @@ describe('options that a batch keeps', () => {
   });
 
   it('are written as flags, each value on its own, and nothing for what is not given', () => {
-    expect(flagsOf(GIVEN).toSorted()).toEqual([
-      ['--concurrency', '4'],
-      ['--drop', 'price'],
-      ['--drop', 'sku'],
-      ['--map', 'prompt=text'],
-      ['--map', 'seed=number'],
-    ]);
+    expect(new Set(flagsOf(GIVEN).map((words) => words.join(' ')))).toEqual(
+      new Set(['--concurrency 4', '--drop price', '--drop sku', '--map prompt=text', '--map seed=number']),
+    );
   });
 
   it('are written as one word of several values, and as a flag or its opposite', () => {
     const given = { ladder: ['T4', 'A10G'], shuffle: true, poll: false };
-    expect(flagsOf(given).toSorted()).toEqual([['--ladder', 'T4,A10G'], ['--no-poll'], ['--shuffle']]);
+    const words = new Set(flagsOf(given).map((one) => one.join(' ')));
+    expect(words).toEqual(new Set(['--ladder T4,A10G', '--no-poll', '--shuffle']));
   });
 
   it('are written as members of an object, without empty ones', () => {
