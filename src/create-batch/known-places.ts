@@ -35,6 +35,7 @@ export type Place = {
 export type PlacedBatch = BatchFolder & Pick<Place, 'out' | 'home'>;
 
 const schema = z.object({ out: z.string(), home: z.string().exactOptional(), batch: z.string() });
+const noteIn = (text = ''): z.output<typeof schema> | undefined => schema.safeParse(jsonIn(text)).data;
 
 /** The command that wrote an older one has made its batch, or never will. */
 const LEFT_MS = 86_400_000;
@@ -66,7 +67,7 @@ function noteOfPlace(places: string, file: Placed['file']): string | undefined {
 
 /** The state folder of the servers that were to run the batch, as far as this user has made it on this machine. */
 export function homeOfPlace(places: string, file: Placed['file']): string | undefined {
-  return schema.safeParse(jsonIn(noteOfPlace(places, file) ?? '')).data?.home;
+  return noteIn(noteOfPlace(places, file))?.home;
 }
 
 /** All places with a batch of this name, the newest one first. */
@@ -76,7 +77,7 @@ export async function placesNamed(places: string, name: string): Promise<readonl
     const mark = basename(file, '.json');
     if (mark === basename(file)) continue;
     const path = join(places, file);
-    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
+    const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
     if (place?.batch === name) found.push({ ...place, mark, path });
   }
   const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -105,7 +106,7 @@ export async function placesElsewhere(
       if (mark === name || known.has(mark) || found.has(mark)) continue;
       const path = join(folder, name);
       // Another command may have removed it.
-      const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
+      const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
       if (place !== undefined && place.out !== out) found.set(mark, { ...place, mark, path });
     }
   return [...found.values()];

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { isInterpreter, readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
@@ -78,8 +78,3 @@ const programsFile = (home: string): string => join(home, 'programs');
 export const allowProgram = (home: string, path: string): void => keepLine(programsFile(home), path);
 
 export const allowedPrograms = (home: string): readonly string[] => keptLines(programsFile(home));
-
-const PROGRAM = 'exec:';
-
-export const absoluteTarget = (text: string): string =>
-  text.startsWith(PROGRAM) && text !== PROGRAM ? `${PROGRAM}${resolve(text.slice(PROGRAM.length))}` : text;

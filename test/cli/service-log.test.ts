@@ -27,5 +27,5 @@ it('a fault of the run service that answers a request with 500 is in its log, wi
   await until(() => service.stderr.includes('"msg":"error"'), 'the fault is logged');
   const line = service.stderr.split('\n').find((text) => text.includes('"msg":"error"')) ?? '';
   expect(JSON.parse(line)).toMatchObject({ method: 'GET', path: '/api/run/:run_id', level: 50 });
-  expect(line).toMatch(/SyntaxError.*\.ts/);
+  expect(line).toMatch(/SyntaxError.*at recordOf \([^)]*\.[jt]s/);
 });

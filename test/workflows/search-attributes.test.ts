@@ -84,7 +84,7 @@ describe('the search attributes of a batch', () => {
       listSearchAttributes: refuses,
     } as unknown as typeof rig.client.connection.operatorService;
     await registerSearchAttributes({ operatorService }, 'n', log);
-    expect(lines).toEqual([expect.stringContaining('PERMISSION_DENIED')]);
+    expect(lines).toEqual([expect.stringContaining('it refuses access: not yours')]);
   });
 
   it('are off with payload encryption, unless a setting asks for them', () => {

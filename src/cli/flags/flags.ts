@@ -38,7 +38,7 @@ import {
   type Kind,
   type OptionName,
 } from '../../options/table.ts';
-import { absoluteTarget } from '../../notices/prepare-targets.ts';
+import { absoluteTarget } from '../../notices/absolute-target.ts';
 
 export { boolean, choice, optional, optionalChoice, parsed, repeatable, type FlagsOf };
 

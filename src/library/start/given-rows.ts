@@ -25,7 +25,7 @@ import {
   valueOf,
 } from '../../create-batch/given-options.ts';
 import type { Answers } from '../../create-batch/questions.ts';
-import { absoluteTarget } from '../../notices/prepare-targets.ts';
+import { absoluteTarget } from '../../notices/absolute-target.ts';
 import { span } from '../../options/batch-kinds.ts';
 import type { BatchOptions, Duration, Limits, ReadingOptions } from '../../options/generated.ts';
 import type { LimitChange } from '../../options/limits.ts';

@@ -51,10 +51,12 @@ const waits = async (service: Service): Promise<Json> => service.run(await waiti
 
 const STATES: readonly Case[] = [
   stateCase(
-    'a run that waits for a machine is `not-started`, and has no queued_at; live_status is null at first; progress is 0 at first',
+    'a run that waits for a machine is `not-started`, and has no queued_at; live_status is null or says why; progress is 0 at first',
     waits,
-    ({ status, queued_at, live_status, progress }) =>
-      assert.deepEqual([status, queued_at, live_status, progress], ['not-started', null, null, 0]),
+    ({ status, queued_at, live_status, progress }) => {
+      assert.deepEqual([status, queued_at, progress], ['not-started', null, 0]);
+      assert.ok([null, 'it waits for a free server'].includes(live_status as string | null));
+    },
   ),
   stateCase(
     'a run whose machine boots is `queued`, and has queued_at and the call, but no started_at',
