@@ -19,7 +19,6 @@ import {
   laneOf,
   numberOf,
   placeIn,
-  takePlace,
   laneWith,
   type Lane,
   type Segment,
@@ -239,15 +238,24 @@ async function* everyRun(
 
 type RowParams = Pick<RebuildParams, 'pass' | 'now'> & { readonly policy: BatchParams };
 
-/** Takes from the lanes all places up to the last one that is done or has a run; returns the rows of those that are not done. */
+/**
+ * Takes from each segment its places up to the last one that is done or has a run; returns the rows of those that are not done. A
+ * closed gate lets a later segment pass first, so that a segment tells nothing about the others.
+ */
 function takeKnown(lanes: readonly Lane[], done: Done, runs: Runs, params: RowParams): readonly RowState[] {
   const rows: RowState[] = [];
-  for (const [at, lane] of lanes.entries()) {
+  for (const [at, { segments }] of lanes.entries()) {
     const named = [...runs.keys()].filter((place) => laneOf(place) === at).map(numberOf);
-    const last = named.reduce((most, number) => Math.max(most, number), done.places.last(at));
-    while (lane.segments.length > 0 && (lane.segments[0] as Segment).first <= last) {
-      const place = takePlace(lanes, at);
-      if (done.places.has(place) === false) rows.push(rowOf(place, runs.get(place) ?? [], params));
+    for (const segment of segments.splice(0)) {
+      const end = segment.first + segment.count;
+      const last = named
+        .filter((number) => number >= segment.first && number < end)
+        .reduce((most, number) => Math.max(most, number), done.places.lastIn(at, segment));
+      for (let number = segment.first; number <= last; number += 1) {
+        const place = placeIn(at, number);
+        if (done.places.has(place) === false) rows.push(rowOf(place, runs.get(place) ?? [], params));
+      }
+      if (last + 1 < end) segments.push({ ...segment, first: last + 1, count: end - last - 1 });
     }
   }
   return rows;
@@ -314,8 +322,10 @@ class Places {
     if (lane !== undefined) lane[numberOf(place)] = 1;
   }
 
-  last(lane: number): number {
-    return this.#lanes[lane]?.lastIndexOf(1) ?? 0;
+  /** The number of the last one in a segment; the number before the segment if it has none. */
+  lastIn(lane: number, { first, count }: Segment): number {
+    const found = this.#lanes[lane]?.subarray(first, first + count).lastIndexOf(1) ?? -1;
+    return first + found;
   }
 }
 

@@ -111,4 +111,5 @@ export const countContinued = async (store: Store): Promise<number> =>
   (await store.list(PASSES)).filter((name) => name.endsWith(CONTINUED)).length;
 
 const CONTINUED = '-continued.json';
-const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}${CONTINUED}`;
+/** The file that says which workflow run continued a batch after its end. */
+export const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}${CONTINUED}`;

@@ -177,6 +177,22 @@ describe('a batch that is rebuilt', () => {
     ]);
   });
 
+  it('keeps the other rows behind a closed gate, although places after theirs were sent: those of its canary, again', async () => {
+    const lanes = [{ places: ROWS, canary: 2 }];
+    const file = {
+      ...FILE,
+      canary: { rows: 2, asks: false },
+      sheet: { ...FILE.sheet, lanes, isQueued: true },
+    };
+    const segments = [{ lane: 0, first: 5_001, count: 1 }];
+    await createPass(store, 2, { at: new Date(NOW).toISOString(), kind: 'retry', by: 'ada', segments });
+    await writePart(1, 1, recordOf(1), recordOf(2, { outcome: 'failed' as const }));
+    const bought = [{ place: 1 }, { place: 2 }, { place: 5_001, status: 'running' as const }];
+    const { state } = await rebuilt(bought, { file, pass: 3 });
+    expect([state.gate, rowsOf({ state }).map(({ place }) => place)]).toEqual(['closed', [5_001]]);
+    expect(state.lanes[0]?.segments).toEqual([{ first: 3, count: ROWS - 2 }]);
+  });
+
   it('has its done rows from the parts, waits for the runs that go on, and continues the sheet after them', async () => {
     await writePart(1, 3, recordOf(2), recordOf(1));
     const {

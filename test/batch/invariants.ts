@@ -66,9 +66,20 @@ export function lostOnTheWay(before: State, after: State): readonly string[] {
   const expected = { ...before, refreshIds: [], ...(before.membership && { membership }) };
   for (const id of before.refreshIds) acknowledge(expected as State, id);
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof State>;
+  const shown = (state: State, name: keyof State): unknown =>
+    name === 'overdue' ? overdueSince(state) : plain(state[name]);
   return [...names].filter(
-    (name) => !ANEW.has(name) && !isDeepStrictEqual(plain(after[name]), plain(expected[name])),
+    (name) => !ANEW.has(name) && !isDeepStrictEqual(shown(after, name), shown(expected as State, name)),
   );
+}
+
+/** Since when, in their order; rows that became overdue at once have none. Versions before 6 lost it on the way. */
+function overdueSince({ overdue, rows, version }: State): readonly (number | undefined)[] {
+  const since = [...overdue].map((place) => {
+    const row = rows.get(place);
+    return row?.phase === 'running' ? row.overdue?.at : undefined;
+  });
+  return version < 6 ? since.toSorted() : since;
 }
 
 /** As JSON, with maps by their keys. */

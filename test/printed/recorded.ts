@@ -14,7 +14,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b127\.0\.0\.1:\d+/g, '<address>'],
   [/\b[\da-f]{12}\b/g, '<hash>'],
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z?|\b\d{8}T\d{6}Z/g, '<time>'],
-  [/\bpid \d+/g, 'pid <n>'],
+  [/\b(pid|kill) \d+/g, '$1 <n>'],
   [/\d+(?:\.\d+)? (?:ms|s|min)\b/g, '<duration>'],
 ];
 

@@ -5,6 +5,7 @@ import type { Event } from '../../src/batch/events.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { givenUpAfterMs } from '../../src/audit/quiet-period.ts';
 import { STARTED_FILE, takeBack, type Started } from '../../src/store/started.ts';
+import { continuedName } from '../../src/store/passes.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { runsIn, SimExecution } from './execution.ts';
@@ -195,12 +196,20 @@ export class SimBatch {
 
   #retryLate(execution: SimExecution, event: Extract<Event, { type: 'retry' }>): void {
     const { state, stack } = execution;
-    // The command fails, also beside a rebuild that has terminated the workflow, and is repeated where the batch is then.
-    if (execution !== this.#holder || !state.finished)
+    // The command fails beside a rebuild that has terminated the workflow, and is repeated where the batch is then.
+    if (execution !== this.#holder || !this.#mayContinue(execution))
       return this.world.after(WAIT_MS, () => this.signal(event));
     if (event.pass <= state.pass) return;
     this.world.saw('continued after its end');
     // A new workflow run continues from the state that the close stored.
     this.#holder = this.start(stack, { version: WRITES, continues: this.passes.newest }, execution);
+  }
+
+  /** By the summary: a rebuild may have terminated the workflow right after that was written. */
+  #mayContinue({ state, isRunning }: SimExecution): boolean {
+    const { summarizedPass } = this.store;
+    return (
+      state.finished || (!isRunning && summarizedPass > 0 && !this.store.has(continuedName(summarizedPass)))
+    );
   }
 }

@@ -1,6 +1,7 @@
 // No loop without an end: whatever a batch repeats without getting on has a bound, and shows why. A batch gets on when a run is
 // accepted, a row is done, or its user decides something.
 
+import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../../src/batch/bounds.ts';
 import type { SimBatch } from './batch.ts';
 
 const REPEATED = ['request', 'reading of the lists', 'part'] as const;
@@ -8,8 +9,11 @@ type Repeated = (typeof REPEATED)[number];
 
 /** How often something may repeat at once, and in each hour after that. */
 const MOST: Readonly<Record<Repeated, (batch: SimBatch) => readonly [atOnce: number, anHour: number]>> = {
-  // Three groups, then single attempts, then a probe every five minutes at most.
-  request: ({ params }) => [3 * Math.min(32, params.concurrency) + 40, 40],
+  // What is under way before the first answer, two more groups, then single attempts, then a probe every five minutes at most.
+  request: ({ params: { concurrency } }) => [
+    Math.min(GROUPS_IN_FLIGHT * GROUP_ATTEMPTS, concurrency) + 2 * Math.min(GROUP_ATTEMPTS, concurrency) + 40,
+    40,
+  ],
   'reading of the lists': ({ params }) => [100, 3_600_000 / params.timing.listGapMs + 100],
   // Each row eight times for its own file; a host that is away is probed.
   part: ({ params }) => [10 * params.rows + 50, 120],

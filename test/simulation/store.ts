@@ -60,6 +60,10 @@ export class SimStore {
     return [...this.#parts.values()].filter((part) => !this.#isCounted(part));
   }
 
+  has(name: string): boolean {
+    return this.#files.has(name);
+  }
+
   /** Throws if the disk is full, or after a write that reports an error. */
   write(work: () => void): void {
     if (this.#world.shouldInject('fullDisk')) throw new Error('ENOSPC');

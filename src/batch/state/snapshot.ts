@@ -23,7 +23,7 @@ import {
   type RunTuple,
 } from './packed-rows.ts';
 import type { Running } from './row-state.ts';
-import { NEW_TRIAL, begin, runningRow, type State, unconfirmedRows } from './state.ts';
+import { NEW_TRIAL, begin, runningRow, type Overdue, type State, unconfirmedRows } from './state.ts';
 
 /** Fields that are copied unchanged. */
 const PLAIN = [
@@ -183,8 +183,17 @@ export function restore(packed: Snapshot): State {
   };
   for (const [part, rows] of parts) addPart(state, part, rows);
   for (const row of packed.rows) put(state, readRow(row));
+  if (version >= 6) orderOverdue(state);
   resumeWork(state);
   return state;
+}
+
+/** Rows are packed in the order in which they were sent, and overdue ones are known oldest first. */
+function orderOverdue({ overdue, rows }: State): void {
+  const since = (place: number): number => (rows.get(place) as Overdue).overdue.at;
+  const oldestFirst = [...overdue].sort((a, b) => since(a) - since(b));
+  overdue.clear();
+  for (const place of oldestFirst) overdue.add(place);
 }
 
 /** Issues the earlier workflow run's cancels again, and acknowledges the commands that requested this run. */

@@ -259,7 +259,7 @@ export const oldestOverdue = ({ overdue, rows }: State): Overdue | undefined => 
   return oldest === undefined ? undefined : (rows.get(oldest) as Overdue);
 };
 
-type Overdue = Running & Required<Pick<Running, 'overdue'>>;
+export type Overdue = Running & Required<Pick<Running, 'overdue'>>;
 
 export const runningRow = (state: State, row: number): Running | undefined => {
   const found = state.rows.get(row);

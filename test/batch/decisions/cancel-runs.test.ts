@@ -129,6 +129,20 @@ describe('abandoned runs', () => {
     expect(world.runOf(1)).toBeUndefined();
   });
 
+  it('overdue runs stay in their order after a continue-as-new: the one that waits for longest is the first', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    const late = (at: number): void =>
+      world.apply({
+        type: 'runsOverdue',
+        runs: [{ place: at + 1, attempt: 1, runId: `run-${at}`, reason: 'it hangs' }],
+      });
+    late(1);
+    world.pass(1_000);
+    late(0);
+    world.continueAsNew();
+    expect([...world.state.overdue]).toEqual([2, 1]);
+  });
+
   it('thousands of overdue runs are abandoned in one step when runs can be read again', () => {
     const world = running({ rows: 1_500, concurrency: 1_500 });
     overdue(world, 1_500);
