@@ -131,11 +131,10 @@ describe('abandoned runs', () => {
 
   it('overdue runs stay in their order after a continue-as-new: the one that waits for longest is the first', () => {
     const world = running({ rows: 2, concurrency: 2 });
-    const late = (at: number): void =>
-      world.apply({
-        type: 'runsOverdue',
-        runs: [{ place: at + 1, attempt: 1, runId: `run-${at}`, reason: 'it hangs' }],
-      });
+    const late = (at: number): void => {
+      const run = { place: at + 1, attempt: 1, runId: `run-${at}`, reason: 'it hangs' };
+      world.apply({ type: 'runsOverdue', runs: [run] });
+    };
     late(1);
     world.pass(1_000);
     late(0);
