@@ -42,8 +42,15 @@ export class Rebuilds {
     const forgets = world.chance(0.03);
     if ((tries >= TRIES_MOST || forgets) && holder.isRunning) {
       world.saw('a rebuild that was forgotten');
-      this.#underWay -= 1;
+      this.#lookLater();
     } else world.after(afterMs, () => this.#try(stack, tries + 1));
+  }
+
+  /** What a given up rebuild has left is seen at the end: the batch then lacks its newest pass, and its user resumes it. */
+  #lookLater(): void {
+    const { holder, world } = this.#batch;
+    if (holder.isRunning) world.after(30_000, () => this.#lookLater());
+    else this.#attach();
   }
 
   #try(stack: SimStack, tries: number): void {
