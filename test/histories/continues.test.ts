@@ -1,4 +1,5 @@
-// How recorded batches came to their continue-as-new; the replay test shows that the current code does the same.
+// What recorded batches did at their turns: a continue-as-new, a pause of the trial. The replay test shows that the current code does
+// the same.
 
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from './recording.ts';
@@ -8,6 +9,9 @@ type Recorded = {
   readonly eventType: string;
   readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string }; readonly input: Payloads };
   readonly activityTaskCompletedEventAttributes?: { readonly result?: Payloads };
+  readonly workflowPropertiesModifiedEventAttributes?: {
+    readonly upsertedMemo?: { readonly fields?: Readonly<Record<string, { readonly data: string }>> };
+  };
   readonly workflowExecutionSignaledEventAttributes?: { readonly signalName: string; readonly input: Payloads };
 };
 type Carried = { readonly attempts?: readonly object[]; readonly ends?: { readonly completions: readonly object[] } } | null;
@@ -41,6 +45,13 @@ function lastCauses(events: readonly Recorded[]): readonly string[] {
   return types.slice(before + 1, scheduled);
 }
 
+/** The kinds of pauses in the progress that an event publishes. */
+function pausesIn({ workflowPropertiesModifiedEventAttributes: modified }: Recorded): readonly string[] {
+  const progress = modified?.upsertedMemo?.fields?.['progress'];
+  const shown = read(progress && { payloads: [progress] }, 0) as { readonly pauses?: readonly { readonly kind: string }[] } | null;
+  return (shown?.pauses ?? []).map(({ kind }) => kind);
+}
+
 describe('a batch that continues as new', () => {
   it('has no outstanding run if its runs end often', () => {
     const events = eventsIn<Recorded>('version-4/resting-before-a-continue-as-new');
@@ -54,5 +65,19 @@ describe('a batch that continues as new', () => {
     expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
     expect(outstandingIn(events)).toBeGreaterThan(0);
     expect(lastCauses(events)).toEqual(['TIMER_FIRED']);
+  });
+});
+
+describe('a batch in which no row has succeeded', () => {
+  it('is paused by ten ends that are alike, and sends again only once it is resumed', () => {
+    const events = eventsIn<Recorded>('version-6/failing-alike-until-it-is-resumed');
+    const steps = events.flatMap((event) => {
+      const isSent = event.activityTaskScheduledEventAttributes?.activityType.name === 'queueRuns';
+      const isPaused = pausesIn(event).includes('alike');
+      const isResumed = event.workflowExecutionSignaledEventAttributes?.signalName === 'resume';
+      return isSent ? ['sent'] : isPaused ? ['paused'] : isResumed ? ['resumed'] : [];
+    });
+    const changes = steps.filter((step, at) => step !== steps[at - 1]);
+    expect(changes).toEqual(['sent', 'paused', 'resumed', 'sent']);
   });
 });

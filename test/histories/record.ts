@@ -77,6 +77,29 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await stage.run(['wait', batchOf(stage)]);
     },
   },
+  'failing-alike-until-it-is-resumed': {
+    rows: 30,
+    cap: 6,
+    runSeconds: 0.2,
+    faults: ['--fault', 'fail=1'],
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.run(['status', '-o', 'json'])).stdout.includes('"alike"'), 'the trial pauses the batch');
+      await stage.run(['resume', batchOf(stage), '--retries', '1']);
+      await stage.run(['wait', batchOf(stage)]);
+    },
+  },
+  'unclear-answers-until-it-is-cancelled': {
+    rows: 30,
+    cap: 6,
+    runSeconds: 0.2,
+    faults: ['--fault', 'gateway-request=1'],
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.run(['status', '-o', 'json'])).stdout.includes('"unclear"'), 'the batch is paused', 150_000);
+      await stage.run(['resume', batchOf(stage)]);
+      await stage.run(['cancel', batchOf(stage)]);
+      await stage.run(['wait', batchOf(stage)]);
+    },
+  },
   'sent-again-while-it-runs': {
     rows: 60,
     cap: 8,

@@ -13,6 +13,13 @@ describe('recorded histories', () => {
       expect(RECORDINGS.filter((name) => name.startsWith(`version-${version}/`)).length).toBeGreaterThan(3);
   });
 
+  it('exist in the newest version for each kind that an older version has', () => {
+    const kindsOf = (version: number): readonly string[] =>
+      RECORDINGS.flatMap((name) => (name.startsWith(`version-${version}/`) ? [name.split('/').at(-1) ?? ''] : []));
+    const older = Array.from({ length: WRITES - OLDEST }, (_, at) => kindsOf(OLDEST + at)).flat();
+    expect(older.filter((kind) => !kindsOf(WRITES).includes(kind))).toEqual([]);
+  });
+
   const histories = new Map(RECORDINGS.map((name) => [name, readRecording(name)]));
 
   it('replay', async () => {
