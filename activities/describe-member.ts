@@ -15,6 +15,8 @@ export type Member = {
   /** A hash of the secret of webhooks. */
   readonly webhookSecret: string;
   readonly out: string;
+  /** What it may start for notifications. */
+  readonly programs: readonly string[];
 };
 
 export type MemberAnswer = Member & {

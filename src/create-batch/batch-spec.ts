@@ -26,7 +26,7 @@ import { problem } from '../errors/error.ts';
 import { named } from '../options/kinds.ts';
 import { formOf } from '../options/read.ts';
 import type { Config } from '../host/config.ts';
-import { prepareNotify } from '../notices/prepare-targets.ts';
+import { prepareNotify, type Programs } from '../notices/prepare-targets.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { count } from '../options/number-text.ts';
 
@@ -246,13 +246,20 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
   });
 }
 
+/** What servers know about settings. */
+export type Reached = {
+  readonly pools: { show(pool: string): Promise<unknown> };
+  /** Absent where a worker makes a batch: it is made also if nobody may start its program. */
+  readonly programs?: Programs;
+};
+
 export type Where = {
   readonly config: Config;
   /** Whether workers of a cluster have settings of their own. */
   readonly isCluster: () => boolean | Promise<boolean>;
   readonly file?: BatchFile;
-  /** Called only if a pool is given. */
-  readonly pools?: () => Promise<{ show(pool: string): Promise<unknown> }>;
+  /** Called only if a pool is given, or a program that a cluster starts. */
+  readonly reach?: () => Promise<Reached>;
 };
 
 type Checked = Pick<LimitChange, 'pool' | 'notify'> & Partial<Pick<LimitChange, 'maxCostNano'>>;
@@ -260,10 +267,11 @@ type Checked = Pick<LimitChange, 'pool' | 'notify'> & Partial<Pick<LimitChange, 
 /** Throws E312 for a budget without a bound, E540 for a pool that does not exist, because a batch would wait in it for ever, and E602. */
 export async function checkSettings(
   change: Checked,
-  { config, isCluster, file, pools }: Where,
+  { config, isCluster, file, reach }: Where,
 ): Promise<void> {
   if (file !== undefined) refuseUnbounded(file, change.maxCostNano);
-  await prepareNotify(config, change, isCluster);
+  const programs = reach && (async () => (await reach()).programs);
+  await prepareNotify(config, change, { isCluster, ...(programs && { programs }) });
   const { pool } = change;
-  if (pools !== undefined && pool !== undefined && pool !== 'none') await (await pools()).show(pool);
+  if (reach !== undefined && pool !== undefined && pool !== 'none') await (await reach()).pools.show(pool);
 }

@@ -9,7 +9,7 @@ import { keptIn } from '../options/table.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
-import { checkRequest, checkSettings, type Where } from './batch-spec.ts';
+import { checkRequest, checkSettings, type Reached, type Where } from './batch-spec.ts';
 import {
   copyAgain,
   copySheet,
@@ -49,8 +49,7 @@ export type Source =
 
 type KnownBatch = { readonly batch: string; readonly mark: string; readonly folder: string };
 
-export type Needed = {
-  readonly pools: { show(pool: string): Promise<unknown> };
+export type Needed = Reached & {
   readonly batches: { withContent(content: string): Promise<readonly KnownBatch[]> };
 };
 
@@ -274,10 +273,8 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   async #layOut(): Promise<void> {
     const { request, around } = this.#given;
     const { config, isPlan = false } = around;
-    const { pool } = request.settings;
     if (request.service.base === LOCAL) await around.servers();
-    if (pool !== undefined && !isPlan)
-      await checkSettings({ pool }, { ...around, pools: async () => (await around.servers()).pools });
+    if (!isPlan) await checkSettings(request.settings, { ...around, reach: around.servers });
     const asked = await createParams(config, this.#copy as SheetCopy, request);
     const common = {
       ...asked,

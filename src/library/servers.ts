@@ -201,7 +201,7 @@ export class Servers implements AsyncDisposable {
       config: this.config,
       isCluster: () => this.isCluster,
       ...(found && { file: found.file }),
-      ...(session && { pools: async () => session.pools }),
+      ...(session && { reach: async () => session }),
     });
   }
 

@@ -4,7 +4,9 @@ import { connectClient, givenClient } from '../temporal/connect.ts';
 import { openPipelines, type PipelineClient } from '../temporal/pipelines.ts';
 import { openPools, type Pools } from '../temporal/pools.ts';
 import { openSchedules, type Schedules } from '../temporal/schedules.ts';
+import { mayBeStarted } from '../temporal/worker-programs.ts';
 import { isSearchWanted } from '../temporal/search-attributes.ts';
+import type { Programs } from '../notices/prepare-targets.ts';
 import { openTickets } from '../schedule/tickets.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import type { SessionParams } from './connect-options.ts';
@@ -20,6 +22,7 @@ import type { Here } from './start/who-has.ts';
 export type Session = {
   readonly batches: BatchClient;
   readonly pools: Pools;
+  readonly programs: Programs;
   readonly schedules: Schedules;
   readonly pipelines: PipelineClient;
   /** undefined on a cluster, where batches continue without this command. */
@@ -76,6 +79,7 @@ async function sessionWith(
   return {
     batches: openBatchClient(() => client, queue, { encrypted, searchable: isSearchWanted(config, keys) }),
     pools: openPools(() => client, queue, encrypted),
+    programs: { mayBeStarted: (path) => mayBeStarted(client, queue, path) },
     pipelines: openPipelines(() => client, queue, encrypted),
     schedules: openSchedules(() => client, {
       taskQueue: queue,

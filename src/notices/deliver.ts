@@ -19,7 +19,7 @@ import { openFileTransport, openTransport } from '../run-service/transport.ts';
 const undeliverable = (reason: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(reason, 'NotNotified');
 
-/** Another try may help. */
+/** Another try may help, also because another worker takes it, whose settings differ. */
 const undelivered = (reason: string): ApplicationFailure =>
   ApplicationFailure.retryable(reason, 'NotNotified');
 
@@ -40,7 +40,7 @@ export async function startProgram(
   { settings, signal }: { readonly settings: NoticeSettings; readonly signal: AbortSignal },
 ): Promise<void> {
   if (!settings.mayStart(path))
-    throw undeliverable(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
+    throw undelivered(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
   if (leadsToInterpreter(path)) throw undeliverable(`${path} leads to a shell, which obeys what it reads`);
   const cannotStart = (error: unknown): Error =>
     undeliverable(`${path} cannot be started: ${errorMessage(error)}`);
@@ -142,9 +142,7 @@ const WAIT_MS = 10_000;
 async function mailNotice(to: string, body: AnyBody, settings: NoticeSettings): Promise<void> {
   const { smtp, mailFrom } = settings;
   if (smtp === undefined)
-    throw undeliverable(
-      'this worker has no mail server: set RUNSHEET_SMTP_URL=smtps://user:password@host:465',
-    );
+    throw undelivered('this worker has no mail server: set RUNSHEET_SMTP_URL=smtps://user:password@host:465');
   const { createTransport } = await import('nodemailer');
   const limits = { connectionTimeout: WAIT_MS, greetingTimeout: WAIT_MS, socketTimeout: WAIT_MS };
   const transport = createTransport({ url: smtp, ...limits });
@@ -217,6 +215,6 @@ export async function deliver({ to, within, settings }: Delivery, body: AnyBody)
 function named(addresses: ReadonlyMap<string, string>, variable: string, name: string): string {
   const url = addresses.get(name);
   if (url === undefined)
-    throw undeliverable(`this worker has no address of the name ${name}: set ${variable}=${name}=https://…`);
+    throw undelivered(`this worker has no address of the name ${name}: set ${variable}=${name}=https://…`);
   return url;
 }

@@ -78,7 +78,7 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
     rows,
     costUsd: havePrices(service.prices) ? costUsd : undefined,
     maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
-    pause: pause && { ...pause, help: pauseHint(batch, pause.kind, false, progress.budget?.neededNano) },
+    pause: pause && { ...pause, help: pauseHint(batch, pause, false, progress.budget?.neededNano) },
   });
   return { ...body, text: textOf(body) };
 }

@@ -9,22 +9,48 @@ import type { Config } from '../host/config.ts';
 import { keepLine, keptLines } from '../host/kept-lines.ts';
 import { shellWord } from '../errors/outside-text.ts';
 
+/** What the workers of a cluster may start. */
+export type Programs = {
+  /** False only if each of them says that it may not. */
+  mayBeStarted(path: string): Promise<boolean>;
+};
+
+type NotifyWhere = {
+  readonly isCluster: () => boolean | Promise<boolean>;
+  /** Absent where the workers are not asked. */
+  readonly programs?: () => Promise<Programs | undefined>;
+};
+
 /**
  * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its
- * workers know. Throws E602.
+ * workers know, and say which programs they start. Throws E602.
  */
 export async function prepareNotify(
   config: Config,
   { notify }: Pick<LimitChange, 'notify'>,
-  isCluster: () => boolean | Promise<boolean>,
+  { isCluster, programs }: NotifyWhere,
 ): Promise<void> {
-  if (notify === undefined || notify === 'none' || (await isCluster())) return;
+  if (notify === undefined || notify === 'none') return;
+  if (await isCluster()) return refuseUnserved(notify, programs);
   for (const text of notify) {
     const target = readTarget(text) as Target;
     const missing = missingFor(target, config.notify);
     if (missing !== undefined)
       throw problem('E602', { what: `to notify ${text}, ${missing.what} is missing`, hint: missing.hint });
     if (target.kind === 'exec') allowProgram(config.home, target.path);
+  }
+}
+
+async function refuseUnserved(notify: readonly string[], programs: NotifyWhere['programs']): Promise<void> {
+  for (const text of notify) {
+    const target = readTarget(text) as Target;
+    if (target.kind !== 'exec') continue;
+    const known = await programs?.();
+    if (known === undefined || (await known.mayBeStarted(target.path))) continue;
+    throw problem('E602', {
+      what: `no worker may start ${target.path}, so --notify ${text} would tell nobody`,
+      hint: `start a worker that may: RUNSHEET_NOTIFY_EXEC=${shellWord(target.path)} runsheet worker`,
+    });
   }
 }
 

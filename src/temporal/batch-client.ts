@@ -20,7 +20,6 @@ import { WRITES } from '../batch/params.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import { lastFailureIn } from './firing-info.ts';
 import { isRefusedAs, rootOf, undefinedIfGone } from './client-errors.ts';
 import { startSearchable } from './search-attributes.ts';
 import {
@@ -125,9 +124,6 @@ export function openBatchClient(
 
     isRunning: (name: BatchName) => isRunning(reach(), name),
     firstRun: (name: BatchName) => firstRun(reach(), name),
-
-    /** The last failure of a pending activity; undefined if there is none. */
-    trouble: async (name: BatchName) => lastFailureIn(reach(), (await handleOf(name).describe()).raw),
 
     /** All batches that Temporal knows, newest first. */
     list: () => listed(reach()),

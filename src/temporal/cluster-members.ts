@@ -16,7 +16,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 const { WORKER_VERSIONING_MODE_VERSIONED } = proto.temporal.api.enums.v1.WorkerVersioningMode;
 
 /** A poll lasts a minute at most, so who has polled no later has ended. */
-const POLLED_MS = 75_000;
+export const POLLED_MS = 75_000;
 /** For members that began to poll meanwhile. */
 const SPARE = 4;
 const MEMBERS_MOST = 500;
@@ -155,6 +155,8 @@ const answerSchema = z.object({
   deployment: z.object({ name: text, build: text }).optional(),
   webhookSecret: text,
   out: text,
+  // Workers of an older release do not say.
+  programs: z.array(text).default([]),
   reads: z.number(),
   writes: z.number(),
   clockMs: z.number(),

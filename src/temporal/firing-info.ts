@@ -52,7 +52,7 @@ export async function readFiring(client: Client, schedule: string, taken: Taken)
 }
 
 /** The last failure of a pending activity; undefined if there is none. */
-export async function lastFailureIn(
+async function lastFailureIn(
   { workflow }: Client,
   { pendingActivities }: WorkflowExecutionDescription['raw'],
 ): Promise<string | undefined> {

@@ -20,6 +20,7 @@ import { connectWorker, installRuntime } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
+import { programsPart } from '../temporal/worker-programs.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
 import { activityGuards, conversion, createWorkers, deploymentOf } from './create-workers.ts';
 import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
@@ -169,6 +170,7 @@ const WEBHOOK = 'webhook/';
 const identityParts = (config: Config): readonly string[] => [
   `${MEMBER}${version}`,
   `${WEBHOOK}${secretFingerprint(webhookSecret(config))}`,
+  ...programsPart(config.notify.programs),
 ];
 
 const secretIn = (identity: string): string | undefined =>
@@ -195,6 +197,7 @@ function createMemberWorker(
     ...(deployment === undefined || !works ? {} : { deployment: { name: deployment, build } }),
     webhookSecret: secretFingerprint(webhookSecret(config)),
     out: config.out,
+    programs: config.notify.programs,
   };
   return Worker.create({
     ...at,

@@ -14,6 +14,7 @@ const MEMBER: Member = {
   receives: false,
   webhookSecret: '01234567',
   out: '/batches',
+  programs: [],
 };
 
 describe('a member that is asked', () => {

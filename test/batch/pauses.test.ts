@@ -78,7 +78,7 @@ describe('the hint of a paused batch', () => {
   it.each(PAUSE_KINDS)(
     'ends with the command that continues it, and promises nothing after the servers: %s',
     (kind) => {
-      const [alone, ended] = [pauseHint('b', kind), pauseHint('b', kind, true)];
+      const [alone, ended] = [pauseHint('b', { kind }), pauseHint('b', { kind }, true)];
       for (const hint of [alone, ended]) expect(hint).toContain('runsheet resume b');
       expect(ended).not.toContain('automatically');
       expect(alone.includes('automatically')).toBe(
@@ -88,11 +88,26 @@ describe('the hint of a paused batch', () => {
   );
 
   it('of a budget names what all rows need, in whole cents, or no limit if that is not known', () => {
-    expect(pauseHint('b', 'budget', true, 7_250_000_001)).toMatch(/: runsheet resume b --max-cost 7.26$/);
-    expect(pauseHint('b', 'budget')).toMatch(/: runsheet resume b --max-cost none$/);
+    expect(pauseHint('b', { kind: 'budget' }, true, 7_250_000_001)).toMatch(
+      /: runsheet resume b --max-cost 7.26$/,
+    );
+    expect(pauseHint('b', { kind: 'budget' })).toMatch(/: runsheet resume b --max-cost none$/);
   });
 
+  it.each(['unreadable', 'unreachable'] as const)(
+    'names the setting of the folder, not that of the key, if a worker cannot use the folder: %s',
+    (kind) => {
+      const reason = 'runs cannot be read: this worker may not use /a/b: it is not in /c (E411)';
+      const hint = pauseHint('b', { kind, reason });
+      expect(hint).toContain(
+        'RUNSHEET_OUT of this batch; to see which has another one: runsheet doctor --cluster;',
+      );
+      expect(hint).not.toContain('RUNSHEET_API_KEY');
+      expect(pauseHint('b', { kind, reason }, true)).toMatch(/, then: runsheet resume b$/);
+    },
+  );
+
   it('also exists for an unknown kind of pause from a newer worker', () => {
-    expect(pauseHint('b', 'new' as PauseKind)).toBe(pauseHint('b'));
+    expect(pauseHint('b', { kind: 'new' as PauseKind })).toBe(pauseHint('b'));
   });
 });

@@ -105,7 +105,7 @@ describe('the closing line of a batch', () => {
     expect(closing({ ...SUMMARY, ...free, duplicates }, '/b', plain)).not.toContain('$');
   });
 
-  it('is printed by a command that is silent otherwise', () => {
+  it('is printed by a command that is silent otherwise', async () => {
     const said: string[] = [];
     const quiet = {
       raw: () => undefined,
@@ -117,15 +117,15 @@ describe('the closing line of a batch', () => {
     const printer = { output: 'text', paint: plain, ...quiet } as unknown as Printer;
     const found = { folder: '/b' } as FoundBatch;
     const printClosingLine = (line: string): void => void said.push(line);
-    expect(printEnd({ printer, found, printClosingLine }, SUMMARY)).toBe(0);
+    expect(await printEnd({ printer, found, printClosingLine }, SUMMARY)).toBe(0);
     expect(said).toEqual([closingLine(SUMMARY)]);
   });
 
-  const ended = (
+  const ended = async (
     more: Partial<EndParams>,
     facts: Partial<Summary> = {},
     output = 'text',
-  ): readonly string[] => {
+  ): Promise<readonly string[]> => {
     const lines: string[] = [];
     const put = (text: string): void => void lines.push(text);
     const printer = {
@@ -139,24 +139,24 @@ describe('the closing line of a batch', () => {
       json: put,
     } as unknown as Printer;
     const found = { batch: 'b', folder: '/d/b' } as FoundBatch;
-    printEnd({ printer, found, ...more }, { ...SUMMARY, ...facts });
+    await printEnd({ printer, found, ...more }, { ...SUMMARY, ...facts });
     return lines.slice(1);
   };
 
-  it('is followed by the folder and the next commands', () => {
+  it('is followed by the folder and the next commands', async () => {
     const next = ['  open      runsheet open b --out /d', '  export    runsheet export b --out /d --as xlsx'];
-    expect(ended({})).toEqual(['/d/b', ...next]);
+    expect(await ended({})).toEqual(['/d/b', ...next]);
     const outcomes = { ...NO_OUTCOMES, succeeded: 299, 'timed-out': 1 };
-    expect(ended({}, { outcomes })).toEqual(['/d/b', '  again     runsheet retry b --out /d', ...next]);
+    expect(await ended({}, { outcomes })).toEqual(['/d/b', '  again     runsheet retry b --out /d', ...next]);
     const cancelled = { ...NO_OUTCOMES, succeeded: 1, cancelled: 2 };
-    expect(ended({}, { outcomes: cancelled })[1]).toBe(
+    expect((await ended({}, { outcomes: cancelled }))[1]).toBe(
       '  again     runsheet retry b --out /d --outcome cancelled',
     );
-    expect(ended({}, { outcomes: { ...NO_OUTCOMES, refused: 300 } })).toEqual(['/d/b', ...next]);
+    expect(await ended({}, { outcomes: { ...NO_OUTCOMES, refused: 300 } })).toEqual(['/d/b', ...next]);
   });
 
-  it('names no next command of a batch that is removed, and none to programs', () => {
-    expect(ended({ isRemoved: true })).toEqual(['/d/b']);
-    expect(ended({}, {}, 'jsonl')).toEqual([]);
+  it('names no next command of a batch that is removed, and none to programs', async () => {
+    expect(await ended({ isRemoved: true })).toEqual(['/d/b']);
+    expect(await ended({}, {}, 'jsonl')).toEqual([]);
   });
 });

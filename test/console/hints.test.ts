@@ -85,7 +85,7 @@ describe('the commands in hints', () => {
 
   it('of every pause are commands that exist', async () => {
     const texts = PAUSE_KINDS.flatMap((kind) =>
-      [true, false].map((ends) => [kind, pauseHint('portraits-7f3a', kind, ends, 5e9)] as const),
+      [true, false].map((ends) => [kind, pauseHint('portraits-7f3a', { kind }, ends, 5e9)] as const),
     );
     expect(await refused(texts)).toEqual([]);
   });

@@ -14,7 +14,7 @@ export function eventOfHint(
   kind: PauseKind,
   { budget }: Progress,
 ): Event | undefined {
-  const hint = pauseHint(batch, kind, false, budget?.neededNano);
+  const hint = pauseHint(batch, { kind }, false, budget?.neededNano);
   const commands = [...hint.matchAll(/\brunsheet (\w+) (\S+)((?: --[\w-]+ [\w.$<>]+)*)/g)];
   world.claim(commands.length > 0, () => `the pause ${kind} prints no command: ${hint}`);
   world.claim(

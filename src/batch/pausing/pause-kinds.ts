@@ -61,13 +61,25 @@ const WAYS = {
   store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
 } satisfies Partial<Record<PauseKind, Way>>;
 
+/** Workers that cannot use the folder of the batch say so by these errors, in whatever a pause calls them. */
+const FOLDER_ERROR = /\((?:E411|E504)\)/;
+
+const OTHER_FOLDER: Way = {
+  first:
+    'give all workers the RUNSHEET_OUT of this batch; to see which has another one: runsheet doctor --cluster',
+  until: 'a worker can use its folder',
+};
+
+/** What a hint needs to know of a pause. */
+type HintedPause = { readonly kind: PauseKind; readonly reason?: string };
+
 /**
  * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, and nothing continues the
  * batch then. `neededNano`: what all of its rows cost, at most.
  */
 export function pauseHint(
   batch: string,
-  kind: PauseKind = 'unreachable',
+  { kind, reason = '' }: HintedPause = { kind: 'unreachable' },
   serversEnd = false,
   neededNano?: number,
 ): string {
@@ -86,7 +98,8 @@ export function pauseHint(
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.
-  const { first, until }: Way = (WAYS as Partial<Record<PauseKind, Way>>)[kind] ?? WAYS.unreachable;
+  const ofKind: Way = (WAYS as Partial<Record<PauseKind, Way>>)[kind] ?? WAYS.unreachable;
+  const { first, until } = FOLDER_ERROR.test(reason) ? OTHER_FOLDER : ofKind;
   if (until === undefined || (serversEnd && first !== undefined)) return `${first}, then: ${resume}`;
   if (serversEnd) return `the servers end with this command; when ${until}: ${resume}`;
   const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;

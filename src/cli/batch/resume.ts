@@ -109,6 +109,6 @@ function isSettled({ state, ledger, unsent, retrying, sending }: Progress, { led
 export async function refusePaused(found: FoundBatch, latest: Progress): Promise<void> {
   if (latest.state !== 'paused') return;
   const { reason = '', pauses, budget } = await shownProgress(found, latest);
-  const hint = pauseHint(found.batch, pauses[0]?.kind, false, budget?.neededNano);
+  const hint = pauseHint(found.batch, pauses[0], false, budget?.neededNano);
   throw problem('E501', { batch: found.batch, reason, hint });
 }

@@ -12,7 +12,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import {
   isSettled,
   listedStatuses,
-  statusFromFolder,
+  detailsFromFolder,
   statusNow,
   type BatchStatus as PublishedStatus,
   type HeldBy,
@@ -28,6 +28,7 @@ import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { NO_WORKER, troubleText } from '../follow/follow.ts';
+import { undeliveredText } from '../follow/notice-watch.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
@@ -64,7 +65,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   const found = await findBatch(config, name);
-  const fromFolder = await statusFromFolder(found);
+  const fromFolder = await detailsFromFolder(found);
   const servers = serversFor(config, printer);
   const now = fromFolder.summary
     ? fromFolder
@@ -132,8 +133,8 @@ const lineOf = (
     .join('\t');
 
 function textOf({ file }: FoundBatch, shown: BatchStatus): string {
-  const { batch, folder, from, rows, outcomes, progress, summary, heldBy } = shown;
-  const reason = progress?.reason ?? shown.reason;
+  const { batch, folder, from, rows, outcomes, progress, summary, heldBy, undelivered = [] } = shown;
+  const reason = progress?.reason;
   const lines = [
     `${terminalLine(batch)}  ${stateText(shown)}`,
     ...(heldBy === undefined ? [] : [`  servers   ${terminalLine(serversText(heldBy))}`]),
@@ -151,6 +152,7 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
     ...(reason === undefined ? [] : [`  reason    ${terminalLine(reason)}`]),
     ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
     ...(shown.trouble ? [`  worker    ${terminalLine(troubleText(shown.trouble))}`] : []),
+    ...undelivered.map((one) => `  notices   ${terminalLine(undeliveredText(one))}`),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
@@ -205,12 +207,12 @@ function nextOf(found: FoundBatch, shown: BatchStatus, isCluster: boolean): read
   if (summary !== undefined) return nextOfEnded(found, summary);
   if (heldBy !== undefined) return nextThere(found, shown, heldBy);
   const [before] = wasPaused;
-  if (before !== undefined) return [['hint', pauseHint(batch, before.kind, true)]];
+  if (before !== undefined) return [['hint', pauseHint(batch, before, true)]];
   if (unattended) return [['start', 'runsheet worker']];
   if (trouble !== undefined && isCluster) return [['check', 'runsheet doctor --cluster']];
-  const kind = progress?.pauses[0]?.kind;
-  if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
-    return [['hint', pauseHint(batch, kind, false, progress?.budget?.neededNano)]];
+  const pause = progress?.pauses[0];
+  if (state === 'paused' && pause?.kind !== 'user' && pause?.kind !== 'deadline')
+    return [['hint', pauseHint(batch, pause, false, progress?.budget?.neededNano)]];
   return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
 }
 
@@ -232,7 +234,7 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
 /** Prints nothing in another format. `session`: with servers that may run it. */
 export async function printBatchJson(printer: Printer, found: FoundBatch, session?: Session): Promise<void> {
   if (printer.output !== 'json') return;
-  const own = await statusFromFolder(found);
+  const own = await detailsFromFolder(found);
   const now = session === undefined ? own : await liveStatus({ session, here: session.here }, found, own);
   printer.json(batchJson(found, now));
 }

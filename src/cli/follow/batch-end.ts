@@ -5,6 +5,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded, type Summary } from '../../results/summary.ts';
+import { undeliveredNotices } from '../../library/handle/undelivered-notices.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../results/estimate.ts';
 import type { Printer } from '../context.ts';
@@ -24,24 +25,38 @@ export type EndParams = {
 };
 
 /** Returns the exit code. */
-export function printEnd(
+export async function printEnd(
   { printer, found, printClosingLine, canary, isRemoved }: EndParams,
   summary: Summary,
-): number {
+): Promise<number> {
   printer.raw(closing(summary, found.folder, printer.paint));
   printClosingLine?.(closingLine(summary));
-  if (printer.output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
+  if (printer.output === 'json') printer.json(batchJson(found, await endOf(found, summary, canary)));
   else if (printer.output === 'text') printer.name(found.folder);
   if (!isRemoved) printer.next(...nextOfEnded(found, summary));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 
-const endOf = (found: FoundBatch, summary: Summary, canary: CanaryReport | undefined): BatchStatus => {
-  const { batch, folder, file } = found;
+async function endOf(
+  found: FoundBatch,
+  summary: Summary,
+  canary: CanaryReport | undefined,
+): Promise<BatchStatus> {
+  const { batch, folder, file, store } = found;
   const { rows, outcomes } = summary;
   const state = 'finished';
-  return { batch, folder, state, rows, outcomes, summary, ...definedOnly({ from: file.from, canary }) };
-};
+  const undelivered = await undeliveredNotices(store);
+  return {
+    batch,
+    folder,
+    state,
+    rows,
+    outcomes,
+    summary,
+    undelivered,
+    ...definedOnly({ from: file.from, canary }),
+  };
+}
 
 export function closing(summary: Summary, path: string, paint: Paint): string {
   const folder = terminalLine(path);

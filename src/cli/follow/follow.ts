@@ -21,6 +21,7 @@ import { untilKept } from '../../library/handle/last-pause.ts';
 import { rowsEnded, shownProgress, type WorkerTrouble } from '../../library/handle/batch-status.ts';
 import { elsewhere, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { count, plural } from '../format.ts';
+import { NoticeWatch } from './notice-watch.ts';
 import { RowStream } from './row-stream.ts';
 import { withoutSuccess } from '../../batch/canary.ts';
 import { ask } from '../run/answer-policy.ts';
@@ -49,16 +50,20 @@ export async function follow(params: FollowParams): Promise<number> {
   const done = new AbortController();
   const rows = printer.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
+  const notices = new NoticeWatch(found, (text) => view.note(printer.paint('yellow', terminalLine(text))));
   const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
     const ending = await Promise.race([
       failureOf(beside),
-      poll({ ...params, rows }, view, done.signal, latest),
+      poll({ ...params, rows, notices }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
     ]);
-    if (ending === 'finished') await showLast(params, view);
+    if (ending === 'finished') {
+      await showLast(params, view);
+      await notices.lookNow();
+    }
     view.end();
     done.abort();
     await beside;
@@ -86,6 +91,7 @@ async function failureOf(beside: Promise<void> | undefined): Promise<never> {
 
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Streaming = { readonly rows: RowStream | undefined };
+type Polling = Streaming & { readonly notices: NoticeWatch };
 type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
@@ -98,7 +104,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     const canary = await canaryReport(found);
     if (canary !== undefined && !ended.isCanaryShown)
       printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
-    const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
+    const code = await printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(found)) === undefined) {
       printer.notice('rows of it are sent again by now');
       printer.next(toFollow(found));
@@ -116,7 +122,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     throw problem('E501', {
       batch: found.batch,
       reason: progress?.reason ?? '',
-      hint: pauseHint(found.batch, progress?.pauses[0]?.kind, isLeaving, progress?.budget?.neededNano),
+      hint: pauseHint(found.batch, progress?.pauses[0], isLeaving, progress?.budget?.neededNano),
     });
   },
   timeout: async ({ printer, found }) => {
@@ -146,7 +152,7 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
 };
 
 async function poll(
-  { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
+  { session, found, printer, timeoutMs, reads, rows, notices }: FollowParams & Polling,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
@@ -175,8 +181,11 @@ async function poll(
           phases.latest(progress.sending + progress.running + progress.unconfirmed, now),
         );
       }
-      if (progress !== undefined) await reportCanary(found, progress, view, latest);
-      else await reportTrouble(session, found, view, reported);
+      if (progress !== undefined) {
+        await reportCanary(found, progress, view, latest);
+        await notices.look(progress, performance.now());
+      }
+      if (progress === undefined) reportTrouble(trouble, view, reported);
       if (progress !== undefined && pause.ends(progress, performance.now())) return 'paused';
       // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
@@ -215,16 +224,11 @@ async function reportCanary(found: FoundBatch, progress: Progress, view: Progres
   for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }
 
-async function reportTrouble(
-  { batches }: Session,
-  found: FoundBatch,
-  view: ProgressView,
-  reported: Set<string>,
-): Promise<void> {
-  const trouble = await batches.trouble(refOf(found));
-  if (trouble === undefined || reported.has(trouble)) return;
-  reported.add(trouble);
-  view.note(`the batch has not started: ${terminalLine(trouble)}; its worker retries`);
+/** Before the batch has begun, its worker's first failure is news. */
+function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, reported: Set<string>): void {
+  if (trouble === undefined || reported.has(trouble.reason)) return;
+  reported.add(trouble.reason);
+  view.note(`the batch has not started: ${terminalLine(trouble.reason)}; its worker retries`);
 }
 
 /** R23: the embedded servers end with this command, unless other commands use them. */

@@ -193,6 +193,9 @@ export const batchSchema = z.object({
     .object({ reason: z.string(), worker: z.string().nullable() })
     .nullable()
     .describe('why its workers cannot do its work, and which one tried last'),
+  undelivered_notices: z
+    .array(z.object({ at: time, notice: z.string(), reason: z.string() }))
+    .describe('notifications that reached nobody, the latest of each kind and target; lists leave them out'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z
@@ -225,13 +228,14 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
     created_at: file.createdAt,
     outcomes: { ...NO_OUTCOMES, ...outcomes },
     cost_usd: cost,
-    reason: progress?.reason ?? shown.reason,
+    reason: progress?.reason,
     pauses: (progress?.pauses ?? []).map(({ kind, reason, since }) => ({
       kind,
       reason,
       since: timeOf(since),
     })),
     was_paused: (shown.wasPaused ?? []).map(({ since, ...one }) => ({ ...one, since: timeOf(since) })),
+    undelivered_notices: (shown.undelivered ?? []).map(({ at, ...one }) => ({ ...one, at: timeOf(at) })),
     held_by: shown.heldBy,
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),

@@ -1,11 +1,14 @@
 // What `doctor --cluster` finds out about the workers and receivers of a cluster, by asking each of them.
 
 import { randomUUID } from 'node:crypto';
+import pMap from 'p-map';
 import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { list, problem, RunsheetError, errorMessage } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { fetchOutside } from '../../host/outgoing.ts';
 import type { Config } from '../../host/config.ts';
+import { undeliveredNotices } from '../../library/handle/undelivered-notices.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { connectClient } from '../../temporal/connect.ts';
@@ -90,6 +93,7 @@ async function findingsOf(
     ...secretFindings(known),
     ...(await receiverFindings(known, config)),
     ...deployments.map(deploymentFinding),
+    ...(await noticeFindings(config)),
   ];
 }
 
@@ -105,6 +109,7 @@ function memberFinding(one: MemberAnswer, { out }: Config): Finding {
     ...(deployment === undefined ? [] : [`build ${deployment.name} ${deployment.build}`]),
     `clock ${(clockMs / 1_000).toFixed(1)} s`,
     `batches in ${one.out}`,
+    ...(works && one.programs.length > 0 ? [`may start ${one.programs.join(' and ')}`] : []),
   ].join(', ');
   const fault = memberFault(one, out);
   return fault === undefined ? good(part, facts) : { part, ok: false, ...fault };
@@ -200,6 +205,34 @@ async function receiverFindings(
     return `${url} answers`;
   });
   return [one];
+}
+
+const NOTICES_WITHIN_MS = 24 * 3_600_000;
+/** The newest batches; reading those of years would take long. */
+const BATCHES_MOST = 50;
+
+/** What the batches of the last day wanted to tell, and could not. */
+async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
+  const part = 'notifications';
+  const found = (await listBatchFolders(out, () => undefined)).slice(0, BATCHES_MOST);
+  const undelivered = await pMap(
+    found,
+    // What cannot be read is a finding of other commands.
+    async ({ batch, store }) =>
+      (await undeliveredNotices(store).catch(() => [])).map((one) => ({ batch, ...one })),
+    { concurrency: 8 },
+  );
+  const recent = undelivered.flat().filter(({ at }) => Date.now() - at < NOTICES_WITHIN_MS);
+  const newest = recent.toSorted((a, b) => b.at - a.at)[0];
+  if (newest === undefined) return [];
+  const { batch, notice, reason } = newest;
+  return [
+    bad(
+      part,
+      `${plural(recent.length, 'notification')} of the last day reached nobody; the newest: ${terminalLine(batch)}: ${terminalLine(notice)}: ${terminalLine(reason)}`,
+      'correct what the reason names where the workers run, and restart them',
+    ),
+  ];
 }
 
 function deploymentFinding({ name, builds, current }: Deployment): Finding {

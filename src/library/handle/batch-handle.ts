@@ -11,7 +11,7 @@ import { readLatestSummary, type Summary } from '../../results/summary.ts';
 import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
 import { takeSignals, type Abortable } from '../abortable.ts';
-import { statusNow, statusFromFolder, type BatchStatus, followBatch, timeLimit } from './batch-status.ts';
+import { statusNow, detailsFromFolder, type BatchStatus, followBatch, timeLimit } from './batch-status.ts';
 import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
 import { EndedRows, withBigints, type RowResult, EventReader, type ShownEvent } from './ended-rows.ts';
 import type { Exported, ExportOptions } from './exported-batch.ts';
@@ -69,7 +69,7 @@ export class BatchHandle {
   /** Starts no servers: without any, the state of a batch that has not ended is `interrupted`. */
   async status(_call?: Abortable): Promise<BatchStatus> {
     const found = await this.#found();
-    const own = await statusFromFolder(found);
+    const own = await detailsFromFolder(found);
     if (own.summary !== undefined) return own;
     return this.#servers.asking((_, asked) => statusNow(asked, found, own));
   }

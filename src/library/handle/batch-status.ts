@@ -12,6 +12,7 @@ import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { lastPauses, type LastPause } from './last-pause.ts';
+import { undeliveredNotices, type UndeliveredNotice } from './undelivered-notices.ts';
 import type { Session } from '../session.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
@@ -38,8 +39,6 @@ export type BatchStatus = {
   readonly outcomes: OutcomeCounts;
   /** What its workflow published last. */
   readonly progress?: ShownProgress;
-  /** Why it has not started yet, as far as a worker has tried: it has published no progress then. */
-  readonly reason?: string;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   /** Why it was paused when its servers were lost. */
@@ -48,6 +47,8 @@ export type BatchStatus = {
   readonly heldBy?: HeldBy;
   /** Why its workers cannot do its work, which one of them tried last. */
   readonly trouble?: WorkerTrouble;
+  /** Notifications that reached nobody; absent in lists, and if there are none. */
+  readonly undelivered?: readonly UndeliveredNotice[];
   /** The batch whose results its sheet is. */
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
   /** While no server has it: what the rows with a result have cost; absent if that is not known. Other rows may have runs, too. */
@@ -138,6 +139,13 @@ export async function statusFromFolder(found: FoundBatch): Promise<BatchStatus> 
   };
 }
 
+/** With what a list leaves out. */
+export async function detailsFromFolder(found: FoundBatch): Promise<BatchStatus> {
+  const own = await statusFromFolder(found);
+  const undelivered = await undeliveredNotices(found.store);
+  return undelivered.length === 0 ? own : { ...own, undelivered };
+}
+
 /** `fromFolder`, with what the workflow published; undefined if these servers do not run it. */
 async function statusIn<S extends BatchStatus>(
   { batches, isWorking, holder }: Session,
@@ -154,11 +162,9 @@ async function statusIn<S extends BatchStatus>(
   const hasEnded = known.status === 'COMPLETED';
   if (hasEnded && isSuperseded(known, await readStarted(found.store), holder)) return undefined;
   const { progress, isUnattended, trouble } = await batches.status(refOf(found));
-  const first = progress === undefined ? await batches.trouble(refOf(found)) : undefined;
   const { wasPaused: _, ...own } = fromFolder;
   return {
     ...(own as S),
-    ...(first !== undefined && { reason: `it has not started: ${first}` }),
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
     ...(progress && {
       state: progress.state,
@@ -166,7 +172,7 @@ async function statusIn<S extends BatchStatus>(
       progress: await shownProgress(found, progress),
     }),
     ...(isUnattended && { unattended: true as const }),
-    ...(trouble && first === undefined && { trouble: definedOnly(trouble) }),
+    ...(trouble && { trouble: definedOnly(trouble) }),
   };
 }
 

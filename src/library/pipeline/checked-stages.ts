@@ -41,8 +41,7 @@ export async function checkStages(
     const request = requestOfStage(pipeline, stage);
     checkRequest(request);
     const around = servers.around(request.service);
-    const pools = async () => (await around.servers()).pools;
-    await checkSettings(request.settings, { ...around, ...(!isPlan && { pools }) });
+    await checkSettings(request.settings, { ...around, ...(!isPlan && { reach: around.servers }) });
   }
   const shapes = new Map<string, Shape>(known);
   const left = new Set(stages);

@@ -99,6 +99,6 @@ function paused(session: Session | undefined, status: BatchStatus | undefined) {
   if (status?.state !== 'paused') return undefined;
   const { reason = '', pauses, budget } = status.progress ?? {};
   const endsServers = session?.stack !== undefined;
-  const help = pauseHint(status.batch, pauses?.[0]?.kind, endsServers, budget?.neededNano);
+  const help = pauseHint(status.batch, pauses?.[0], endsServers, budget?.neededNano);
   return { reason, help };
 }

@@ -142,5 +142,5 @@ function reasonOf(
   if (progress?.reason === undefined) return {};
   const { pauses, reason, budget } = progress;
   const [first] = pauses;
-  return { reason, ...(first && { hint: pauseHint(found.batch, first.kind, false, budget?.neededNano) }) };
+  return { reason, ...(first && { hint: pauseHint(found.batch, first, false, budget?.neededNano) }) };
 }

@@ -1,0 +1,41 @@
+// Tells the user who follows a batch which of its notifications reached nobody.
+
+import type { Progress } from '../../batch/shown/progress.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { undeliveredNotices, type UndeliveredNotice } from '../../library/handle/undelivered-notices.ts';
+
+/** `not delivered: done to exec:/home/me/tell.sh: it may not be started here`. */
+export const undeliveredText = ({ notice, reason }: UndeliveredNotice): string =>
+  `not delivered: ${notice}: ${reason}`;
+
+/** Events are in the folder of the batch, which may be in S3. */
+const LOOK_EVERY_MS = 10_000;
+
+export class NoticeWatch {
+  readonly #found: FoundBatch;
+  readonly #note: (text: string) => void;
+  readonly #told = new Set<string>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(found: FoundBatch, note: (text: string) => void) {
+    this.#found = found;
+    this.#note = note;
+  }
+
+  /** Looks from time to time, and only for a batch that notifies somebody. */
+  async look({ notify = [] }: Pick<Progress, 'notify'>, now: number): Promise<void> {
+    if (notify.length === 0 || now - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = now;
+    await this.lookNow();
+  }
+
+  async lookNow(): Promise<void> {
+    // What cannot be read now is read at the next look.
+    const undelivered = await undeliveredNotices(this.#found.store).catch(() => []);
+    for (const one of undelivered) {
+      const text = `${one.at} ${one.notice}`;
+      if (!this.#told.has(text)) this.#note(undeliveredText(one));
+      this.#told.add(text);
+    }
+  }
+}

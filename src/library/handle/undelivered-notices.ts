@@ -1,0 +1,23 @@
+// Notifications of a batch that reached nobody, as its events have them.
+
+import { readEvents } from '../../results/all-events.ts';
+import type { Store } from '../../store/store.ts';
+
+export type UndeliveredNotice = {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** What was to be told, and to whom: `done to exec:/home/me/tell.sh`. */
+  readonly notice: string;
+  readonly reason: string;
+};
+
+/** The latest of each kind and target, oldest first; without those that were delivered later. */
+export async function undeliveredNotices(store: Store): Promise<readonly UndeliveredNotice[]> {
+  const latest = new Map<string, UndeliveredNotice>();
+  for await (const { at, event, note: notice = '', reason = '' } of readEvents(store)) {
+    if (event !== 'notified' && event !== 'not-notified') continue;
+    latest.delete(notice);
+    if (event === 'not-notified') latest.set(notice, { at, notice, reason });
+  }
+  return [...latest.values()];
+}
