@@ -131,7 +131,7 @@ function serviceOf({ config, isEmbedded }: Maker, { service }: BatchCall): Spoke
     if (isEmbedded) return { base: LOCAL, api: 'v2' };
     throw problem('E602', {
       what: 'this worker may not use the local run service: only the embedded servers start one',
-      hint: 'start it with: runsheet service; then set RUNSHEET_API_URL of the worker as it prints',
+      hint: 'set RUNSHEET_API_URL and RUNSHEET_API_KEY where the worker runs, and create the schedule again without --local',
     });
   }
   if (config.apiUrl === undefined) throw problem('E305', {});

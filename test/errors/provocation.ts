@@ -1,5 +1,6 @@
 // One entry of the table: how an error is provoked, and where each command that it prints leads.
 
+import { stripVTControlCharacters } from 'node:util';
 import type { Code } from '../../src/errors/error.ts';
 import { errorText } from '../../src/cli/format.ts';
 import type { Recorded } from '../printed/recorded.ts';
@@ -47,7 +48,8 @@ export type Run<Ground> = {
   readonly recorded?: Recorded;
 };
 
-const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
+/** Without the colours of a terminal. */
+const printed = ({ stdout, stderr }: Said): string => stripVTControlCharacters(`${stdout}\n${stderr}`);
 
 /** As an error, in JSON, in a check of doctor, or as the reason of a firing. */
 const CODES = [/error\[(E\d{3})\]/, /"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /];

@@ -24,10 +24,12 @@ export async function openQuickGround(
     }
   };
   const paste = async (command: string): Promise<Said> => {
+    const [, file] = / > (\S+)$/.exec(command) ?? [];
+    // What is sent elsewhere is on no terminal.
+    if (file !== undefined) console.isTerminal = false;
     let said: Said = { code: 0, stdout: '', stderr: '' };
     // && goes on while each of them works.
     for (const words of wordsOf(command)) if (said.code === 0) said = await run(words, {});
-    const [, file] = / > (\S+)$/.exec(command) ?? [];
     if (file !== undefined) console.write(file, said.stdout);
     return said;
   };

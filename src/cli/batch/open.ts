@@ -39,7 +39,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   const { path, address, smallCopies } = report;
   if (smallCopies !== undefined && smallCopies.missing > 0)
     printer.notice(
-      `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
+      `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; each opening makes more of them`,
     );
   if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
   else printer.name(path ?? address.href);

@@ -154,7 +154,7 @@ async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): 
   if (other !== undefined && changes?.length === 0) return other;
   throw problem('E602', {
     what: `another command has begun pipeline ${pipeline} with other settings`,
-    hint: `follow it: runsheet pipeline follow ${pipeline}`,
+    hint: 'give this command again: it compares its settings with those of the pipeline',
   });
 }
 

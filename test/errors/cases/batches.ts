@@ -155,6 +155,28 @@ const CHOICES: readonly Case[] = [
     args: ['compare', 'one', 'two', '--by', 'key', ...THERE],
     leads: [0],
   },
+  {
+    code: 'E570',
+    name: 'the batches share neither a key nor inputs',
+    arrange: async (console) => {
+      await ended(console, 'one', 'sku');
+      await endBatch(
+        await console.batch(console.write('other.csv', 'sku,prompt\nZ-9,z\n'), 'other', 'portraits', 'sku'),
+      );
+    },
+    args: ['compare', 'one', 'other'],
+    leads: [0, 0],
+  },
+  {
+    code: 'E602',
+    name: 'a terminal cannot show a table',
+    arrange: async (console) => {
+      await done(console);
+      console.isTerminal = true;
+    },
+    args: ['export', 'done', '--as', 'xlsx', '--file', '-'],
+    leads: [0],
+  },
 ];
 
 const LATER: readonly Case[] = [
