@@ -67,8 +67,8 @@ describe('a service that answers each POST with', () => {
       expect(mostSent(batch)).toBe(1);
       broken.delete(batch);
       const [, command = ''] = /: runsheet (resume [\w-]+)/.exec(ended.stderr) ?? [];
-      expect((await run(...command.split(' '))).code).toBe(0);
-      // On a busy machine, the attempts may be late to be resolved, which is a pause as well.
+      // On a busy machine no worker may take it in time, and the attempts may be late to be resolved, which is a pause as well.
+      expect([0, 7]).toContain((await run(...command.split(' '))).code);
       expect((await finished(stage, batch)).code).toBe(0);
       expectOneRunPerRow(runsOf(await stage.truth(), stage.batchFile(stage.path('batches', batch))), ROWS);
     },

@@ -7,7 +7,7 @@ import { valuesIn } from '../../../src/sheet/grid/expanded-rows.ts';
 import { read } from './reading.ts';
 
 const LONG = 300_000;
-const SOON = 30_000;
+const SOON = 90_000;
 const cells = (...texts: readonly string[]): string => `prompt,seed\n${texts.join(',')}\n`;
 
 it.each([
