@@ -23,11 +23,15 @@ export async function workerTrouble(client: Client, raw: Raw): Promise<WorkerTro
   const { attempt } = raw.pendingWorkflowTask ?? {};
   if ((attempt ?? 0) > LEAST_TRIES) return taskTrouble(client, raw);
   for (const one of raw.pendingActivities ?? []) {
-    const reason = (one.attempt ?? 0) < LEAST_TRIES ? undefined : await textOf(client, one.lastFailure);
+    const isTriedAgain = (one.attempt ?? 0) >= LEAST_TRIES && !isTimeout(one.lastFailure);
+    const reason = isTriedAgain ? await textOf(client, one.lastFailure) : undefined;
     if (reason !== undefined && !isUsual(reason)) return { reason, worker: nameIn(one.lastWorkerIdentity) };
   }
   return undefined;
 }
+
+/** The worker was lost with the task; it has not failed it. */
+const isTimeout = (failure: Failure): boolean => failure?.timeoutFailureInfo != null;
 
 /** Each look of a poll is a retry. */
 const isUsual = (reason: string): boolean => /^\d+ of \d+ runs have not ended$/.test(reason);

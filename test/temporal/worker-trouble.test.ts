@@ -36,6 +36,12 @@ it('a first failure, and the looks of a poll, are no trouble', async () => {
   expect(await workerTrouble(client(), {})).toBeUndefined();
 });
 
+it('a task that was lost with its worker is no trouble of that worker', async () => {
+  const lastFailure = { message: 'activity Heartbeat timeout', timeoutFailureInfo: {} };
+  const raw = { pendingActivities: [{ attempt: 3, lastFailure, lastWorkerIdentity: '47@box' }] };
+  expect(await workerTrouble(client(), raw as unknown as Raw)).toBeUndefined();
+});
+
 it('a workflow task that fails again and again is named with what its history has', async () => {
   const failure = { message: 'this worker understands batches up to version 5' };
   const events = [{}, { workflowTaskFailedEventAttributes: { failure, identity: '48@box' } }];
