@@ -41,6 +41,15 @@ export async function forget(ground: LongGround, name: string): Promise<void> {
   });
 }
 
+/** What Temporal's UI shows of a batch: its description, and its progress. */
+export const detailsOf = (ground: LongGround, name: string): Promise<readonly [string, string]> =>
+  inTemporal(ground, async (client) => {
+    const handle = client.workflow.getHandle(workflowIdOf(ground.batchFile(name)));
+    const described = await (await handle.describe()).staticDetails();
+    const metadata = await handle.query<{ readonly currentDetails: string }>('__temporal_workflow_metadata');
+    return [described ?? '', metadata.currentDetails];
+  });
+
 export const runOf = (name: string, ...flags: readonly string[]): readonly string[] => [
   'run',
   `${name}.csv`,

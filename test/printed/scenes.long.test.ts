@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { detailsOf } from '../errors/running-batches.ts';
 import { LongGround } from '../errors/long-ground.ts';
 import { commandsIn } from '../errors/printed-commands.ts';
 import { pastedOff, type Lead, type Said } from '../errors/provocation.ts';
@@ -72,6 +73,21 @@ describe('the lines that a command prints', () => {
 
     it.each(SCENES.map((scene) => [scene.name, scene] as const))('lead on when %s', async (_, scene) => {
       expect(await differences(scene, ground)).toBe('');
+    });
+
+    it('lead on when Temporal shows a batch, and one that is paused', async () => {
+      await ground.running('seen', 'brief', '-c', '1');
+      await ground.must('pause', 'seen');
+      const { paste } = ground.run();
+      const wrong: string[] = [];
+      for (const text of await detailsOf(ground, 'seen'))
+        for (const command of commandsIn(text)) {
+          const lead: Lead = command.includes('follow') ? 'E501' : 0;
+          wrong.push(...pastedOff(command, lead, await paste(command, lead, {})));
+          recorded.add(text, command);
+        }
+      expect(wrong).toEqual([]);
+      await ground.must('cancel', 'seen', '--running');
     });
 
     it('have bought no row twice', async () => {

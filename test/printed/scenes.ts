@@ -1,6 +1,8 @@
 // What commands print at their ends while servers run: each line with a command is pasted in that state.
 
-import { chmodSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LongGround } from '../errors/long-ground.ts';
 import { cancelled } from '../errors/running-batches.ts';
 import type { Lead } from '../errors/provocation.ts';
@@ -33,6 +35,15 @@ export const freshSheet = (ground: LongGround, rows = 2): string => {
   const lines = Array.from({ length: rows }, (_, at) => `scene ${sheets}, row ${at}`);
   return ground.sheet(`scene-${sheets}.csv`, `prompt\n${lines.map((line) => `"${line}"`).join('\n')}\n`);
 };
+
+/** A copy of a batch as it is before anything has started it. */
+function unstarted({ stage }: LongGround, from: string, name: string): void {
+  const [old, folder] = [stage.path('batches', from), stage.path('batches', name)];
+  cpSync(join(old, 'layout'), join(folder, 'layout'), { recursive: true });
+  const file = JSON.parse(readFileSync(join(old, 'batch.json'), 'utf8')) as object;
+  const own = { batch: name, mark: randomBytes(8).toString('hex') };
+  writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...file, ...own }));
+}
 
 const failing = (name: string) => (ground: LongGround) =>
   ground.sheet(`${name}.csv`, `prompt,runsheet_faults\n${name} 1,fail\n${name} 2,\n`);
@@ -173,6 +184,15 @@ const REFUSED: readonly Scene[] = [
     prints: [/runsheet export sub --as csv --file - \| aws s3 cp - s3:\/\/bucket\/sub\.csv/],
   },
   {
+    name: 'rows are added to a batch that was never started',
+    arrange: async (ground) => {
+      await ground.ended('seed');
+      unstarted(ground, 'seed', 'idle');
+    },
+    args: ['run', 'sub.csv', '--into', 'idle'],
+    prints: [/start it, then repeat the command: runsheet resume idle/],
+  },
+  {
     name: 'rows are added to a batch with a ladder',
     arrange: (ground) =>
       ground.must(
@@ -222,6 +242,19 @@ const PIPELINES: readonly Scene[] = [
     arrange: (ground) => ground.sheet('picks.csv', 'row\n1\n'),
     args: ['pipeline', 'show', 'posters'],
     prints: [/runsheet pick posters finals --picks picks\.csv/],
+  },
+  {
+    name: 'a pipeline runs with other stages',
+    arrange: async (ground) => {
+      ground.stage.write('cards.job.toml', JOB('deployment = "Porträts"').replace('"posters"', '"cards"'));
+      await ground.must('submit', 'cards.job.toml');
+      ground.stage.write(
+        'cards.job.toml',
+        JOB('deployment = "Porträts"').replace('"posters"', '"cards"').replaceAll('"finals"', '"prints"'),
+      );
+    },
+    args: ['submit', 'cards.job.toml'],
+    prints: [/then give this command again: runsheet pipeline cancel cards/],
   },
 ];
 

@@ -1,5 +1,6 @@
 // What commands about pools, schedules and servers print at their ends.
 
+import { chmodSync } from 'node:fs';
 import { until } from '../stage/stage.ts';
 import type { Scene } from './scenes.ts';
 
@@ -124,10 +125,93 @@ export const SERVERS: readonly Scene[] = [
     args: ['status', 'astray'],
     prints: [/^ +check +runsheet doctor --cluster/],
     leads: [[/doctor/, /other batches/]],
+  },
+  {
+    name: 'the batch of such a worker is paused',
+    args: ['follow', 'astray'],
+    prints: [
+      /give all workers the RUNSHEET_OUT of this batch; to see which has another one: runsheet doctor/,
+    ],
+    leads: [
+      // While its worker is asked, it may be on its way to an end.
+      [/doctor/, /other batches|members/],
+      // It is paused again, or its worker takes no command.
+      [/resume/, /./],
+    ],
     undo: async (ground) => {
       await ground.killStarted();
       ground.worker = await ground.stage.worker();
       await ground.must('cancel', 'astray', '--running');
+    },
+  },
+  {
+    name: 'a program is to be notified that no worker may start',
+    arrange: (ground) => {
+      chmodSync(ground.stage.write('tell me.sh', '#!/bin/sh\nexec cat > /dev/null\n'), 0o755);
+      ground.sheet('told.csv', 'prompt\ntold\n');
+    },
+    args: ['submit', 'told.csv', '-d', 'Porträts', '--notify', 'exec:tell me.sh'],
+    prints: [/start a worker that may: RUNSHEET_NOTIFY_EXEC='\S.*tell me\.sh' runsheet worker/],
+    leads: [[/worker/, WORKER]],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'no worker takes the tasks of a batch',
+    arrange: async (ground) => {
+      await ground.running('alone');
+      const shown = async () => (await ground.stage.run(['status', 'alone'])).stdout;
+      await until(async () => /slots +[1-3] of/.test(await shown()), 'it has runs');
+      await ground.worker?.kill();
+      await until(async () => (await shown()).includes('no worker takes'), 'status says so');
+    },
+    args: ['status', 'alone'],
+    prints: [/^ +start +runsheet worker/],
+    leads: [[/worker/, WORKER]],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'a batch is followed without a worker',
+    args: ['follow', 'alone'],
+    interruptAt: /start one: runsheet worker/,
+    prints: [/; start one: runsheet worker/, /^ +follow +runsheet follow alone/],
+    leads: [
+      [/worker/, WORKER],
+      [/follow/, { prints: /state=/ }],
+    ],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'a batch is left before a worker has begun it',
+    arrange: (ground) => ground.sheet('unborn.csv', 'prompt\nunborn\n'),
+    args: ['run', 'unborn.csv', '-d', 'Porträts', '--name', 'unborn'],
+    interruptAt: /does not advance/,
+    prints: [/^ +start +runsheet worker/, /^ +stop +runsheet cancel unborn/],
+    leads: [
+      [/worker/, WORKER],
+      [/follow/, 0],
+      [/cancel/, /./],
+    ],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    name: 'no process receives webhooks',
+    arrange: async (ground) => {
+      const bare = ground.stage.start(['worker', '--no-receiver']);
+      ground.started.push(bare);
+      await bare.says(/no receiver/);
+    },
+    args: ['doctor', '--cluster'],
+    env: { RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:9', RUNSHEET_WEBHOOK_LISTEN: '127.0.0.1:0' },
+    prints: [/start one: runsheet worker --receiver-only/],
+    leads: [
+      [/receiver-only/, { prints: /webhooks at/ }],
+      // Nothing listens at that address yet.
+      [/doctor/, /receivers/],
+    ],
+    undo: async (ground) => {
+      await ground.killStarted();
+      ground.worker = await ground.stage.worker();
+      await ground.must('cancel', 'alone', '--running');
     },
   },
   {

@@ -38,6 +38,14 @@ const PAUSES: readonly Case[] = [
     args: runOf('bird', '--canary', '1', '--retries', '0'),
     leads: [0, 0, 0],
   },
+  {
+    code: 'E501',
+    name: 'all rows fail for one reason',
+    arrange: (ground) => ground.sheet('alike.csv', 'prompt,runsheet_faults\nk1,fail\nk2,fail\nk3,fail\n'),
+    args: runOf('alike', '--retries', '5'),
+    // Failed rows are tried again after the resume, so there is something to stop.
+    leads: [0, 0],
+  },
 ];
 
 export const RUNNING: readonly Case[] = [
