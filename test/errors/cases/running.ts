@@ -46,6 +46,17 @@ const PAUSES: readonly Case[] = [
     // Failed rows are tried again after the resume, so there is something to stop.
     leads: [0, 0],
   },
+  {
+    code: 'E501',
+    name: 'a row was sent three times and started no run',
+    // The others are answered meanwhile, or the pause would be one for unclear answers.
+    arrange: (ground) => {
+      const others = Array.from({ length: 400 }, (_, at) => `w${at},`).join('\n');
+      ground.sheet('lost.csv', `prompt,runsheet_faults\nv,drop-request\n${others}\n`);
+    },
+    args: runOf('lost', '-c', '3', '--rate', '60/min'),
+    leads: [0, 0],
+  },
 ];
 
 export const RUNNING: readonly Case[] = [
