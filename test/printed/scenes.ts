@@ -246,12 +246,11 @@ const PIPELINES: readonly Scene[] = [
   {
     name: 'a pipeline runs with other stages',
     arrange: async (ground) => {
-      ground.stage.write('cards.job.toml', JOB('deployment = "Porträts"').replace('"posters"', '"cards"'));
+      const job = JOB('deployment = "Porträts"').replaceAll('posters', 'cards');
+      ground.sheet('cards.csv', 'prompt\ncard 1\ncard 2\n');
+      ground.stage.write('cards.job.toml', job);
       await ground.must('submit', 'cards.job.toml');
-      ground.stage.write(
-        'cards.job.toml',
-        JOB('deployment = "Porträts"').replace('"posters"', '"cards"').replaceAll('"finals"', '"prints"'),
-      );
+      ground.stage.write('cards.job.toml', job.replaceAll('"finals"', '"prints"'));
     },
     args: ['submit', 'cards.job.toml'],
     prints: [/then give this command again: runsheet pipeline cancel cards/],

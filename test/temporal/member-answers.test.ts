@@ -14,14 +14,15 @@ const ANSWER = {
   clockMs: 12.5,
   sees: false,
   storeFault: 'EACCES',
+  programs: ['0123456789ab'],
 };
 
 describe('the answers of members', () => {
   it('are kept as they are, the last one of each member', () => {
     const later = { ...ANSWER, clockMs: 13 };
     expect(readAnswers([ANSWER, later])).toEqual({ answers: [later], malformed: [] });
-    const { deployment: _, storeFault: __, ...least } = ANSWER;
-    expect(readAnswers([least])).toStrictEqual({ answers: [least], malformed: [] });
+    const { deployment: _, storeFault: __, programs: ___, ...least } = ANSWER;
+    expect(readAnswers([least])).toStrictEqual({ answers: [{ ...least, programs: [] }], malformed: [] });
   });
 
   it('of two members with one name are both kept', () => {
