@@ -28,7 +28,8 @@ describe('pool', () => {
       asked.push(name);
       return TOTALS;
     };
-    const where = { config: loadConfig({}), isCluster: () => true, pools: async () => ({ show }) };
+    const reach = async () => ({ pools: { show }, programs: async () => [] });
+    const where = { config: loadConfig({}), isCluster: () => true, reach };
     await checkSettings({}, where);
     await checkSettings({ pool: 'none' }, where);
     await checkSettings({ pool: 'gpus' }, where);

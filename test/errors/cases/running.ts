@@ -52,9 +52,9 @@ const PAUSES: readonly Case[] = [
     // The others are answered meanwhile, or the pause would be one for unclear answers.
     arrange: (ground) => {
       const others = Array.from({ length: 400 }, (_, at) => `w${at},`).join('\n');
-      ground.sheet('lost.csv', `prompt,runsheet_faults\nv,drop-request\n${others}\n`);
+      ground.sheet('vanished.csv', `prompt,runsheet_faults\nv,drop-request\n${others}\n`);
     },
-    args: runOf('lost', '-c', '3', '--rate', '60/min'),
+    args: runOf('vanished', '-c', '3', '--rate', '60/min'),
     leads: [0, 0],
   },
 ];
