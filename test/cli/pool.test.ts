@@ -28,7 +28,7 @@ describe('pool', () => {
       asked.push(name);
       return TOTALS;
     };
-    const reach = async () => ({ pools: { show }, programs: async () => [] });
+    const reach = async () => ({ pools: { show } });
     const where = { config: loadConfig({}), isCluster: () => true, reach };
     await checkSettings({}, where);
     await checkSettings({ pool: 'none' }, where);
