@@ -79,7 +79,7 @@ function overdueSince({ overdue, rows, version }: State): readonly (number | und
     const row = rows.get(place);
     return row?.phase === 'running' ? row.overdue?.at : undefined;
   });
-  return version < 6 ? since.toSorted() : since;
+  return version < 6 ? since.toSorted((a = 0, b = 0) => a - b) : since;
 }
 
 /** As JSON, with maps by their keys. */
