@@ -85,17 +85,21 @@ async function writePart(
   const own = parsePart(text);
   // Fetching the files may have taken long.
   await confirmHeld(deps, input);
-  await showPart(open, input, shownRows(own, pageRows));
+  await showPart(open, input, shownRows(own, pageRows, open.file));
   const isNew = await open.store.create(name, text);
   const written = isNew ? own : parsePart((await open.store.read(name)) ?? '');
   return resultOf({ open, input, name }, written, deferred);
 }
 
 /** Its rows as the page of the batch shows them. */
-const shownRows = (records: readonly PartRecord[], rows: ReadonlyMap<number, PlacedRow>) =>
+const shownRows = (
+  records: readonly PartRecord[],
+  rows: ReadonlyMap<number, PlacedRow>,
+  file: Pick<OpenBatch['file'], 'sheet'>,
+) =>
   records.flatMap((record) => {
     const row = rows.get(placeOf(record));
-    return row === undefined ? [] : [recordOf({ row, record })];
+    return row === undefined ? [] : [recordOf({ row, record }, file)];
   });
 
 type Collecting = {

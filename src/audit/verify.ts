@@ -28,7 +28,7 @@ export async function recount(
   const checked = pMapIterable(
     rowsOf(store, file),
     async (row) => {
-      const record = recordOf(row);
+      const record = recordOf(row, file);
       return { record, bad: files ? await badFilesIn(store, record) : [] };
     },
     { concurrency: ROWS_AT_A_TIME },

@@ -10,7 +10,7 @@ import type { RunService } from '../run-service/client.ts';
 import { LOCAL, mayRehearse } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { withInputNames } from '../sheet/parse-cell.ts';
+import { withInputNames } from '../sheet/named-inputs.ts';
 import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from './batch-spec.ts';
 import type { SheetCopy } from './copy-sheet.ts';
 import type { CreateParams } from './create-batch.ts';

@@ -109,7 +109,11 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       options: optionsOf(spec),
       ...askedIn(spec),
       columns: [...laidOut.columns],
-      inputs: [...laidOut.inputs],
+      inputs: laidOut.inputs.map(({ fields, also, ...input }) => ({
+        ...input,
+        ...(fields && { fields: [...fields] }),
+        ...(also && { also: [...also] }),
+      })),
       rows: laidOut.rows,
       pages: laidOut.pages,
       repeats: laidOut.repeats.count,

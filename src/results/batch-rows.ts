@@ -15,6 +15,7 @@ import {
   type FoundRow,
 } from '../sheet/placed-rows.ts';
 import { changedInputs } from '../sheet/input-change.ts';
+import { byNames } from '../sheet/named-inputs.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/pieces.ts';
 import { recentlyRead, type Parsed } from '../store/recently-read.ts';
@@ -75,12 +76,15 @@ export async function rowOf(store: Store, file: Pages, number: number): Promise<
 }
 
 /** The record of a row; without one, the record of a row that was never sent. */
-export function recordOf({ row, record }: Pick<BatchRow, 'row' | 'record'>): RowRecord {
+export function recordOf(
+  { row, record }: Pick<BatchRow, 'row' | 'record'>,
+  { sheet }: Pick<BatchFile, 'sheet'>,
+): RowRecord {
   const { outcome, reason, gpu_asked = row.gpu, attempts, ...result } = record ?? NEVER_SENT;
   const { result_attempt, files, texts, reused_from } = result;
   return {
     ...definedOnly({ row: row.row, key: row.key, outcome, reason, gpu_asked }),
-    inputs: changedInputs(row.inputs, record?.change),
+    inputs: byNames(changedInputs(row.inputs, record?.change), sheet.inputs),
     ...definedOnly({ attempts, result_attempt, files, texts, reused_from }),
   };
 }
@@ -149,8 +153,8 @@ function lineOf(part: string, row: number): string | undefined {
 
 export type ShownRow = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome | 'open' };
 
-export const shownRow = (row: BatchRow): ShownRow =>
-  row.record ? recordOf(row) : { ...recordOf(row), outcome: 'open', reason: '' };
+export const shownRow = (row: BatchRow, file: Pick<BatchFile, 'sheet'>): ShownRow =>
+  row.record ? recordOf(row, file) : { ...recordOf(row, file), outcome: 'open', reason: '' };
 
 type Reason = { readonly reason?: string; readonly places?: readonly number[] };
 

@@ -81,7 +81,7 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
 export async function* rowsWithCells<R extends Shown>(
   store: Store,
   file: BatchFile,
-  toRecord: (row: BatchRow) => R,
+  toRecord: (row: BatchRow, file: BatchFile) => R,
   through?: number,
 ): AsyncGenerator<RowWithCells<R>> {
   const layout = layoutOf(store, file);
@@ -92,7 +92,7 @@ export async function* rowsWithCells<R extends Shown>(
   for await (const row of rowsOf(store, file, { through })) {
     const cells = row.cells ? undefined : await sheet.next();
     const given = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
-    yield { record: toRecord(row), cells: withChange(file, given, row) };
+    yield { record: toRecord(row, file), cells: withChange(file, given, row) };
   }
 }
 
@@ -101,10 +101,11 @@ function withChange({ sheet }: Pick<BatchFile, 'sheet'>, cells: readonly string[
   if (record?.change === undefined) return cells;
   const { set, unset = [] } = record.change;
   const changed = [...cells];
-  for (const { input, from } of sheet.inputs) {
+  for (const { input, from, fields = [input] } of sheet.inputs) {
     const at = 'column' in from ? sheet.columns.indexOf(from.column) : -1;
-    const isChanged = Object.hasOwn(set, input) || unset.includes(input);
-    if (isChanged && at >= 0 && at < cells.length) changed[at] = cellText(set[input]);
+    const [name = input] = fields;
+    const isChanged = Object.hasOwn(set, name) || unset.includes(name);
+    if (isChanged && at >= 0 && at < cells.length) changed[at] = cellText(set[name]);
   }
   return changed;
 }

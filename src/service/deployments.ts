@@ -22,6 +22,11 @@ const inputTypeSchema = z
     options: z.array(z.string()).optional(),
     /** Those of a workflow that it fills, such as `6.text`. */
     fields: z.array(z.string()).optional(),
+    also: z.array(z.string()).optional(),
+    ask: z.strictObject({ why: z.string(), isChoice: z.boolean() }).optional(),
+    word: z.string().optional(),
+    isIdle: z.literal(true).optional(),
+    node: z.strictObject({ class: z.string(), title: z.string().optional() }).optional(),
   })
   .strict();
 
@@ -213,6 +218,11 @@ export function shownDeployment(spec: Deployment, owner: string): Shown<typeof d
         max_value: input.max,
         enum_options: input.options,
         fields: input.fields,
+        also: input.also,
+        ask: input.ask,
+        word: input.word,
+        idle: input.isIdle,
+        node: input.node,
       })) ?? null,
   };
 }

@@ -17,16 +17,8 @@ import { ownColumns } from './header.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
-import {
-  type Kind,
-  asChoice,
-  kindOf,
-  notAllowed,
-  readText,
-  takesFiles,
-  inputNamed,
-  nearestInput,
-} from './parse-cell.ts';
+import { type Kind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
+import { inputNamed, nearestInput } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
@@ -77,7 +69,12 @@ export function mapColumns(
     /** The GPUs that these rows climb instead. */
     ladder,
     /** With a ladder: the inputs that predict what a run needs. */
-    sizedBy: ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize),
+    sizedBy:
+      ladder === undefined
+        ? []
+        : feeds
+            .filter(({ input }) => predictsSize(input))
+            .map(({ input, type }) => type?.fields?.[0] ?? input),
     /** undefined if it is not known. */
     decimalComma: options.decimalComma,
     /** Words that mean that a cell is empty. */

@@ -5,7 +5,7 @@ import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns, type Feed } from './column-mapping.ts';
-import { withInputNames } from './parse-cell.ts';
+import { withInputNames, type SheetInput } from './named-inputs.ts';
 import { fileCell, fileFor, filesIn, sentFiles, type InputFiles } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-source.ts';
@@ -46,6 +46,7 @@ export async function changeFrom(
   kinds: Readonly<Record<string, Kind>>,
   inputTypes: readonly InputType[] | undefined,
   files: InputFiles,
+  stored: readonly SheetInput[] = [],
 ): Promise<InputChange> {
   const { set: given } = withInputNames({ map: {}, set: asked, types: {} }, inputTypes);
   const declared = Object.entries(kinds).filter(
@@ -58,18 +59,27 @@ export async function changeFrom(
     { format: 'csv', map: {}, set: given, drop: [], types },
     inputTypes,
   );
-  const set: Record<string, unknown> = {};
+  const filled = new Map<string, unknown>();
   for (const feed of feeds) {
     const { input, kind, from } = feed;
-    if ('json' in from) set[input] = parseExactly(from.json);
+    if ('json' in from) filled.set(input, parseExactly(from.json));
     if (!('template' in from)) continue;
     const addresses: string[] = [];
     for (const { text } of filesIn(kind, from.template.join('')))
       addresses.push(await addressIn(feed, text, files));
-    set[input] = sentFiles(feed, addresses);
+    filled.set(input, sentFiles(feed, addresses));
   }
-  const unset = Object.keys(given).filter((name) => !Object.hasOwn(set, name));
-  const required = inputTypes?.find((type) => type.required && unset.includes(type.name));
+  // Rows speak of fields, but for those of a batch that was made when they spoke of names.
+  const membersOf = (name: string): readonly string[] =>
+    stored.some(({ input, fields }) => input === name && fields === undefined)
+      ? [name]
+      : (inputTypes?.find((type) => type.name === name)?.fields ?? [name]);
+  const set = Object.fromEntries(
+    [...filled].flatMap(([name, value]) => membersOf(name).map((member) => [member, value] as const)),
+  );
+  const left = Object.keys(given).filter((name) => !filled.has(name));
+  const unset = left.flatMap(membersOf);
+  const required = inputTypes?.find((type) => type.required && left.includes(type.name));
   if (required)
     throw problem('E602', {
       what: `--set ${required.name}=: the deployment requires this input`,

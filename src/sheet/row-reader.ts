@@ -46,15 +46,17 @@ export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
 /** Reads records by a column mapping. `files`: those that were read for the record. */
 export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
-  // Canonical JSON has sorted names, so they are sorted once for all rows.
-  const feeds = plan.feeds
-    .map((feed) => ({ ...feed, name: JSON.stringify(feed.input) }))
-    .sort((a, b) => (a.input < b.input ? -1 : 1));
+  const { feeds } = plan;
+  // Canonical JSON has sorted names, so they are sorted once for all rows. A request speaks of the fields of a workflow.
+  const members = feeds
+    .flatMap(({ input, type }, at) => (type?.fields ?? [input]).map((name) => ({ name, at })))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, at }) => ({ name: JSON.stringify(name), at }));
   return (record, row) => {
     if (record.fault) return unreadable(plan, record.fault, row);
     const wrong: RunsheetError[] = [];
     const look: Look = { plan, record, row, wrong, files };
-    const read = { inputs: inputsOf(look, feeds), gpu: gpuOf(look), key: keyOf(look), wrong };
+    const read = { inputs: inputsOf(look, feeds, members), gpu: gpuOf(look), key: keyOf(look), wrong };
     wrong.sort(byPlace);
     return read;
   };
@@ -78,19 +80,21 @@ type Look = {
   readonly files: InputFiles | undefined;
 };
 
-function inputsOf(look: Look, feeds: readonly (Feed & { readonly name: string })[]): string {
-  let members = '';
-  for (const feed of feeds) {
+/** A member of the request: its name as JSON, and which feed its value comes from. */
+type Member = { readonly name: string; readonly at: number };
+
+function inputsOf(look: Look, feeds: readonly Feed[], members: readonly Member[]): string {
+  const values = feeds.map((feed) => {
     const { from } = feed;
-    const json =
-      'json' in from
-        ? from.json
-        : 'template' in from
-          ? filledOf(look, feed, from.template)
-          : cellOf(look, feed, from.column);
-    if (json !== undefined) members += `${members === '' ? '' : ','}${feed.name}:${json}`;
+    if ('json' in from) return from.json;
+    return 'template' in from ? filledOf(look, feed, from.template) : cellOf(look, feed, from.column);
+  });
+  let text = '';
+  for (const { name, at } of members) {
+    const json = values[at];
+    if (json !== undefined) text += `${text === '' ? '' : ','}${name}:${json}`;
   }
-  return `{${members}}`;
+  return `{${text}}`;
 }
 
 function cellOf(look: Look, feed: Feed, index: number): string | undefined {

@@ -17,6 +17,7 @@ import type { SheetRecord } from './sheet-record.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { cellText } from './sheet-record.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { ownColumns } from './header.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
@@ -34,6 +35,9 @@ export type LaidOut = {
     readonly input: string;
     readonly kind: string;
     readonly from: { readonly column: string } | { readonly value: unknown };
+    /** The fields of a workflow that it fills, and its other names. */
+    readonly fields?: readonly string[];
+    readonly also?: readonly string[];
   }[];
   /** Columns without a role. */
   readonly unused: readonly string[];
@@ -199,13 +203,15 @@ const sizeIn = (inputs: string, sizedBy: readonly string[]): number =>
 
 function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
   const nameOf = (index: number): string => columns[index]?.name ?? '';
-  return feeds.map(({ input, kind, from }) => {
-    if ('json' in from) return { input, kind, from: { value: parseExactly(from.json) } };
-    if ('column' in from) return { input, kind, from: { column: nameOf(from.column) } };
+  return feeds.map(({ input, kind, from, type }) => {
+    const { fields, also } = type ?? {};
+    const own = { input, kind, ...definedOnly({ fields, also }) };
+    if ('json' in from) return { ...own, from: { value: parseExactly(from.json) } };
+    if ('column' in from) return { ...own, from: { column: nameOf(from.column) } };
     const text = from.template
       .map((part) => (typeof part === 'number' ? `{${nameOf(part)}}` : part))
       .join('');
-    return { input, kind, from: { value: text } };
+    return { ...own, from: { value: text } };
   });
 }
 

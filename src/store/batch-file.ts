@@ -98,6 +98,9 @@ const schema = z.object({
         input: z.string(),
         kind: z.string(),
         from: z.union([z.object({ column: z.string() }), z.object({ value: z.unknown() })]),
+        /** The fields of a workflow that it fills, under which rows have its value; and its other names. */
+        fields: z.array(z.string()).exactOptional(),
+        also: z.array(z.string()).exactOptional(),
       }),
     ),
     // A command that compares rows reads the pages of all batches, also of a damaged one.

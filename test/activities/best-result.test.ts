@@ -132,7 +132,7 @@ describe('a row that is sent again', () => {
         const records: RowRecord[] = [];
         let at = 0;
         for await (const one of rowsOf(store, file)) {
-          const record = recordOf(one);
+          const record = recordOf(one, file);
           records.push(record);
           const ends = rows[at] ?? [];
           const expected = expectedOf(ends, at + 1);

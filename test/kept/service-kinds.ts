@@ -163,19 +163,26 @@ const classInput = recordOf<ClassInput>(
     min: bound,
     max: bound,
     options: list(text),
+    isRequired: fc.boolean(),
     isFile: fc.boolean(),
+    upload: fc.constantFrom('image', 'video', 'audio', 'file'),
   },
-  ['default', 'min', 'max', 'options'],
+  ['default', 'min', 'max', 'options', 'isRequired', 'upload'],
 );
 const CLASSES = ['Draw', 'Sampler', 'SaveImage'];
 const classes = fc
   .tuple(
     ...CLASSES.map(() =>
-      recordOf<NodeClass>({
-        inputs: fc.dictionary(name, classInput, { maxKeys: 4, noNullPrototype: true }),
-        isOutput: fc.constant(true),
-        isPaid: fc.boolean(),
-      }),
+      recordOf<NodeClass>(
+        {
+          inputs: fc.dictionary(name, classInput, { maxKeys: 4, noNullPrototype: true }),
+          displayName: text,
+          outputs: list(fc.record({ name: text, type: text })),
+          isOutput: fc.constant(true),
+          isPaid: fc.boolean(),
+        },
+        ['displayName', 'outputs'],
+      ),
     ),
   )
   .map((all) => new Map(all.map((one, at) => [CLASSES[at] ?? '', one])));

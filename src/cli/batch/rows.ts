@@ -9,6 +9,7 @@ import { shortened, shellWord, terminalLine } from '../../errors/outside-text.ts
 import type { AttemptRecord, FileRecord } from '../../results/row-record.ts';
 import type { BatchRow } from '../../results/batch-rows.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
+import { byNames } from '../../sheet/named-inputs.ts';
 import {
   fieldsOfSheet,
   findShownRow,
@@ -142,7 +143,7 @@ const againText = ({ lost_executions: times = 0, lost_seconds: seconds = 0 }: At
   times === 0 ? '' : `  executed again (${seconds} s lost)`;
 
 function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
-  const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(
+  const inputs = Object.entries(byNames(changedInputs(row.inputs, record?.change), file.sheet.inputs)).map(
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(

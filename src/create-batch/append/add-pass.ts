@@ -202,7 +202,7 @@ async function* endedRows({ store, file }: Batch, newest: number) {
   for await (const one of rowsOf(store, file)) {
     // While a batch runs, rows without a record have no outcome yet.
     if (one.record === undefined && ended !== newest) continue;
-    yield { one, record: recordOf(one), isOpen: openRows.has(one.row.row) };
+    yield { one, record: recordOf(one, file), isOpen: openRows.has(one.row.row) };
   }
 }
 

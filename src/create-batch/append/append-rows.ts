@@ -207,7 +207,7 @@ export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
   const { batch, name, laidOut, layout, isSavedAgain } = sheet;
   const { file } = batch;
   refuseUnbounded({ ...file, sheet: { lanes: laidOut.lanes } }, file.maxCostNano);
-  const comparison = await compareRows(batch, { layout, pages: laidOut.pages }, isSavedAgain);
+  const comparison = await compareRows(batch, { layout, ...laidOut }, isSavedAgain);
   const { taken } = comparison;
   if (taken.length === 0) return withNames(sheet, comparison);
   comparison[Symbol.dispose]();

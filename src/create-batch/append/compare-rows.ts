@@ -20,16 +20,22 @@ import { summarizedPass } from '../../results/summary.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
 import { changedInputs, type InputChange } from '../../sheet/input-change.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
+import { byFields, type SheetInput } from '../../sheet/named-inputs.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
 import { rowsInFlight } from './rows-in-flight.ts';
 import { requestHash } from '../request-hash.ts';
 import { DELETED, isLeftOut } from '../watched/left-out.ts';
 import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
 
-export type DraftRows = { readonly layout: Store; readonly pages: number };
+export type DraftRows = {
+  readonly layout: Store;
+  readonly pages: number;
+  readonly inputs: readonly SheetInput[];
+};
 
 /** A row of the batch that the sheet cannot change: `outcome` is `open` if it has none yet. */
 export type TakenRow = { readonly row: number; readonly key: string; readonly outcome: string };
@@ -147,12 +153,19 @@ export async function compareRows(
       const wanted = comparison.rowWith(one.row.key);
       const hasOutcome = one.record !== undefined || ended === newest;
       const isOpen = open.has(row) || !hasOutcome;
-      const { gpu } = file.deployment;
       if (wanted)
         compare(
           comparison,
-          { one, wanted, isOpen, isSavedAgain, asked: open.get(row), bySheet: changed.get(row) },
-          gpu,
+          {
+            one,
+            wanted,
+            isOpen,
+            isSavedAgain,
+            asked: open.get(row),
+            bySheet: changed.get(row),
+            sheetInputs: draft.inputs,
+          },
+          file,
         );
       else if (isSavedAgain) comparison.leave(row, isOpen);
     }
@@ -171,19 +184,27 @@ type Pair = {
   readonly isSavedAgain: boolean;
   /** How the row is being sent again. */
   readonly asked: Queued | undefined;
+  /** The inputs of the sheet that is compared. */
+  readonly sheetInputs: readonly SheetInput[];
   /** How a later sheet than the first asked for the row last. */
   readonly bySheet: Queued | undefined;
 };
 
 const FREE: ReadonlySet<string> = new Set(['failed', 'timed-out', 'cancelled', 'refused']);
 
-function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): void {
-  const { one, wanted, isOpen, isSavedAgain, asked, bySheet } = pair;
+function compare(found: Comparison, pair: Pair, file: BatchFile): void {
+  const ownGpu = file.deployment.gpu;
+  const { one, wanted, isOpen, isSavedAgain, asked, bySheet, sheetInputs } = pair;
   const { row, record } = one;
-  const { outcome, reason } = recordOf(one);
+  const { outcome, reason } = recordOf(one, file);
   const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
   const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
-  const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row];
+  const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row].map(
+    (has) => ({
+      ...has,
+      inputs: byFields(has.inputs, sheetInputs),
+    }),
+  );
   const isExpired = FREE.has(outcome) && hasOtherAddress(known[0]?.inputs ?? {}, wanted.inputs);
   const isSame = !isExpired && known.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {

@@ -15,7 +15,7 @@ import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { beforeUpload } from '../../run-service/contract/file-inputs.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
-import { inputNamed } from '../../sheet/parse-cell.ts';
+import { inputNamed } from '../../sheet/named-inputs.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { SheetPlaces } from '../../store/allowed-folders.ts';
 import type { BatchFile } from '../../store/batch-file.ts';

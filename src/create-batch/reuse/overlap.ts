@@ -21,6 +21,7 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/rows-in-flight.ts';
 import type { SharedRows } from '../questions.ts';
+import { byFields } from '../../sheet/named-inputs.ts';
 import { requestHash } from '../request-hash.ts';
 import { hasPlace } from '../watched/sheet-places.ts';
 
@@ -118,7 +119,7 @@ const mayAnswer = (row: SheetRow, file: BatchFile): readonly string[] =>
 /** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
 async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): Promise<void> {
   const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
-  const from = await firstShared(overlap, other);
+  const from = await firstShared(overlap, file, other);
   if (from === undefined) return;
   // Before the parts: if the batch ends meanwhile, its last rows count as open.
   const ended = await summarizedPass(other.store);
@@ -128,7 +129,7 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): P
     again.has(row) ||
     (record !== undefined && hasPlace(other.places, placeOf(record)));
   const asking = async (row: BatchRow): Promise<Asking> => {
-    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, again) }, other.file) : [];
+    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, again, file) }, other.file) : [];
     const isWanted = requests.some((one) => overlap.has(one));
     return { row, requests, isDone: isWanted && (await isReusable(row, other)) };
   };
@@ -156,20 +157,29 @@ type Asking = {
   readonly isDone: boolean;
 };
 
-function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>): SheetRow {
+function askedOf(
+  { row, record }: BatchRow,
+  again: ReadonlyMap<number, Queued>,
+  { sheet }: BatchFile,
+): SheetRow {
   const { change } = again.get(row.row) ?? record ?? {};
-  return { ...row, inputs: changedInputs(row.inputs, change) };
+  return { ...row, inputs: byFields(changedInputs(row.inputs, change), sheet.inputs) };
 }
 
 /** The first row of the first page with such a request; the parts of a batch without one are not read. */
-async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Promise<number | undefined> {
+async function firstShared(
+  overlap: Overlap,
+  { sheet }: BatchFile,
+  { store, file }: BatchFolder,
+): Promise<number | undefined> {
   const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
   // The pages of the sheet do not show all requests.
   if (passes.some(({ isChanged, appended }) => isChanged || appended)) return 1;
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
     const rows = await readPage(layout, page).catch(noneIfMissing);
-    if (rows.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
+    const asked = rows.map((row) => ({ ...row, inputs: byFields(row.inputs, sheet.inputs) }));
+    if (asked.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
       return (page - 1) * PAGE_ROWS + 1;
   }
   return undefined;

@@ -191,12 +191,13 @@ export class BatchHandle {
   /** Rows without an outcome, in the order of the sheet. */
   async *openRows(_call?: Abortable): AsyncGenerator<RowDetail> {
     const { store, file } = await this.#found();
-    for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one);
+    for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one, file);
   }
 
   /** A row by its number, or by its key. Throws E505. */
   async row(name: number | string, _call?: Abortable): Promise<RowDetail> {
-    return detailOf(await findRow(await this.#found(), nameFrom(name)));
+    const found = await this.#found();
+    return detailOf(await findRow(found, nameFrom(name)), found.file);
   }
 
   /** The content of a file of a row, wherever the batch is: `openFile(row.files[0].path)`. Throws E602 if there is none. */
@@ -268,8 +269,8 @@ export class BatchHandle {
 
 takeSignals(BatchHandle.prototype);
 
-function detailOf(one: BatchRow): RowDetail {
-  const record = withBigints(recordOf(one));
+function detailOf(one: BatchRow, file: FoundBatch['file']): RowDetail {
+  const record = withBigints(recordOf(one, file));
   return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
 }
 

@@ -86,7 +86,7 @@ export class EndedRows {
     return records.map((record) => {
       const row = rows.get(record.row);
       if (row === undefined) throw problem('E504', { what: `the page of row ${record.row} is missing` });
-      return recordOf({ row, record });
+      return recordOf({ row, record }, this.#found.file);
     });
   }
 

@@ -8,6 +8,7 @@ import { settle, type Policy } from '../../create-batch/settle.ts';
 import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
+import { withSheetNames } from '../../sheet/named-inputs.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { LocalFiles } from '../../create-batch/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
@@ -138,10 +139,12 @@ async function inputChangeOf(
   set: Readonly<Record<string, string>>,
   files: LocalFiles,
 ) {
-  const inputTypes = await declaredInputs(config, file);
-  const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
-  const declared = file.sheet.options.types;
-  return changeFrom(set, inputTypes ? declared : { ...kinds, ...declared }, inputTypes, files);
+  const { inputs } = file.sheet;
+  const declared = await declaredInputs(config, file);
+  const inputTypes = declared && withSheetNames(declared, inputs);
+  const kinds = Object.fromEntries(inputs.map(({ input, kind }) => [input, kind as Kind]));
+  const { types } = file.sheet.options;
+  return changeFrom(set, inputTypes ? types : { ...kinds, ...types }, inputTypes, files, inputs);
 }
 
 type NamedRows = {

@@ -75,7 +75,7 @@ export async function* rowLines(
 ): AsyncGenerator<RowLine> {
   const wanted = fieldsOfSheet(file, fields);
   if (wanted.length === 0) {
-    for await (const row of rowsOf(store, file)) yield lineOf(shownRow(row));
+    for await (const row of rowsOf(store, file)) yield lineOf(shownRow(row, file));
     return;
   }
   const own = ownColumns(file.sheet.columns);
@@ -97,7 +97,7 @@ export async function findShownRow(
   name: RowName,
 ): Promise<BatchRow & { readonly shown: ShownRow }> {
   const one = await findRow(found, name);
-  return { ...one, shown: shownRow(one) };
+  return { ...one, shown: shownRow(one, found.file) };
 }
 
 /** A row by its number, else by its key. */

@@ -9,7 +9,7 @@ import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
 import type { StageDefinition } from '../../create-batch/pipeline/pipeline-folder.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
-import { inputNamed, nearestInput } from '../../sheet/parse-cell.ts';
+import { inputNamed, nearestInput } from '../../sheet/named-inputs.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { Servers } from '../servers.ts';
 import { requestOfStage, type AskedPipeline } from './started-pipeline.ts';

@@ -33,7 +33,7 @@ export async function compareRows(a: Compared, b: Compared, by: PairedBy): Promi
 }
 
 async function* rowsIn({ store, file }: Compared): AsyncGenerator<ShownRow> {
-  for await (const row of rowsOf(store, file)) yield shownRow(row);
+  for await (const row of rowsOf(store, file)) yield shownRow(row, file);
 }
 
 /** The columns of two sheets may be in another order. */

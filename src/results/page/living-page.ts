@@ -67,7 +67,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
   };
   if ((await partNames(store)).length > 0)
     for await (const row of rowsOf(store, file))
-      if (row.record !== undefined && rows.push(recordOf(row)) === ROWS_EACH) await show();
+      if (row.record !== undefined && rows.push(recordOf(row, file)) === ROWS_EACH) await show();
   await show();
   await store.write(REPORT_FILE, await livePage(file, startedAt));
 }

@@ -16,8 +16,19 @@ const inputTypeWire = z
     min_value: number,
     max_value: number,
     enum_options: z.array(z.string()).nullish(),
-    /** Only the local run service sends it: the fields of the workflow that it fills, such as `6.text`. */
+    // Only the local run service sends what follows, of workflows on ComfyUI.
+    /** The fields that it fills, such as `6.text`. */
     fields: z.array(z.string()).nullish(),
+    /** Other names of the same fields. */
+    also: z.array(z.string()).nullish(),
+    /** Why it is asked which of the fields is meant; `isChoice`: none can be proposed. */
+    ask: z.looseObject({ why: z.string(), isChoice: z.boolean().default(false) }).nullish(),
+    /** The last word of a field that only this node has. */
+    word: text,
+    /** Its field reaches no output. */
+    idle: z.boolean().nullish(),
+    /** The node of the first field. */
+    node: z.looseObject({ class: z.string(), title: text }).nullish(),
   })
   .transform((wire) => ({
     name: wire.input_id,
@@ -31,6 +42,11 @@ const inputTypeWire = z
     ...(wire.max_value == null ? {} : { max: wire.max_value }),
     ...(wire.enum_options == null ? {} : { options: wire.enum_options }),
     ...(wire.fields == null ? {} : { fields: wire.fields }),
+    ...(wire.also == null ? {} : { also: wire.also }),
+    ...(wire.ask == null ? {} : { ask: { why: wire.ask.why, isChoice: wire.ask.isChoice } }),
+    ...(wire.word == null ? {} : { word: wire.word }),
+    ...(wire.idle === true ? { isIdle: true as const } : {}),
+    ...(wire.node == null ? {} : { node: { class: wire.node.class, title: wire.node.title ?? undefined } }),
   }));
 export type InputType = z.infer<typeof inputTypeWire>;
 

@@ -195,6 +195,11 @@ const inputTypeShown = z.strictObject({
   min_value: z.number().optional(),
   max_value: z.number().optional(),
   enum_options: z.array(z.string()).optional(),
+  also: z.array(z.string()).optional(),
+  ask: z.strictObject({ why: z.string(), isChoice: z.boolean() }).optional(),
+  word: z.string().optional(),
+  idle: z.literal(true).optional(),
+  node: z.strictObject({ class: z.string(), title: z.string().optional() }).optional(),
   /** The fields that it fills, such as `6.text`. */
   fields: z.array(z.string()).optional(),
 });

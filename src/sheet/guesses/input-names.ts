@@ -14,7 +14,7 @@ const KNOWN: readonly (readonly string[])[] = [
   ['scheduler', 'scheduler name'],
   ['width', 'image width', 'w', 'breite', 'largeur'],
   ['height', 'image height', 'h', 'höhe', 'hauteur'],
-  ['denoise', 'denoising strength', 'strength'],
+  ['denoise', 'denoising strength'],
   ['model', 'checkpoint', 'ckpt', 'ckpt name', 'model name'],
   ['image', 'input image', 'image url', 'init image', 'photo'],
   ['aspect_ratio', 'ratio', 'ar'],

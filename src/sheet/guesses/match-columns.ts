@@ -4,7 +4,8 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { kindOf, inputNamed } from '../parse-cell.ts';
+import { kindOf } from '../parse-cell.ts';
+import { inputNamed } from '../named-inputs.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
@@ -13,12 +14,15 @@ import {
   areOneSetting,
   containsWords,
   isDescriptive,
+  isSetting,
   isTellingSetting,
   nameProper,
   sharedWords,
 } from './input-names.ts';
 import { fits, isMedia, isValue, type Sample, textLength, valuesAt } from './sample.ts';
 import { letterOf, ownColumns } from '../header.ts';
+import { certainInputs } from '../named-inputs.ts';
+import { filesUnsent, isAskedAbout, mappedBy, openColumns, unlikelyColumns } from './open-columns.ts';
 
 export type MatchedColumns = Settled & {
   /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */
@@ -80,30 +84,50 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
       keys: options.keyColumn === undefined ? keysIn(free, false) : [],
     };
   }
-  const wanted = inputTypes.filter(({ name }) => !set.has(name) && !Object.hasOwn(options.map, name));
+  const wanted = certainInputs(inputTypes).filter(
+    ({ name }) => !set.has(name) && !Object.hasOwn(options.map, name),
+  );
   const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
-  const { map, guesses } = matchedIn(free, wanted, valuesOf);
-  const matched = new Set([...inputs.filter((input) => free.includes(input)), ...Object.values(map)]);
-  const data = free.filter((name) => !matched.has(name));
+  const unlikely = unlikelyColumns(free, wanted, valuesOf);
+  const fit = free.filter((name) => !unlikely.has(name));
+  const { map, guesses } = matchedIn(fit, wanted, valuesOf);
+  const matched = new Set([
+    ...certainInputs(inputTypes).flatMap(({ name }) => (fit.includes(name) ? [name] : [])),
+    ...Object.values(map),
+  ]);
+  const left = free.filter((name) => !matched.has(name) && !unlikely.has(name));
+  const open = openColumns(left, inputTypes);
+  const files = filesUnsent(
+    left.filter((name) => !isAskedAbout(name, open)),
+    wanted.filter(({ name }) => !matched.has(name) && !Object.hasOwn(map, name)),
+    valuesOf,
+  );
+  const asked = [...unlikely.values(), ...open, ...files];
+  const given = mappedBy(asked);
+  const data = free.filter((name) => !matched.has(name) && !Object.values(given).includes(name));
   refuseIdleAxis(data, options, inputs);
   const drop = [...options.drop, ...data];
   const missing = wanted.filter(
-    ({ name, required }) => required && !matched.has(name) && !Object.hasOwn(map, name),
+    ({ name, required }) => required && !matched.has(name) && !Object.hasOwn({ ...map, ...given }, name),
   );
   const likely = likelyColumns(missing, data, valuesOf);
   // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
-  const isOther = matched.size + Object.keys(options.map).length + set.size === 0;
+  const isOther = matched.size + Object.keys(options.map).length + set.size + asked.length === 0;
   if (isOther) {
     refuseValues(file, names, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
   return {
-    options: { ...settled, map: { ...options.map, ...map }, drop },
+    options: { ...settled, map: { ...options.map, ...map, ...given }, drop },
     guesses: [
       ...gpu.guesses,
       ...guesses,
-      ...notSent(data, inputs),
+      ...asked,
+      ...notSent(
+        data.filter((name) => !isAskedAbout(name, asked)),
+        inputTypes,
+      ),
       ...inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf),
     ],
     data,
@@ -315,9 +339,13 @@ function isSwapped(wrong: string, right: string): boolean {
 const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
 
 /** A setting that the deployment does not have changes nothing, which its user may not know. */
-const notSent = (data: readonly string[], inputs: readonly string[]): readonly Guess[] =>
+const notSent = (data: readonly string[], inputTypes: readonly InputType[]): readonly Guess[] =>
   data
-    .filter((name) => isTellingSetting(name) && !inputs.some((input) => areOneSetting(name, input)))
+    .filter((name) => {
+      // A workflow makes something else of what its user obviously means.
+      const isMeant = inputTypes.some(({ fields }) => fields !== undefined) ? isSetting : isTellingSetting;
+      return isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
+    })
     .map((name) =>
       toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, '--drop', name),
     );

@@ -117,12 +117,20 @@ export type ClassInput = {
   readonly min?: string | undefined;
   readonly max?: string | undefined;
   readonly options?: readonly string[] | undefined;
+  /** Whether ComfyUI refuses a node without it. */
+  readonly isRequired?: boolean | undefined;
   /** Whether it names a file that a user uploads. */
   readonly isFile: boolean;
+  /** The kind of that file, if the class tells it. */
+  readonly upload?: 'image' | 'video' | 'audio' | 'file' | undefined;
 };
 
 export type NodeClass = {
   readonly inputs: Readonly<Record<string, ClassInput>>;
+  /** The title that nodes of this class have unless their owner gives another one. */
+  readonly displayName?: string | undefined;
+  /** Its outputs, in the order of their positions. */
+  readonly outputs?: readonly { readonly name: string; readonly type: string }[] | undefined;
   /** Whether its results are outputs of the workflow. */
   readonly isOutput: boolean;
   /** Whether it calls a paid service elsewhere. */

@@ -158,6 +158,9 @@ const classSchema = z.object({
       optional: z.record(z.string(), z.array(z.unknown())).optional(),
     })
     .optional(),
+  output: z.array(z.unknown()).optional().catch(undefined),
+  output_name: z.array(z.unknown()).optional().catch(undefined),
+  display_name: z.string().optional().catch(undefined),
   output_node: z.boolean().optional(),
   api_node: z.boolean().optional(),
 });
@@ -171,10 +174,11 @@ const limitsSchema = z
     default: z.unknown().optional(),
     min: boundSchema.optional().catch(undefined),
     max: boundSchema.optional().catch(undefined),
-    options: z.array(z.string()).optional().catch(undefined),
+    options: z.array(z.unknown()).optional().catch(undefined),
     image_upload: z.boolean().optional().catch(undefined),
     video_upload: z.boolean().optional().catch(undefined),
     audio_upload: z.boolean().optional().catch(undefined),
+    file_upload: z.boolean().optional().catch(undefined),
   })
   .catch({});
 
@@ -188,28 +192,47 @@ const gpuName = (device = ''): string =>
         .replace(/^NVIDIA\s+/, '')
         .replace(/^GeForce\s+/, '');
 
-function nodeClassOf({ input = {}, output_node, api_node }: z.output<typeof classSchema>): NodeClass {
-  const inputs = Object.entries({ ...input.required, ...input.optional });
+function nodeClassOf(own: z.output<typeof classSchema>): NodeClass {
+  const { input = {}, output = [], output_name: names = [] } = own;
+  const required = Object.entries(input.required ?? {});
+  const optional = Object.entries(input.optional ?? {});
   return {
-    inputs: Object.fromEntries(inputs.map(([name, [type, more]]) => [name, classInput(type, more)])),
-    isOutput: output_node === true,
-    isPaid: api_node === true,
+    inputs: Object.fromEntries([
+      ...required.map(([name, [type, more]]) => [name, { ...classInput(type, more), isRequired: true }]),
+      ...optional.map(([name, [type, more]]) => [name, classInput(type, more)]),
+    ]),
+    displayName: own.display_name,
+    outputs: output.map((type, slot) => ({
+      name: String(names[slot] ?? type),
+      type: Array.isArray(type) ? 'COMBO' : String(type),
+    })),
+    isOutput: own.output_node === true,
+    isPaid: own.api_node === true,
   };
 }
 
 /** A list instead of a type is a choice; newer releases write `COMBO` with its options beside. */
 function classInput(type: unknown, more: unknown): ClassInput {
   const limits = limitsSchema.parse(more ?? {});
-  const options = Array.isArray(type) ? type.filter((one) => typeof one === 'string') : limits.options;
+  const upload = (['image', 'video', 'audio', 'file'] as const).find(
+    (kind) => limits[`${kind}_upload`] === true,
+  );
   return {
     type: Array.isArray(type) ? 'COMBO' : String(type),
     default: limits.default,
     min: limits.min,
     max: limits.max,
-    options,
-    isFile: [limits.image_upload, limits.video_upload, limits.audio_upload].includes(true),
+    options: choicesIn(Array.isArray(type) ? type : limits.options),
+    isFile: upload !== undefined,
+    upload,
   };
 }
+
+/** A list of anything but texts, or an empty one that the browser fills, says nothing about what a class takes. */
+const choicesIn = (options: readonly unknown[] | undefined): readonly string[] | undefined =>
+  options !== undefined && options.length > 0 && options.every((option) => typeof option === 'string')
+    ? (options as readonly string[])
+    : undefined;
 
 const acceptedSchema = z.object({
   prompt_id: z.string(),

@@ -1,7 +1,15 @@
 // A workflow with the inputs of a run: what it needs of a server, and what is sent.
 
 import type { Graph, PutFile } from './backend.ts';
-import { faultsOf, type Classes, type InputType, type Workflow } from './workflow.ts';
+import { pathOf } from './naming/values.ts';
+import {
+  fieldsNamed,
+  faultsOf,
+  type Classes,
+  type Field,
+  type InputType,
+  type Workflow,
+} from './workflow.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -11,10 +19,14 @@ export const NO_CHOICES: Choices = {};
 
 export const choicesOf = ({ inputs }: Workflow, given: Values): Choices =>
   Object.fromEntries(
-    inputs.flatMap(({ name, type }) =>
-      type === 'enum' && given[name] !== undefined ? [[name, given[name]]] : [],
-    ),
+    Object.entries(given).filter(([name, value]) => {
+      const path = fieldsNamed(inputs, name)?.[0];
+      return value !== undefined && path !== undefined && typeAt(inputs, path) === 'enum';
+    }),
   );
+
+const typeAt = (inputs: readonly InputType[], place: Field): string | undefined =>
+  inputs.find(({ fields }) => fields.some((field) => pathOf(field) === pathOf(place)))?.type;
 
 /** What a server has of a workflow's nodes; a text if it could not be asked, and says why. */
 export type InstalledNodes = Classes | string;
@@ -27,9 +39,16 @@ export function misfitOf(workflow: Workflow, choices: Choices, nodes: InstalledN
   if (nodes === undefined || typeof nodes === 'string') return nodes;
   const known = misfits.get(nodes) ?? new WeakMap<Choices, string | undefined>();
   misfits.set(nodes, known);
-  if (!known.has(choices)) known.set(choices, faultsOf(withInputs(workflow, choices, NO_FILES), nodes)[0]);
+  if (!known.has(choices))
+    known.set(
+      choices,
+      faultsOf(withInputs(workflow, choices, NO_FILES), nodes, chosenIn(workflow, choices))[0],
+    );
   return known.get(choices);
 }
+
+const chosenIn = ({ inputs }: Workflow, choices: Choices): ReadonlySet<string> =>
+  new Set(Object.keys(choices).flatMap((name) => fieldsNamed(inputs, name)?.map(pathOf) ?? []));
 
 /** The inputs with all that these servers offer together; what was known before counts if one of them does not tell. */
 export function offeredInputs(
@@ -76,14 +95,18 @@ function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyM
       { class_type, inputs: { ...own } },
     ]),
   );
-  for (const { name, fields } of inputs) {
-    const value = given[name];
-    if (value === undefined) continue;
-    for (const { node, field, isFile } of fields) {
+  // A field by its own name counts more than an input that fills several.
+  const members = Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({ value, fields: fieldsNamed(inputs, name) ?? [] }))
+    .toSorted((a, b) => b.fields.length - a.fields.length);
+  for (const { value, fields } of members)
+    for (const { node, field, isFile, part } of fields) {
       const own = filled[node];
+      if (own === undefined) continue;
       const put = isFile && typeof value === 'string' ? files.get(value) : undefined;
-      if (own !== undefined) own.inputs[field] = put ?? value;
+      own.inputs[field] =
+        part === undefined ? (put ?? value) : String(own.inputs[field]).replaceAll(part, String(value));
     }
-  }
   return filled;
 }

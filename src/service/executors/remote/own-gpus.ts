@@ -13,6 +13,7 @@ import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import { addressOf, openServer, type Settings } from './server-address.ts';
 import { classesAt } from './able-servers.ts';
+import { pathOf } from './naming/values.ts';
 import { Remote, type RemoteWorld } from './remote.ts';
 import { offeredInputs } from './filled-workflow.ts';
 import {
@@ -43,8 +44,10 @@ const givenGpusSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1).max(100),
-        /** The workflow as ComfyUI exports it for its API. */
+        /** A file that holds the workflow as ComfyUI exports it for its API. */
         text: z.string(),
+        /** Which graph of the file, if it has several: `$.workflows[1]`. */
+        at: z.string().optional(),
         /** Names for inputs: `{ prompt: ['6.text'] }`. */
         inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
@@ -55,6 +58,7 @@ const givenGpusSchema = z.strictObject({
   keeps: z.boolean().default(true),
 });
 
+type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 
 /** A server that was asked: `fault` says why it cannot be used now. */
@@ -127,8 +131,8 @@ export class OwnGpus {
     const others = keeps ? [] : tried.filter(({ isKnown }) => !isKnown).map(({ backend }) => backend);
     const made: Workflow[] = [];
     try {
-      for (const { name, text, inputs, runTimeoutSeconds } of workflows)
-        made.push({ ...(await this.#workflow(name, text, inputs, others)), runTimeoutSeconds });
+      for (const { name, runTimeoutSeconds, ...given } of workflows)
+        made.push({ ...(await this.#workflow(name, given, others)), runTimeoutSeconds });
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
@@ -202,11 +206,10 @@ export class OwnGpus {
   /** Of the first server that can run it, with what all of them offer. */
   async #workflow(
     name: string,
-    text: string,
-    inputs: Readonly<Record<string, readonly string[]>>,
+    { text, at, inputs }: Pick<GivenWorkflow, 'text' | 'at' | 'inputs'>,
     others: readonly Backend[],
   ): Promise<Workflow> {
-    const nodes = readGraph(name, text);
+    const { nodes } = readGraph(name, text, at);
     const backends = [...this.#backends.values(), ...others];
     const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
     const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -287,14 +290,21 @@ export class OwnGpus {
   }
 }
 
-const shownInput = ({ name, type, default: usual, min, max, options, fields }: InputType) => ({
+const shownInput = ({ name, type, default: usual, min, max, options, fields, ...more }: InputType) => ({
   name,
   type,
   required: false,
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),
-  fields: fields.map(({ node, field }) => `${node}.${field}`),
+  fields: fields.map((field) => `${pathOf(field)}${field.part ?? ''}`),
+  ...definedOnly({
+    also: more.also && [...more.also],
+    ask: more.ask,
+    word: more.word,
+    isIdle: more.isIdle,
+    node: more.node && definedOnly(more.node),
+  }),
 });
 
 /** Of a bound beyond 2^53, clients would read other digits; what lies beyond it is refused. */

@@ -21,7 +21,7 @@ export async function serverReport(
   given: GivenServer,
   workflows: readonly { readonly name: string; readonly text: string }[],
 ): Promise<ServerReport> {
-  const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text) }));
+  const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text).nodes }));
   const { url, backend } = openServer(given);
   try {
     const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.poll([])]);

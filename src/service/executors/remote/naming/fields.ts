@@ -1,0 +1,267 @@
+// Inputs that a field's own name tells: seeds, sizes, the settings of samplers, and files by their kinds.
+
+import { isRawNumber } from '../../../../host/exact-json.ts';
+import { isLiteral, linkIn, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { linksOf, pathOf, placeOf, valueAt, type Place } from './values.ts';
+
+export type FoundInput = {
+  readonly name: string;
+  readonly places: readonly Place[];
+  /** Why it has to be asked which of the places, or whether all of them, are meant. */
+  readonly why?: string;
+  /** The places differ in what they mean, so that no answer can be proposed. */
+  readonly isChoice?: boolean;
+};
+
+/** A field of a live node, and the place of its value. */
+type Claim = { readonly node: string; readonly field: string; readonly place: Place };
+
+const SEEDS: ReadonlySet<string> = new Set(['seed', 'noise_seed', 'seed_num', 'rand_seed']);
+
+/** Fields that a workflow usually has once, under the name of the input. */
+const SINGLE: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    'steps cfg guidance denoise sampler_name scheduler shift ckpt_name unet_name lora_name strength_model strength_clip ' +
+    'control_net_name vae_name clip_skip upscale_by megapixels aspect_ratio'
+  )
+    .split(' ')
+    .map((name) => [name, name]),
+);
+const LENGTHS: ReadonlySet<string> = new Set([
+  'length',
+  'num_frames',
+  'video_length',
+  'video_frames',
+  'frames',
+]);
+const RATES: ReadonlySet<string> = new Set(['fps', 'frame_rate']);
+
+/** Classes that make a latent, where a server does not tell what they return. */
+const MAKES_LATENT = /empty|latent|to_?video|i2v|t2v|img2vid/i;
+const TAKES_LATENT = /^(?:samples|latents?|latent_image)$/;
+const KEEPS_SIZE = /scale|crop|composite|batch|mask|tile|noise/i;
+const RESIZES = /scale|resize/i;
+const SIDES = { width: ['width', 'empty_latent_width'], height: ['height', 'empty_latent_height'] } as const;
+
+export type Files = 'image' | 'mask' | 'video' | 'audio' | 'model' | 'file';
+
+const isNumber = (value: unknown): boolean => typeof value === 'number' || isRawNumber(value);
+
+const claimsOf = (graph: LiveGraph): readonly Claim[] =>
+  [...graph.live].flatMap((node) =>
+    Object.keys(graph.nodes[node]?.inputs ?? {}).flatMap((field) => {
+      const place = placeOf(graph, node, field);
+      return place === undefined ? [] : [{ node, field, place }];
+    }),
+  );
+
+/** Each place once, in the order of their paths, which does not depend on the order of the file. */
+export function distinct(places: readonly Place[]): readonly Place[] {
+  return [...new Map(places.map((place) => [pathOf(place), place])).values()];
+}
+
+export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
+  const claims = claimsOf(graph);
+  const found = Map.groupBy(
+    claims.flatMap((claim) => {
+      const name = settingOf(graph, claim);
+      return name === undefined ? [] : [{ name, place: claim.place }];
+    }),
+    ({ name }) => name,
+  );
+  const singles = [...found].map(([name, all]) =>
+    single(graph, name, distinct(all.map(({ place }) => place))),
+  );
+  const seeds = distinct(
+    claims
+      .filter(({ field, place }) => SEEDS.has(field) && isNumber(valueAt(graph, place)))
+      .map(({ place }) => place),
+  );
+  return [...(seeds.length === 0 ? [] : [{ name: 'seed', places: seeds }]), ...sizesOf(graph), ...singles];
+}
+
+function settingOf(graph: LiveGraph, { node, field, place }: Claim): string | undefined {
+  const { class_type: name } = graph.nodes[node] as GraphNode;
+  if (!isLiteral(valueAt(graph, place))) return undefined;
+  if (field in SINGLE) return SINGLE[field];
+  if (field === 'strength') return /control_?net/i.test(name) ? 'strength' : undefined;
+  if (RATES.has(field)) return 'fps';
+  if (field !== 'batch_size' && !LENGTHS.has(field)) return undefined;
+  if (!makesLatent(graph, node)) return undefined;
+  return field === 'batch_size' ? field : 'length';
+}
+
+function single(graph: LiveGraph, name: string, places: readonly Place[]): FoundInput {
+  if (places.length === 1) return { name, places };
+  const isEqual = new Set(places.map((place) => String(valueAt(graph, place)))).size === 1;
+  return { name, places, why: 'several nodes have it', ...(!isEqual && { isChoice: true }) };
+}
+
+function makesLatent(graph: LiveGraph, node: string): boolean {
+  const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
+  const takes = Object.entries(inputs).some(
+    ([field, value]) => TAKES_LATENT.test(field) && linkIn(value) !== undefined,
+  );
+  if (takes) return false;
+  const outputs = graph.classOf(node)?.outputs;
+  if (outputs?.some(({ type }) => type === 'LATENT') === true) return true;
+  const hasOwnSides = inputs['empty_latent_width'] !== undefined;
+  return hasOwnSides || (MAKES_LATENT.test(name) && !KEEPS_SIZE.test(name));
+}
+
+/** Width and height of what is made: those of the only node that makes a latent. */
+function sizesOf(graph: LiveGraph): readonly FoundInput[] {
+  const makers = [...graph.live].filter(
+    (node) => makesLatent(graph, node) && sideOf(graph, node, 'width') !== undefined,
+  );
+  const nodes = makers.length > 0 ? makers : resizesBefore(graph);
+  const pairs = nodes.map((node) => ({
+    node,
+    width: sideOf(graph, node, 'width'),
+    height: sideOf(graph, node, 'height'),
+  }));
+  const why = whyAsked(graph, pairs, makers.length > 0);
+  return (['width', 'height'] as const).flatMap((name) => {
+    const own = distinct(pairs.flatMap((pair) => pair[name] ?? []));
+    if (own.length === 0) return [];
+    if (why !== undefined) return [{ name, places: own, why, isChoice: own.length > 1 }];
+    return [{ name, places: distinct([...own, ...followersOf(graph, name, own)]) }];
+  });
+}
+
+type Pair = { readonly node: string; readonly width: Place | undefined; readonly height: Place | undefined };
+
+function whyAsked(graph: LiveGraph, pairs: readonly Pair[], areMakers: boolean): string | undefined {
+  const [first] = pairs;
+  const distinctPairs = new Set(
+    pairs.map(({ width, height }) => [width, height].map((side) => side && pathOf(side)).join()),
+  );
+  if (distinctPairs.size > 1) return 'several nodes have a size';
+  if (
+    first?.width !== undefined &&
+    first.height !== undefined &&
+    pathOf(first.width) === pathOf(first.height)
+  )
+    return 'width and height are one field';
+  const isScaledBefore =
+    areMakers &&
+    pairs.some(({ node }) =>
+      [...graph.above(node)].some(
+        (above) =>
+          RESIZES.test(graph.nodes[above]?.class_type ?? '') && isNumber(graph.nodes[above]?.inputs['width']),
+      ),
+    );
+  return isScaledBefore ? 'a picture is scaled before it' : undefined;
+}
+
+function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): Place | undefined {
+  for (const field of SIDES[side]) {
+    const place = placeOf(graph, node, field);
+    if (place !== undefined && isNumber(valueAt(graph, place))) return place;
+  }
+  return undefined;
+}
+
+/** Nodes that scale a picture before a sampler gets its latent, where nothing makes an empty one. */
+function resizesBefore(graph: LiveGraph): readonly string[] {
+  const samplers = [...graph.live].filter(
+    (node) => linkIn(graph.nodes[node]?.inputs['latent_image']) !== undefined,
+  );
+  const isBefore = (node: string): boolean => samplers.some((sampler) => graph.above(sampler).has(node));
+  return [...graph.live].filter(
+    (node) =>
+      RESIZES.test(graph.nodes[node]?.class_type ?? '') &&
+      sideOf(graph, node, 'width') !== undefined &&
+      isBefore(node),
+  );
+}
+
+/** A model that is told the size has to be told the same one. */
+function followersOf(graph: LiveGraph, side: 'width' | 'height', own: readonly Place[]): readonly Place[] {
+  const values = new Set(own.map((place) => String(valueAt(graph, place))));
+  return [...graph.live]
+    .filter((node) => /^modelsampling/i.test(graph.nodes[node]?.class_type ?? ''))
+    .flatMap((node) => placeOf(graph, node, side) ?? [])
+    .filter((place) => values.has(String(valueAt(graph, place))));
+}
+
+// Files.
+
+const MEDIA: readonly (readonly [RegExp, Files])[] = [
+  [/\.(?:png|jpe?g|webp|gif|avif|bmp|tiff?)(?: \[\w+\])?$/i, 'image'],
+  [/\.(?:mp4|webm|mov|mkv|avi)(?: \[\w+\])?$/i, 'video'],
+  [/\.(?:mp3|wav|flac|ogg|opus|m4a)(?: \[\w+\])?$/i, 'audio'],
+  [/\.(?:glb|gltf|obj|fbx|stl|ply|usdz)(?: \[\w+\])?$/i, 'model'],
+];
+/** A file that stands in the text itself. */
+const BASE64 = /^(?:data:[^,]*,)?[A-Za-z\d+/]{200}/;
+const LOADS = /load/i;
+const LOADS_MODEL =
+  /checkpoint|lora|unet|vae|clip|control_?net|upscale_?model|style_?model|diffusion|encoder|ipadapter|insightface/i;
+/** Nodes that hand a picture on, changed. */
+const HANDS_ON_FILES: ReadonlySet<string> = new Set(
+  'scale resize crop batch trim pad padding rotate flip convert resizer resized reroute'.split(' '),
+);
+
+/** The kind of file that a field names; undefined if it names none. */
+export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | undefined {
+  const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
+  const value = inputs[field];
+  if (typeof value !== 'string' || BASE64.test(value)) return undefined;
+  const known = graph.classOf(node)?.inputs[field];
+  const told = known?.upload ?? MEDIA.find(([ending]) => ending.test(value))?.[1];
+  const isLoaded = LOADS.test(name) && !LOADS_MODEL.test(name);
+  const guessed = isLoaded && /^(?:image|video|audio|mask)$/.test(field) ? (field as Files) : undefined;
+  const kind =
+    known?.isFile === true
+      ? (told ?? guessed ?? 'file')
+      : ((isLoaded || told === undefined ? guessed : undefined) ?? (isLoaded ? told : undefined));
+  if (kind !== 'image') return kind;
+  const isMask =
+    wordsOf(name).includes('mask') ||
+    (graph.usersOf(node).length > 0 && graph.usersOf(node).every(({ slot }) => slot === 1));
+  return isMask ? 'mask' : 'image';
+}
+
+/** The fields that a file reaches, through nodes that hand pictures on. */
+export function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
+  if (seen.has(node)) return [];
+  seen.add(node);
+  return graph.usersOf(node).flatMap((user) => {
+    if (!graph.live.has(user.node) || graph.isPreview(user.node)) return [];
+    const words = wordsOf(graph.nodes[user.node]?.class_type ?? '');
+    return words.some((word) => HANDS_ON_FILES.has(word)) ? reachedBy(graph, user.node, seen) : [user];
+  });
+}
+
+export function filesOf(graph: LiveGraph): readonly FoundInput[] {
+  const files = [...graph.live].flatMap((node) =>
+    Object.keys(graph.nodes[node]?.inputs ?? {}).flatMap((field) => {
+      const kind = fileKindAt(graph, { node, field });
+      return kind === undefined ? [] : [{ kind, place: { node, field } }];
+    }),
+  );
+  return [...Map.groupBy(files, ({ kind }) => kind)].flatMap(([kind, all]) =>
+    ofKind(
+      graph,
+      kind,
+      all.map(({ place }) => place),
+    ),
+  );
+}
+
+function ofKind(graph: LiveGraph, kind: Files, places: readonly Place[]): readonly FoundInput[] {
+  if (places.length === 1) return [{ name: kind, places }];
+  const reached = places.map((place) => distinct(reachedBy(graph, place.node)));
+  const nodes = new Set(reached.flat().map(({ node }) => node));
+  const fields = reached.map(([first]) => first?.field ?? '');
+  const isCertain =
+    nodes.size === 1 && reached.every(({ length }) => length === 1) && new Set(fields).size === fields.length;
+  if (!isCertain) return [{ name: kind, places, why: `${places.length} nodes load one`, isChoice: true }];
+  return places.map((place, at) => ({
+    name: (fields[at] as string).replace(/^(image|video|audio)_?(\d+)$/, '$1_$2'),
+    places: [place],
+  }));
+}
+
+export const hasLinks = (node: GraphNode): boolean => linksOf(node).length > 0;

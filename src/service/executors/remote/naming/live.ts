@@ -1,0 +1,124 @@
+// The graph of a workflow as names are found in it: its nodes, what links them, and which of them reach an output that counts.
+
+import { isRawNumber } from '../../../../host/exact-json.ts';
+import type { NodeClass } from '../backend.ts';
+
+export type GraphNode = {
+  readonly class_type: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly _meta?: { readonly title?: string | undefined } | undefined;
+};
+export type GraphNodes = Readonly<Record<string, GraphNode>>;
+
+/** What a server tells of its node classes; undefined for a server that tells nothing. */
+export type KnownClasses = ReadonlyMap<string, NodeClass> | undefined;
+
+/** A link names a node and the position of one of its outputs. */
+export type Link = { readonly node: string; readonly slot: number };
+
+/** Returns undefined for anything but `[id, number]`. */
+export function linkIn(value: unknown): Link | undefined {
+  if (!Array.isArray(value) || value.length !== 2) return undefined;
+  const [node, slot] = value as readonly unknown[];
+  const position = isRawNumber(slot) ? Number(slot.rawJSON) : slot;
+  if (typeof node !== 'string' || typeof position !== 'number') return undefined;
+  return { node, slot: position };
+}
+
+/** Returns whether a value can be filled in: a text, a number or a boolean. */
+export const isLiteral = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value);
+
+/** Words of classes whose nodes make an output. */
+const SAVES: ReadonlySet<string> = new Set(['save', 'saver', 'export', 'send', 'websocket']);
+const COMBINES = /video_?combine/i;
+const PREVIEWS = /preview/i;
+/** Classes that show a text. */
+const SHOWS_TEXT = /^(?:previewany|show_?(?:text|anything|string)|display_?(?:text|any|string))/i;
+
+/** The words of a class or field name: `VAEEncodeForInpaint` has `vae`, `encode`, `for` and `inpaint`. */
+export const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+
+export class LiveGraph {
+  readonly nodes: GraphNodes;
+  readonly classes: KnownClasses;
+  /** The nodes above an output that counts, by id. */
+  readonly live: ReadonlySet<string>;
+  readonly #users = new Map<
+    string,
+    { readonly node: string; readonly field: string; readonly slot: number }[]
+  >();
+  readonly #above = new Map<string, ReadonlySet<string>>();
+
+  constructor(nodes: GraphNodes, classes: KnownClasses) {
+    this.nodes = nodes;
+    this.classes = classes;
+    for (const [node, { inputs }] of Object.entries(nodes))
+      for (const [field, value] of Object.entries(inputs)) {
+        const link = linkIn(value);
+        if (link === undefined) continue;
+        const users = this.#users.get(link.node) ?? [];
+        users.push({ node, field, slot: link.slot });
+        this.#users.set(link.node, users);
+      }
+    this.live = new Set(this.#outputsThatCount().flatMap((node) => [node, ...this.above(node)]));
+  }
+
+  classOf(node: string): NodeClass | undefined {
+    return this.classes?.get(this.nodes[node]?.class_type ?? '');
+  }
+
+  /** The inputs that take an output of this node. */
+  usersOf(node: string): readonly { readonly node: string; readonly field: string; readonly slot: number }[] {
+    return this.#users.get(node) ?? [];
+  }
+
+  /** All nodes that this one depends on. */
+  above(node: string): ReadonlySet<string> {
+    const known = this.#above.get(node);
+    if (known !== undefined) return known;
+    const found = new Set<string>();
+    const open = [node];
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const value of Object.values(this.nodes[at]?.inputs ?? {})) {
+        const next = linkIn(value)?.node;
+        if (next === undefined || found.has(next) || this.nodes[next] === undefined) continue;
+        found.add(next);
+        open.push(next);
+      }
+    this.#above.set(node, found);
+    return found;
+  }
+
+  /** Savers and texts that are shown; previews only if there are none of these, and else what nothing uses. */
+  #outputsThatCount(): readonly string[] {
+    const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));
+    const kept = outputs.filter((node) => !this.isPreview(node));
+    if (outputs.length > 0) return kept.length > 0 ? kept : outputs;
+    return Object.keys(this.nodes).filter((node) => this.usersOf(node).length === 0);
+  }
+
+  /** Whether a node shows pictures that are not kept. */
+  isPreview(node: string): boolean {
+    const { class_type: name = '' } = this.nodes[node] ?? {};
+    return PREVIEWS.test(name) && !SHOWS_TEXT.test(name);
+  }
+
+  /** Whether a node makes an output of the workflow. */
+  isOutput(node: string): boolean {
+    const { class_type: name, inputs } = this.nodes[node] as GraphNode;
+    if (!Object.values(inputs).some((value) => linkIn(value) !== undefined)) return false;
+    const isShown = SHOWS_TEXT.test(name);
+    if (isShown) return this.usersOf(node).length === 0;
+    const known = this.classOf(node)?.isOutput;
+    if (known !== undefined) return known;
+    const isSaver = wordsOf(name).some((word) => SAVES.has(word)) || COMBINES.test(name);
+    return inputs['filename_prefix'] !== undefined || isSaver || PREVIEWS.test(name);
+  }
+}

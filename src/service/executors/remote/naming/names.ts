@@ -1,0 +1,200 @@
+// The inputs of a workflow under the names that its owner would use, found in the graph: a pure function of the graph and of what
+// a server tells of its node classes. A name that is certain fills its places; one with several readings is asked about; any
+// other field is reached as NODE.FIELD.
+
+import { distinct, filesOf, settingsOf, type FoundInput } from './fields.ts';
+import { isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
+import { PART, promptsOf } from './prompts.ts';
+import { titlesOf } from './titles.ts';
+import { pathOf, valueAt, type Place } from './values.ts';
+
+export type NamedInput = {
+  readonly name: string;
+  readonly places: readonly Place[];
+  /** Other names of the same places: titles. */
+  readonly also: readonly string[];
+  /** The part of the text that is filled in, such as `{{subject}}`. */
+  readonly part?: string;
+};
+
+/** A name that may mean several things: asked about if a sheet has a column for it. */
+export type OpenName = FoundInput & { readonly why: string };
+
+export type Names = {
+  readonly named: readonly NamedInput[];
+  readonly open: readonly OpenName[];
+  /** Fields that only one live node has under their last word: a column of this name is asked about. */
+  readonly single: readonly { readonly name: string; readonly place: Place }[];
+};
+
+/** Fields that are widgets of the browser, or whose value this service chooses. */
+const NEVER =
+  /^(?:filename_prefix|upload|choose .* to upload|audioUI|control_after_generate|speak_and_recognation|_widgets_values|device|type|mode|weight_dtype|input_id)$|comparer|header/i;
+
+/** Fields whose `%x%` ComfyUI or a node fills in. */
+const NAMES_FILES = /file|path|folder|prefix|format|date|time/i;
+
+/** Returns whether a field may be filled in at all. */
+export const isFillable = (value: unknown, field: string): boolean => isLiteral(value) && !NEVER.test(field);
+
+export function namesOf(nodes: GraphNodes, classes: KnownClasses): Names {
+  const graph = new LiveGraph(nodes, classes);
+  const found = [...ofPrompts(graph), ...settingsOf(graph), ...filesOf(graph)];
+  const parts = partsOf(graph);
+  const titled = withTitles(graph, found);
+  const settled = withoutConflicts(titled);
+  const named = [...settled.named, ...parts];
+  const taken = new Set([...named, ...settled.open].flatMap(({ places }) => places.map(pathOf)));
+  return {
+    named,
+    open: settled.open,
+    single: singlesOf(graph, taken, new Set([...named, ...settled.open].map(({ name }) => name))),
+  };
+}
+
+function ofPrompts(graph: LiveGraph): readonly FoundInput[] {
+  const { positive, negative } = promptsOf(graph);
+  const texts = [
+    ...(positive === undefined ? [] : [{ name: 'prompt', ...positive }]),
+    ...(negative === undefined ? [] : [{ name: 'negative_prompt', ...negative }]),
+  ];
+  if (texts.length > 0) return texts;
+  const places = [...graph.live]
+    .map((node) => ({ node, field: 'text' }))
+    .filter((place) => typeof valueAt(graph, place) === 'string');
+  return places.length === 1 ? [{ name: 'text', places }] : [];
+}
+
+/** `{{x}}` in a live text is an input of its own; a text that is one part is that field. */
+function partsOf(graph: LiveGraph): readonly NamedInput[] {
+  const parts = [...graph.live].flatMap((node) =>
+    Object.entries(graph.nodes[node]?.inputs ?? {}).flatMap(([field, value]) => {
+      if (typeof value !== 'string' || NEVER.test(field) || NAMES_FILES.test(field)) return [];
+      return [...value.matchAll(PART)]
+        .filter(([part]) => part !== value.trim())
+        .map(([part, ...names]) => ({
+          name: (names.find(Boolean) as string).toLowerCase(),
+          place: { node, field },
+          part,
+        }));
+    }),
+  );
+  return [...Map.groupBy(parts, ({ name }) => name)].map(([name, all]) => ({
+    name,
+    places: distinct(all.map(({ place }) => place)),
+    also: [],
+    part: all[0]?.part as string,
+  }));
+}
+
+type Draft = { found: FoundInput; also: string[] };
+
+/** Titles name what has no name, are aliases of what has one, and win where they mean another input. */
+function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Draft[] {
+  let drafts: Draft[] = found.map((input) => ({ found: input, also: [] }));
+  /** Paths that titles have named. */
+  const titled: string[] = [];
+  for (const { name, places, isExplicit } of titlesOf(graph)) {
+    const owner = drafts.find(
+      (draft) => draft.found.why === undefined && hasSamePlaces(draft.found.places, places),
+    );
+    if (!isExplicit && isPrompt(name)) disagree(drafts, name, places);
+    else if (owner !== undefined) owner.also.push(name);
+    else {
+      titled.push(...places.map(pathOf));
+      const isOver = ({ found: input }: Draft): boolean =>
+        input.name === name || (isExplicit && input.why === undefined && within(input.places, places));
+      drafts = [...drafts.filter((draft) => !isOver(draft)), { found: { name, places }, also: [] }];
+    }
+  }
+  // Of several pictures that all have titles, none is left to ask about.
+  return drafts.filter(
+    ({ found: { why, name, places } }) =>
+      why === undefined || isPrompt(name) || !places.every((place) => titled.includes(pathOf(place))),
+  );
+}
+
+const within = (places: readonly Place[], others: readonly Place[]): boolean => {
+  const paths = new Set(others.map(pathOf));
+  return places.every((place) => paths.has(pathOf(place)));
+};
+const hasSamePlaces = (places: readonly Place[], others: readonly Place[]): boolean =>
+  places.length === others.length && within(places, others);
+
+const PROMPTS: Readonly<Record<string, string>> = {
+  prompt: 'prompt',
+  positive: 'prompt',
+  positiveprompt: 'prompt',
+  negative: 'negative_prompt',
+  negativeprompt: 'negative_prompt',
+};
+const promptMeant = (name: string): string | undefined => PROMPTS[name.replaceAll('_', '')];
+const isPrompt = (name: string): boolean => promptMeant(name) !== undefined;
+
+/** A title that says prompt and a graph that says otherwise: both are asked. */
+function disagree(drafts: Draft[], title: string, places: readonly Place[]): void {
+  const name = promptMeant(title) as string;
+  const paths = new Set(places.map(pathOf));
+  const has = ({ found }: Draft): boolean => found.places.some((place) => paths.has(pathOf(place)));
+  const own = drafts.find(({ found }) => found.name === name);
+  if (own !== undefined && has(own)) {
+    if (own.found.why === undefined && title !== name) own.also.push(title);
+    return;
+  }
+  const other = drafts.find((draft) => isPrompt(draft.found.name) && has(draft));
+  const text = drafts.find((draft) => draft.found.name === 'text' && has(draft));
+  if (own === undefined && other === undefined) {
+    if (text !== undefined) text.found = { name, places };
+    else drafts.push({ found: { name, places }, also: [] });
+    return;
+  }
+  const why = 'the titles say otherwise than the graph';
+  for (const draft of [own, other])
+    if (draft !== undefined) draft.found = { ...draft.found, why, isChoice: true };
+}
+
+/**
+ * Two certain names that claim one place are both asked, unless one is a part of the other: a title that names one of several
+ * seeds takes it out of them where a sheet has both. An alias never covers a name.
+ */
+function withoutConflicts(drafts: readonly Draft[]): Pick<Names, 'named' | 'open'> {
+  const certain = drafts.filter(({ found }) => found.why === undefined);
+  const isShared = ({ name, places }: FoundInput): boolean =>
+    certain.some(
+      ({ found: other }) =>
+        other.name !== name &&
+        other.places.some((place) => within([place], places)) &&
+        other.places.length === places.length,
+    );
+  const names = new Set(drafts.map(({ found }) => found.name));
+  const why = (found: FoundInput): string | undefined =>
+    found.why ?? (isShared(found) ? 'another name means the same field' : undefined);
+  return {
+    named: certain
+      .filter(({ found }) => !isShared(found))
+      .map(({ found: { name, places }, also }) => ({
+        name,
+        places,
+        also: also.filter((alias) => !names.has(alias)),
+      })),
+    open: drafts.flatMap(({ found }) => {
+      const reason = why(found);
+      return reason === undefined ? [] : [{ ...found, why: reason }];
+    }),
+  };
+}
+
+function singlesOf(
+  graph: LiveGraph,
+  taken: ReadonlySet<string>,
+  names: ReadonlySet<string>,
+): readonly { readonly name: string; readonly place: Place }[] {
+  const rest = [...graph.live].flatMap((node) =>
+    Object.entries(graph.nodes[node]?.inputs ?? {})
+      .filter(([field, value]) => isFillable(value, field) && !taken.has(`${node}.${field}`))
+      .map(([field]) => ({ name: field.split('.').at(-1) as string, place: { node, field } })),
+  );
+  return [...Map.groupBy(rest, ({ name }) => name)]
+    .filter(([name, all]) => all.length === 1 && !names.has(name))
+    .flatMap(([, all]) => all);
+}

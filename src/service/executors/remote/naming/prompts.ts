@@ -1,0 +1,186 @@
+// The texts that reach a sampler's positive and negative side: the prompt of a workflow and its counterpart.
+
+import { linkIn, wordsOf, type GraphNode, type Link, type LiveGraph } from './live.ts';
+import { branchOf, linksOf, pathOf, valueAt, type Place } from './values.ts';
+
+export type Role = 'positive' | 'negative';
+
+/** `why`: what keeps several places, or one, from being the prompt without a question. */
+export type FoundTexts = {
+  readonly places: readonly Place[];
+  readonly why?: string;
+  readonly isChoice?: boolean;
+};
+
+const SIDES: Readonly<Record<Role, ReadonlySet<string>>> = {
+  positive: new Set(['positive', 'pos']),
+  negative: new Set(['negative', 'neg', 'uncond']),
+};
+/** Fields whose name has the word of a side, and that hold a setting. */
+const NO_SIDE = /_(?:normalization|interpretation|mode|scale|weight)$|^use_|^style_|^has_/;
+const GUIDES = /guid/i;
+const SAMPLES = /sampler|guid/i;
+const ENDS = /zero_? ?out/i;
+const SCHEDULES = /schedule/i;
+/** A text that names frames. */
+const HAS_FRAMES = /^\s*"?\d+"?\s*:\s*["(]/;
+/** A part of a text that is filled in: `{{x}}`, `%x%`, and `__X__` in capitals, because `__x__` is a wildcard. */
+export const PART =
+  /\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}|%(\p{L}[\p{L}\p{N}_]+)%|__([A-Z][A-Z\d]*(?:_[A-Z\d]+)*)__/gu;
+
+const TEXT =
+  /^(?:text|prompt|string|value|user_prompt|(?:text|string)_[a-z\d]+|text\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
+const NO_TEXT = /system|instruction|template|delimiter|separator|(?:^|_)(?:old|new|0)$/i;
+const ENCODES: ReadonlySet<string> = new Set(['clip', 't5', 'text_encoder']);
+/** Links that carry no text. */
+const NO_TEXT_LINK =
+  /^(?:model|clip|vae|unet|control_?net|t5|text_encoder|upscale_model|ipadapter|insightface|lora_stack|noise|sigmas|sampler|guider|latent|latent_image|samples|audio|video|select|selector|index|switch|boolean|width|height|size|seed)(?:_.*|\d*)$|image|pixels|mask|picture|frame|vision/i;
+const SEES = /^(?:images?|pixels|video|frames|picture)(?:_?\d+)?$/i;
+const CARRIES_TEXT: ReadonlySet<string> = new Set(['CONDITIONING', 'STRING', '*', 'PIPE', 'PIPE_LINE']);
+const DISPLAYS = /^(?:previewany|show_?(?:text|anything|string)|display_?(?:text|any|string))/i;
+
+function roleOf(field: string): Role | undefined {
+  if (NO_SIDE.test(field)) return undefined;
+  const words = wordsOf(field);
+  if (words.some((word) => SIDES.negative.has(word))) return 'negative';
+  return words.some((word) => SIDES.positive.has(word)) ? 'positive' : undefined;
+}
+
+/** The roles in which a field of a live node starts a walk. */
+function startsOf({ class_type: name }: GraphNode, field: string): readonly Role[] {
+  const role = roleOf(field);
+  if (role !== undefined) return [role];
+  if (field === 'conditioning' && SAMPLES.test(name)) return ['positive'];
+  if (field === 'cond1' && GUIDES.test(name)) return ['positive'];
+  return field === 'text_embeds' || /pipe/i.test(field) ? ['positive', 'negative'] : [];
+}
+
+class Walk {
+  readonly #graph: LiveGraph;
+  readonly #role: Role;
+  readonly #seen = new Set<string>();
+  readonly places = new Map<string, Place>();
+  /** A reason to ask, and whether no answer can be proposed. */
+  why: string | undefined;
+
+  constructor(graph: LiveGraph, role: Role) {
+    this.#graph = graph;
+    this.#role = role;
+  }
+
+  follow({ node, slot }: Link, role: Role = this.#role): void {
+    const at = this.#graph.nodes[node];
+    if (at === undefined || ENDS.test(at.class_type) || this.#seen.has(`${node} ${role}`)) return;
+    this.#seen.add(`${node} ${role}`);
+    const output = this.#graph.classOf(node)?.outputs?.[slot]?.name;
+    const side = (output === undefined ? undefined : roleOf(output)) ?? role;
+    const sided = Object.keys(at.inputs).filter(
+      (field) => roleOf(field) !== undefined && this.#mayHold(at, field),
+    );
+    if (sided.length > 0) {
+      for (const field of sided.filter((name) => roleOf(name) === side)) this.#take(node, field, side);
+      return;
+    }
+    const isDisplay = DISPLAYS.test(at.class_type);
+    const texts = Object.keys(at.inputs).filter(
+      (field) =>
+        TEXT.test(field) &&
+        (!NO_TEXT.test(field) || field === 'text_0') &&
+        (linkIn(at.inputs[field]) !== undefined || (typeof at.inputs[field] === 'string' && !isDisplay)),
+    );
+    const isEncoder = Object.keys(at.inputs).some((field) => ENCODES.has(field));
+    if (texts.length > 0) this.#judge(at, isEncoder);
+    for (const field of texts) this.#take(node, field, side);
+    if (texts.length > 0 || isEncoder) return;
+    const branch = branchOf(at);
+    if (branch !== undefined) return this.follow(branch, side);
+    for (const [field, link] of linksOf(at)) if (this.#carriesText(field, link)) this.follow(link, side);
+  }
+
+  /** A side's field holds a text or a link; numbers and flags beside it are settings. */
+  #mayHold({ inputs }: GraphNode, field: string): boolean {
+    return typeof inputs[field] === 'string' || linkIn(inputs[field]) !== undefined;
+  }
+
+  #judge(node: GraphNode, isEncoder: boolean): void {
+    if (SCHEDULES.test(node.class_type)) this.why ??= 'it is a schedule of texts';
+    const seesPicture = Object.keys(node.inputs).some(
+      (field) => SEES.test(field) && linkIn(node.inputs[field]) !== undefined,
+    );
+    if (seesPicture && !isEncoder) this.why ??= 'its text is a question about a picture';
+  }
+
+  #take(node: string, field: string, role: Role): void {
+    const value = this.#graph.nodes[node]?.inputs[field];
+    const link = linkIn(value);
+    if (link !== undefined) return this.follow(link, role);
+    if (typeof value !== 'string') return;
+    const place = { node, field };
+    this.places.set(pathOf(place), place);
+  }
+
+  #carriesText(field: string, { node: source, slot }: Link): boolean {
+    const type = this.#graph.classOf(source)?.outputs?.[slot]?.type;
+    if (type !== undefined) return CARRIES_TEXT.has(type);
+    return !NO_TEXT_LINK.test(field);
+  }
+}
+
+/** The texts of both sides. */
+export function promptsOf(graph: LiveGraph): Readonly<Record<Role, FoundTexts | undefined>> {
+  const walks = { positive: new Walk(graph, 'positive'), negative: new Walk(graph, 'negative') };
+  for (const node of graph.live) {
+    const at = graph.nodes[node] as GraphNode;
+    for (const [field, link] of linksOf(at)) for (const role of startsOf(at, field)) walks[role].follow(link);
+  }
+  for (const path of walks.positive.places.keys()) walks.negative.places.delete(path);
+  const isCrossed = [...graph.live].some((node) => isWiredCrosswise(graph, node));
+  const found = { positive: textsOf(graph, walks.positive), negative: textsOf(graph, walks.negative) };
+  const crossed = (texts: FoundTexts | undefined): FoundTexts | undefined =>
+    texts && { ...texts, why: 'both sides are wired crosswise', isChoice: true };
+  if (isCrossed) return { positive: crossed(found.positive), negative: crossed(found.negative) };
+  if (found.positive !== undefined || found.negative !== undefined) return found;
+  return { positive: onlyField(graph, 'positive'), negative: onlyField(graph, 'negative') };
+}
+
+/** Whether a node takes its positive from a later output of a node that has both sides than its negative. */
+function isWiredCrosswise(graph: LiveGraph, node: string): boolean {
+  const { positive, negative } = Object.fromEntries(
+    linksOf(graph.nodes[node] as GraphNode).flatMap(([field, link]) => {
+      const role = roleOf(field);
+      return role === undefined ? [] : [[role, link] as const];
+    }),
+  ) as Partial<Record<Role, Link>>;
+  if (positive === undefined || positive.node !== negative?.node || positive.slot <= negative.slot)
+    return false;
+  const sides = new Set(Object.keys(graph.nodes[positive.node]?.inputs ?? {}).map(roleOf));
+  return sides.has('positive') && sides.has('negative');
+}
+
+function textsOf(graph: LiveGraph, { places, why }: Walk): FoundTexts | undefined {
+  const all = [...places.values()];
+  const filled = all.filter((place) => valueAt(graph, place) !== '');
+  const kept = filled.length > 0 ? filled : all;
+  if (kept.length === 0) return undefined;
+  const texts = new Set(kept.map((place) => valueAt(graph, place) as string));
+  if (texts.size > 1) return { places: kept, why: 'several texts differ', isChoice: true };
+  const [text = ''] = texts;
+  if (text.match(PART) !== null && text.replaceAll(PART, '').trim() !== '')
+    return { places: kept, why: 'parts of the text are inputs' };
+  if (HAS_FRAMES.test(text)) return { places: kept, why: 'it is a schedule of texts' };
+  return { places: kept, ...(why !== undefined && { why }) };
+}
+
+/** The only field of a live node that is called so, where no sampler has sides. */
+function onlyField(graph: LiveGraph, role: Role): FoundTexts | undefined {
+  const names =
+    role === 'positive'
+      ? ['prompt', 'positive_prompt', 'text_positive', 'positive']
+      : ['negative_prompt', 'text_negative', 'negative'];
+  const places = [...graph.live].flatMap((node) =>
+    names
+      .filter((field) => typeof graph.nodes[node]?.inputs[field] === 'string')
+      .map((field) => ({ node, field })),
+  );
+  return places.length === 1 ? { places } : undefined;
+}

@@ -1,0 +1,114 @@
+// Titles that the owner of a workflow gave to nodes, and the inputs that they name.
+
+import { isLiteral, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { fileKindAt, hasLinks } from './fields.ts';
+import type { Place } from './values.ts';
+
+export type Title = {
+  readonly name: string;
+  readonly places: readonly Place[];
+  /** `input: word`, or the name that a vendor's input node gives: it always wins, and may join nodes. */
+  readonly isExplicit: boolean;
+};
+
+const TEXTS = ['text', 'prompt', 'string', 'value', 'default_value'] as const;
+const SEEDS = ['seed', 'noise_seed', 'rand_seed', 'seed_num'] as const;
+/** Default titles of one word that nodes of many kinds share. */
+const NO_TITLE: ReadonlySet<string> = new Set('text int float string value number boolean combo'.split(' '));
+const VENDOR = /^ComfyUIDeployExternal/;
+const VENDOR_FIELDS = ['default_value', 'default_value_url'] as const;
+
+/** The name in a title: lower case, without brackets, words joined by `_`. */
+export const nameIn = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/g, '');
+
+/** Words that a default title has beside those of its class. */
+const FILLERS: ReadonlySet<string> = new Set(
+  'a as the of for and model models file node upload path from to with apply output outputs'.split(' '),
+);
+const stem = (word: string): string => word.replace(/(?:er|or|s)$/, '');
+const letters = (text: string): string => wordsOf(text).join('');
+
+/** The one default title with brackets that say nothing: of texts on either side. */
+const OF_ANY_TEXT = /^clip text encode \(prompt\)$/i;
+
+/** Whether a title says no more than its class, in any order: `Load CLIP Vision` of a `CLIPVisionLoader`. */
+function repeatsClass(title: string, name: string): boolean {
+  const own = wordsOf(title).filter((word) => !FILLERS.has(word));
+  const words = new Set(wordsOf(name).map(stem));
+  const flat = letters(name);
+  // One word, such as `image` of a LoadImage, is what its owner calls it.
+  if (own.length < 2) return letters(title) === flat;
+  return own.every((word) => words.has(stem(word)) || flat.includes(word));
+}
+
+export function titlesOf(graph: LiveGraph): readonly Title[] {
+  const own = [...graph.live].flatMap((node) => titleOf(graph, node) ?? []);
+  const explicit = [
+    ...Map.groupBy(
+      own.filter(({ isExplicit }) => isExplicit),
+      ({ name }) => name,
+    ),
+  ].map(([name, titles]) => ({ name, places: titles.flatMap(({ places }) => places), isExplicit: true }));
+  const plain = [
+    ...Map.groupBy(
+      own.filter(({ isExplicit }) => !isExplicit),
+      ({ name }) => name,
+    ),
+  ]
+    .filter(([, titles]) => titles.length === 1)
+    .flatMap(([, titles]) => titles);
+  return [...explicit, ...plain.filter(({ name }) => !explicit.some((title) => title.name === name))];
+}
+
+function titleOf(graph: LiveGraph, node: string): Title | undefined {
+  const at = graph.nodes[node] as GraphNode;
+  const vendor = at.inputs['input_id'];
+  if (VENDOR.test(at.class_type) && typeof vendor === 'string') {
+    const field = VENDOR_FIELDS.find((name) => isLiteral(at.inputs[name]));
+    return field && { name: vendor, places: [{ node, field }], isExplicit: true };
+  }
+  const field = fieldMeant(graph, node);
+  const title = at._meta?.title?.trim();
+  if (field === undefined || title === undefined || title === '') return undefined;
+  const [, asked] = /^input:\s*(\S+)$/i.exec(title) ?? [];
+  if (asked !== undefined) return { name: asked, places: [{ node, field }], isExplicit: true };
+  const name = ownersName(graph, node, title);
+  return name === undefined ? undefined : { name, places: [{ node, field }], isExplicit: false };
+}
+
+/** undefined for a title that ComfyUI gave. */
+function ownersName(graph: LiveGraph, node: string, title: string): string | undefined {
+  const { class_type: name } = graph.nodes[node] as GraphNode;
+  const display = graph.classOf(node)?.displayName;
+  const [, inBrackets] = /^.+?\s*\(([^()]+)\)$/.exec(title) ?? [];
+  const isOfClass = (text: string): boolean =>
+    repeatsClass(text, name) || (display !== undefined && letters(display) === letters(text));
+  if (OF_ANY_TEXT.test(title) || isOfClass(title) || isSharedByClass(graph, node, title)) return undefined;
+  const before = title.replace(/\s*\([^()]+\)$/, '');
+  const own = nameIn(inBrackets !== undefined && isOfClass(before) ? inBrackets : title);
+  return own === '' || NO_TITLE.has(own) ? undefined : own;
+}
+
+/** A title that all nodes of a class have is the default one, in whatever language. */
+function isSharedByClass({ nodes }: LiveGraph, node: string, title: string): boolean {
+  const { class_type: name } = nodes[node] as GraphNode;
+  const alike = Object.values(nodes).filter(({ class_type: other }) => other === name);
+  return alike.length > 1 && alike.every(({ _meta: meta }) => meta?.title?.trim() === title);
+}
+
+/** The field that a title speaks for: the only literal of a node without links, else its text, file or seed. */
+function fieldMeant(graph: LiveGraph, node: string): string | undefined {
+  const at = graph.nodes[node] as GraphNode;
+  const literals = Object.keys(at.inputs).filter((field) => isLiteral(at.inputs[field]));
+  if (!hasLinks(at) && literals.length === 1) return literals[0];
+  const files = literals.filter((field) => fileKindAt(graph, { node, field }) !== undefined);
+  if (files.length === 1) return files[0];
+  const texts = TEXTS.filter((field) => isLiteral(at.inputs[field]));
+  if (texts.length === 1) return texts[0];
+  const isOfSeeds = wordsOf(at.class_type).some((word) => /^(?:seed|noise|random)/.test(word));
+  return isOfSeeds ? SEEDS.find((field) => literals.includes(field)) : undefined;
+}

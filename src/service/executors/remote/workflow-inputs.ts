@@ -1,0 +1,159 @@
+// The inputs of a workflow: those that the graph names, those that have to be asked about, and every other field as NODE.FIELD.
+
+import { isRawNumber } from '../../../host/exact-json.ts';
+import { problem } from '../../../errors/error.ts';
+import type { ClassInput } from './backend.ts';
+import { fileKindAt, type Files } from './naming/fields.ts';
+import { isLiteral, LiveGraph, type GraphNodes } from './naming/live.ts';
+import { isFillable, namesOf, type Names } from './naming/names.ts';
+import { pathOf, type Place } from './naming/values.ts';
+import type { Classes } from './workflow-faults.ts';
+
+/** `part`: what of the field's text the value replaces, such as `{{subject}}`. */
+export type Field = Place & { readonly isFile: boolean; readonly part?: string | undefined };
+
+export type InputType = {
+  readonly name: string;
+  readonly type: string;
+  readonly default: unknown;
+  /** With all digits. */
+  readonly min: string | undefined;
+  readonly max: string | undefined;
+  readonly options: readonly string[] | undefined;
+  readonly fields: readonly Field[];
+  /** Other names of the same fields. */
+  readonly also?: readonly string[] | undefined;
+  /** The name has several readings, so a column of this name is asked about. `isChoice`: nothing can be proposed. */
+  readonly ask?: { readonly why: string; readonly isChoice: boolean } | undefined;
+  /** A field that only one node has under this last word: a column of this name may mean it. */
+  readonly word?: string | undefined;
+  /** The field reaches no output. */
+  readonly isIdle?: true | undefined;
+  /** The node of the first field, as its owner sees it. */
+  readonly node?: { readonly class: string; readonly title: string | undefined } | undefined;
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  INT: 'int',
+  FLOAT: 'float',
+  BOOLEAN: 'bool',
+  STRING: 'string',
+  COMBO: 'enum',
+};
+/** What a client calls the kinds of files. */
+const FILE_TYPES: Readonly<Record<Files, string>> = {
+  image: 'image',
+  mask: 'image',
+  video: 'video',
+  audio: 'audio',
+  model: 'file',
+  file: 'file',
+};
+
+/** The inputs of a graph. `own`: names that a deployments file gives. Throws E602 for an own name of a field that is not there. */
+export function inputsOf(
+  workflow: string,
+  nodes: GraphNodes,
+  classes: Classes,
+  own: Readonly<Record<string, readonly string[]>>,
+): readonly InputType[] {
+  const graph = new LiveGraph(nodes, classes);
+  const type = typer(graph);
+  const given = Object.entries(own).map(([name, paths]) =>
+    type(
+      name,
+      paths.map((path) => placeNamed(workflow, nodes, path)),
+    ),
+  );
+  const taken = new Set(given.flatMap(({ fields }) => fields.map(pathOf)));
+  const names = without(namesOf(nodes, classes), taken, new Set(Object.keys(own)));
+  const named = names.named.map(({ name, places, also, part }) => ({
+    ...type(name, places, part),
+    ...(also.length > 0 && { also }),
+  }));
+  const asked = names.open.map(({ name, places, why, isChoice = false }) => ({
+    ...type(name, places),
+    ask: { why, isChoice },
+  }));
+  const covered = new Set(
+    [...given, ...named].flatMap(({ fields }) => fields.filter(({ part }) => part === undefined).map(pathOf)),
+  );
+  const words = new Map(names.single.map(({ name, place }) => [pathOf(place), name]));
+  const others = Object.entries(nodes).flatMap(([node, { inputs }]) =>
+    Object.keys(inputs)
+      .filter((field) => isFillable(inputs[field], field) && !covered.has(`${node}.${field}`))
+      .map((field) => ({
+        ...type(`${node}.${field}`, [{ node, field }]),
+        ...(words.has(`${node}.${field}`) && { word: words.get(`${node}.${field}`) }),
+        ...(!graph.live.has(node) && { isIdle: true as const }),
+      })),
+  );
+  return [...given, ...named, ...asked, ...others];
+}
+
+/** A place that has an own name leaves the group that the graph has found; an own name replaces the graph's. */
+function without(
+  { named, open, single }: Names,
+  taken: ReadonlySet<string>,
+  own: ReadonlySet<string>,
+): Names {
+  const left = (places: readonly Place[]): readonly Place[] =>
+    places.filter((place) => !taken.has(pathOf(place)));
+  const isLeft = ({ name, places }: { readonly name: string; readonly places: readonly Place[] }): boolean =>
+    places.length > 0 && !own.has(name);
+  return {
+    named: named.map((input) => ({ ...input, places: left(input.places) })).filter(isLeft),
+    open: open.map((input) => ({ ...input, places: left(input.places) })).filter(isLeft),
+    single: single.filter(({ place }) => !taken.has(pathOf(place))),
+  };
+}
+
+function placeNamed(workflow: string, nodes: GraphNodes, path: string): Place {
+  const [node = '', ...rest] = path.split('.');
+  const field = rest.join('.');
+  if (!isLiteral(nodes[node]?.inputs[field]))
+    throw problem('E602', {
+      what: `the workflow ${workflow} has no field ${path}`,
+      hint: 'a field is NODE.FIELD with a value of its own, such as 6.text',
+    });
+  return { node, field };
+}
+
+/** Describes an input by the first of its fields. */
+const typer =
+  (graph: LiveGraph) =>
+  (name: string, places: readonly Place[], part?: string): InputType => {
+    const [first] = places as readonly [Place];
+    const { class_type: nodeClass = '', inputs = {}, _meta: meta } = graph.nodes[first.node] ?? {};
+    const known = graph.classOf(first.node)?.inputs[first.field];
+    const value = inputs[first.field];
+    const kind = part === undefined ? fileKindAt(graph, first) : undefined;
+    return {
+      name,
+      type: kind === undefined ? typeNameOf(known, value, part) : FILE_TYPES[kind],
+      default: part ?? value,
+      min: part === undefined ? boundOf(known?.min) : undefined,
+      max: part === undefined ? boundOf(known?.max) : undefined,
+      options: kind === undefined && part === undefined ? known?.options : undefined,
+      fields: places.map((place) => ({
+        ...place,
+        isFile: part === undefined && fileKindAt(graph, place) !== undefined,
+        ...(part !== undefined && { part }),
+      })),
+      node: { class: nodeClass, title: meta?.title },
+    };
+  };
+
+/** Some nodes write the lowest 64-bit integer for no bound. */
+const boundOf = (bound: string | undefined): string | undefined =>
+  bound !== undefined && Math.abs(Number(bound)) >= 2 ** 63 && bound.startsWith('-') ? undefined : bound;
+
+function typeNameOf(known: ClassInput | undefined, value: unknown, part: string | undefined): string {
+  if (part !== undefined) return 'string';
+  const type = TYPES[known?.type ?? ''];
+  if (type !== undefined) return type;
+  if (typeof value === 'boolean') return 'bool';
+  if (isRawNumber(value)) return 'int';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return 'string';
+}

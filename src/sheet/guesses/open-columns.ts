@@ -1,0 +1,143 @@
+// Columns that may mean fields of a workflow, where the name alone does not tell: asked about, and never sent by themselves.
+
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { list } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { type Guess, toConfirm } from './guess.ts';
+import { areOneSetting, nameProper } from './input-names.ts';
+import { fits, isMedia, isValue } from './sample.ts';
+import { inputNamed } from '../named-inputs.ts';
+
+type ValuesOf = (column: string) => readonly string[];
+
+const isCalled = (column: string, name: string): boolean =>
+  nameProper(column) === nameProper(name) || areOneSetting(column, name);
+
+const mapping = (path: string, column: string): string => `--map ${shellWord(`${path}=${column}`)}`;
+
+/** `22.image (LoadImage «face»)` */
+const fieldText = (path: string, { node }: InputType): string => {
+  if (node === undefined) return path;
+  const title = node.title === undefined || node.title === node.class ? '' : ` «${node.title}»`;
+  return `${path} (${node.class}${title})`;
+};
+
+/** The questions about columns that have the name of an input with several readings, or of a field that only one node has. */
+export function openColumns(columns: readonly string[], inputTypes: readonly InputType[]): readonly Guess[] {
+  const byField = new Map(
+    inputTypes.flatMap((type) =>
+      type.ask === undefined ? (type.fields ?? []).map((path) => [path, type]) : [],
+    ),
+  ) as ReadonlyMap<string, InputType>;
+  return columns.flatMap((column) => {
+    const open = inputTypes.find(({ name, ask }) => ask !== undefined && isCalled(column, name));
+    if (open !== undefined) return [severalFields(column, open, byField)];
+    const single = inputTypes.filter(
+      ({ word }) => word !== undefined && nameProper(word) === nameProper(column),
+    );
+    const [field] = single;
+    return field === undefined || single.length > 1 ? [] : [mayBeData(column, field)];
+  });
+}
+
+function severalFields(column: string, open: InputType, byField: ReadonlyMap<string, InputType>): Guess {
+  const { name, fields = [], ask } = open;
+  const texts = fields.map((path) => fieldText(path, byField.get(path) ?? open));
+  const which = `column "${column}" may be ${list(texts)}: ${ask?.why}`;
+  if (ask?.isChoice === true) {
+    const choices = fields.map((path) => mapping(path, column)).join(', or ');
+    return toConfirm('columns', `${which}; to send it: ${choices}`, '--drop', column);
+  }
+  const flags = fields.flatMap((path) => ['--map', `${path}=${column}`]);
+  return toConfirm('columns', `${which}; it is sent as ${name} to each of them`, ...flags);
+}
+
+const mayBeData = (column: string, field: InputType): Guess =>
+  toConfirm(
+    'columns',
+    `column "${column}" may be ${fieldText(field.name, field)}, or data; to send it: ${mapping(field.name, column)}`,
+    '--drop',
+    column,
+  );
+
+const SIZE_LEAST = 128;
+const SIZE_STEP = 8;
+const SIZES: ReadonlySet<string> = new Set(['width', 'height']);
+const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
+
+/** Why cells are hardly meant for an input of a workflow, although the name of their column fits. */
+function implausible(values: readonly string[], { name, type, fields }: InputType): string | undefined {
+  if (fields === undefined || values.length === 0) return undefined;
+  const numbers = values.map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite);
+  const isSize = (value: number): boolean => value >= SIZE_LEAST && value % SIZE_STEP === 0;
+  if (SIZES.has(name) && numbers.some((value) => !isSize(value)))
+    return `a size in pixels is at least ${SIZE_LEAST} and a multiple of ${SIZE_STEP}`;
+  if (name === 'seed' && numbers.some((value) => !Number.isInteger(value))) return 'a seed is a whole number';
+  if (SHARES.has(name) && numbers.some((value) => value > 1)) return `${name} is at most 1`;
+  const areFiles = values.every((text) => isValue(text) && Number.isNaN(Number(text)));
+  const isText = type === 'string' && !isMedia({ type });
+  return isText && areFiles ? 'the cells name files, and the input is a text' : undefined;
+}
+
+/** A column of files beside an input that takes a file and gets none: the picture of the workflow would be used instead. */
+export function filesUnsent(
+  columns: readonly string[],
+  unfed: readonly InputType[],
+  valuesOf: ValuesOf,
+): readonly Guess[] {
+  const wanting = unfed.filter((type) => isMedia(type) && type.fields !== undefined && type.isIdle !== true);
+  if (wanting.length === 0) return [];
+  const named = columns.filter((column) => wanting.some((type) => fits(valuesOf(column), type)));
+  return named.map((column) => {
+    const able = wanting.filter((type) => fits(valuesOf(column), type));
+    const [only] = able;
+    if (able.length === 1 && only !== undefined && named.length === 1)
+      return toConfirm(
+        'columns',
+        `column "${column}" names files, and ${fieldText(only.name, only)} takes one: it is sent there`,
+        '--map',
+        `${only.name}=${column}`,
+      );
+    const choices = able.map(({ name }) => mapping(name, column)).join(', or ');
+    return toConfirm(
+      'columns',
+      `column "${column}" names files and is not sent; to send it: ${choices}`,
+      '--drop',
+      column,
+    );
+  });
+}
+
+/** Columns whose name fits an input and whose cells do not, each with its question. */
+export function unlikelyColumns(
+  free: readonly string[],
+  wanted: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+): ReadonlyMap<string, Guess> {
+  return new Map(
+    free.flatMap((column) => {
+      const type = wanted.find(
+        ({ name }) => nameProper(name) === nameProper(column) || inputNamed(wanted, column)?.name === name,
+      );
+      const why = type && implausible(valuesOf(column), type);
+      if (type === undefined || why === undefined) return [];
+      const send = `--map ${shellWord(`${type.name}=${column}`)}`;
+      const text = `column "${column}" is not sent, because ${why}; to send it: ${send}`;
+      return [[column, toConfirm('columns', text, '--drop', column)] as const];
+    }),
+  );
+}
+
+export const isAskedAbout = (column: string, guesses: readonly Guess[]): boolean =>
+  guesses.some(({ flags }) => flags.some((flag) => flag === column || flag.endsWith(`=${column}`)));
+
+/** What the flags of questions map. */
+export const mappedBy = (guesses: readonly Guess[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    guesses.flatMap(({ flags }) =>
+      flags.flatMap((flag, at) => {
+        const [input = '', ...column] = flag.split('=');
+        return flags[at - 1] === '--map' ? [[input, column.join('=')] as const] : [];
+      }),
+    ),
+  );

@@ -1,0 +1,124 @@
+// Inputs by their names: of a workflow on ComfyUI also by a title, or by the field that they fill, as NODE.FIELD.
+
+import { nearest, problem } from '../errors/error.ts';
+import type { InputType } from '../run-service/contract/deployment.ts';
+import type { SheetOptions } from './sheet-source.ts';
+
+type InputTypes = readonly InputType[];
+
+/** The inputs that a column or a flag may name without a question. */
+export const certainInputs = (inputTypes: InputTypes): InputTypes => inputTypes.filter(({ ask }) => !ask);
+
+/** The input of this name, of this title, or of this field alone; undefined if there is none. */
+export function inputNamed(inputTypes: InputTypes, name: string): InputType | undefined {
+  const certain = certainInputs(inputTypes);
+  const own = certain.find((type) => type.name === name) ?? certain.find(({ also }) => also?.includes(name));
+  if (own !== undefined) return own;
+  const [input, ...others] = certain.filter(({ fields = [] }) => fields.includes(name));
+  if (input === undefined || others.length > 0) return undefined;
+  return input.fields?.length === 1 ? input : fieldOf(input, name);
+}
+
+/** One field of an input that fills several. */
+function fieldOf(input: InputType, path: string): InputType {
+  const { also, ...rest } = input;
+  return { ...rest, name: path, fields: [path] };
+}
+
+/** The name of the input that was probably meant. */
+export function nearestInput(wrong: string, inputTypes: InputTypes): string | undefined {
+  const names = new Map(
+    certainInputs(inputTypes).flatMap(({ name, fields = [], also = [] }) =>
+      [name, ...fields, ...also].map((known) => [known, name]),
+    ),
+  );
+  return names.get(wrong) ?? names.get(nearest(wrong, [...names.keys()]) ?? '');
+}
+
+type Named = Pick<SheetOptions, 'map' | 'set' | 'types'>;
+
+/** The options with the deployment's own names of inputs. Throws E602 if two of them are one input. */
+export function withInputNames<Options extends Named>(
+  options: Options,
+  inputTypes: InputTypes | undefined,
+): Options {
+  if (inputTypes === undefined) return options;
+  const renamed = <V>(flag: string, values: Readonly<Record<string, V>>): Record<string, V> => {
+    const names = Object.keys(values).map((name) => inputNamed(inputTypes, name)?.name ?? name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined)
+      throw problem('E602', {
+        what: `two of --${flag} provide the input "${twice}"`,
+        hint: 'remove one of them',
+      });
+    return Object.fromEntries(Object.values(values).map((value, at) => [names[at], value]));
+  };
+  const { map, set, types } = options;
+  return { ...options, map: renamed('map', map), set: renamed('set', set), types: renamed('type', types) };
+}
+
+type Naming = Named & Pick<SheetOptions, 'grid'>;
+
+/**
+ * The inputs as these options see them: a field that is named alone leaves the input that fills it together with others, and of a
+ * name with several readings those are left that no option names. A single one that is left is meant.
+ */
+export function inputsFor(inputTypes: InputTypes, { map, set, types, grid = {} }: Naming): InputTypes {
+  const names = [map, set, types, grid].flatMap((named) => Object.keys(named));
+  const apart = [...new Set(names)].flatMap((name) => {
+    const input = inputNamed(inputTypes, name);
+    return input === undefined || inputTypes.includes(input) ? [] : [input];
+  });
+  const named = new Set([
+    ...apart.map(({ name }) => name),
+    ...names.flatMap((name) => inputNamed(inputTypes, name)?.fields ?? []),
+  ]);
+  const left = inputTypes.flatMap((input) => {
+    const { ask, fields = [], ...rest } = input;
+    const isGroup = ask !== undefined || fields.length > 1;
+    if (!isGroup) return [input];
+    const open = fields.filter((path) => !named.has(path));
+    if (open.length === fields.length) return [input];
+    if (open.length === 0) return [];
+    return [{ ...rest, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];
+  });
+  return [...left, ...apart];
+}
+
+/** An input of a sheet, with the fields that it fills and its other names, if the deployment is a workflow. */
+export type SheetInput = {
+  readonly input: string;
+  readonly fields?: readonly string[];
+  readonly also?: readonly string[];
+};
+type Values = Readonly<Record<string, unknown>>;
+
+/** The inputs under the names that a batch was made with, which stay its names. */
+export function withSheetNames(inputTypes: InputTypes, inputs: readonly SheetInput[]): InputTypes {
+  const kept = inputs.flatMap(({ input, fields: [field = '', ...more] = [] }) => {
+    const type = inputTypes.find(({ fields = [] }) => fields.includes(field));
+    return type === undefined ? [] : [{ ...fieldOf(type, input), fields: [field, ...more] }];
+  });
+  const names = new Set(kept.map(({ name }) => name));
+  return [...kept, ...inputTypes.filter(({ name }) => !names.has(name))];
+}
+
+/** The values of a row by the names of its sheet: rows and requests speak of fields. */
+export function byNames(values: Values, inputs: readonly SheetInput[]): Values {
+  const named = inputs.filter(({ fields = [] }) => fields.some((field) => field in values));
+  if (named.length === 0) return values;
+  const fields = new Set(named.flatMap((input) => input.fields ?? []));
+  const others = Object.entries(values).filter(([name]) => !fields.has(name));
+  const own = named.map(({ input, fields: [field = ''] = [] }) => [input, values[field]] as const);
+  return Object.fromEntries([...own, ...others]);
+}
+
+/** The values by fields, also of a batch that was made when rows spoke of names. */
+export function byFields(values: Values, inputs: readonly SheetInput[]): Values {
+  if (inputs.every(({ fields }) => fields === undefined)) return values;
+  const members = Object.entries(values).flatMap(([name, value]) => {
+    const known = inputs.find(({ input, also }) => input === name || also?.includes(name));
+    return (known?.fields ?? [name]).map((field) => [field, value] as const);
+  });
+  return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
