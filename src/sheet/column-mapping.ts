@@ -18,7 +18,7 @@ import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
 import { type Kind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
-import { inputNamed, nearestInput } from './named-inputs.ts';
+import { inputNamed, inputsFor, nearestInput } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
@@ -40,9 +40,16 @@ export function mapColumns(
   file: string,
   columns: readonly Column[],
   options: SheetOptions,
-  inputTypes: readonly InputType[] | undefined,
+  declared: readonly InputType[] | undefined,
   likely: Readonly<Record<string, string>> = {},
 ) {
+  const inputTypes =
+    declared &&
+    inputsFor(
+      declared,
+      options,
+      columns.map(({ name }) => name),
+    );
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
   if (gpu !== undefined && !isGpu(gpu)) throw wrongGpu(gpu, '--gpu');

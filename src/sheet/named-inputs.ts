@@ -9,19 +9,22 @@ type InputTypes = readonly InputType[];
 /** The inputs that a column or a flag may name without a question. */
 export const certainInputs = (inputTypes: InputTypes): InputTypes => inputTypes.filter(({ ask }) => !ask);
 
-/** The input of this name, of this title, or of this field alone; undefined if there is none. */
+/** The input of this name, of a title that only one has, or of this field alone; undefined if there is none. */
 export function inputNamed(inputTypes: InputTypes, name: string): InputType | undefined {
   const certain = certainInputs(inputTypes);
-  const own = certain.find((type) => type.name === name) ?? certain.find(({ also }) => also?.includes(name));
+  const own =
+    certain.find((type) => type.name === name) ?? only(certain.filter(({ also }) => also?.includes(name)));
   if (own !== undefined) return own;
-  const [input, ...others] = certain.filter(({ fields = [] }) => fields.includes(name));
-  if (input === undefined || others.length > 0) return undefined;
+  const input = only(certain.filter(({ fields = [] }) => fields.includes(name)));
+  if (input === undefined) return undefined;
   return input.fields?.length === 1 ? input : fieldOf(input, name);
 }
 
+const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
+
 /** One field of an input that fills several. */
 function fieldOf(input: InputType, path: string): InputType {
-  const { also, ...rest } = input;
+  const { also: _, ...rest } = input;
   return { ...rest, name: path, fields: [path] };
 }
 
@@ -60,29 +63,32 @@ export function withInputNames<Options extends Named>(
 type Naming = Named & Pick<SheetOptions, 'grid'>;
 
 /**
- * The inputs as these options see them: a field that is named alone leaves the input that fills it together with others, and of a
- * name with several readings those are left that no option names. A single one that is left is meant.
+ * The inputs as these options and columns see them: a field that is named alone leaves the input that fills it together with others,
+ * and of a name with several readings those are left that nothing else names. A single one that is left is meant.
  */
-export function inputsFor(inputTypes: InputTypes, { map, set, types, grid = {} }: Naming): InputTypes {
+export function inputsFor(
+  inputTypes: InputTypes,
+  { map, set, types, grid = {} }: Naming,
+  columns: readonly string[] = [],
+): InputTypes {
+  const isPath = (name: string): boolean => inputTypes.some(({ fields }) => fields?.includes(name));
   const names = [map, set, types, grid].flatMap((named) => Object.keys(named));
-  const apart = [...new Set(names)].flatMap((name) => {
-    const input = inputNamed(inputTypes, name);
-    return input === undefined || inputTypes.includes(input) ? [] : [input];
-  });
-  const named = new Set([
-    ...apart.map(({ name }) => name),
-    ...names.flatMap((name) => inputNamed(inputTypes, name)?.fields ?? []),
-  ]);
+  const named = [...new Set([...names, ...columns.filter(isPath)])].flatMap(
+    (name) => inputNamed(inputTypes, name) ?? [],
+  );
+  const apart = new Map(
+    named.flatMap((input) => (inputTypes.includes(input) ? [] : [[input.name, input] as const])),
+  );
   const left = inputTypes.flatMap((input) => {
     const { ask, fields = [], ...rest } = input;
-    const isGroup = ask !== undefined || fields.length > 1;
-    if (!isGroup) return [input];
-    const open = fields.filter((path) => !named.has(path));
+    if (ask === undefined && fields.length < 2) return [input];
+    const elsewhere = new Set(named.flatMap((one) => (one.name === input.name ? [] : (one.fields ?? []))));
+    const open = fields.filter((path) => !elsewhere.has(path));
     if (open.length === fields.length) return [input];
     if (open.length === 0) return [];
     return [{ ...rest, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];
   });
-  return [...left, ...apart];
+  return [...left, ...apart.values()];
 }
 
 /** An input of a sheet, with the fields that it fills and its other names, if the deployment is a workflow. */
@@ -113,12 +119,14 @@ export function byNames(values: Values, inputs: readonly SheetInput[]): Values {
   return Object.fromEntries([...own, ...others]);
 }
 
-/** The values by fields, also of a batch that was made when rows spoke of names. */
+/** The values by fields, also of a batch that was made when rows spoke of names, which several inputs of today may have shared. */
 export function byFields(values: Values, inputs: readonly SheetInput[]): Values {
   if (inputs.every(({ fields }) => fields === undefined)) return values;
   const members = Object.entries(values).flatMap(([name, value]) => {
-    const known = inputs.find(({ input, also }) => input === name || also?.includes(name));
-    return (known?.fields ?? [name]).map((field) => [field, value] as const);
+    const own = inputs.filter(({ input }) => input === name);
+    const known = own.length > 0 ? own : inputs.filter(({ also }) => also?.includes(name));
+    const fields = known.length > 0 ? known.flatMap((one) => one.fields ?? [name]) : [name];
+    return fields.map((field) => [field, value] as const);
   });
   return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,11 +1,9 @@
 // Guesses what the columns of a sheet mean, from their names and first cells. Nothing is guessed about a column that an option names.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
-import { oneOf } from '../../errors/sheet-codes.ts';
+import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf } from '../parse-cell.ts';
-import { inputNamed } from '../named-inputs.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
@@ -21,7 +19,8 @@ import {
 } from './input-names.ts';
 import { fits, isMedia, isValue, type Sample, textLength, valuesAt } from './sample.ts';
 import { letterOf, ownColumns } from '../header.ts';
-import { certainInputs } from '../named-inputs.ts';
+import { certainInputs, inputsFor } from '../named-inputs.ts';
+import { matchedIn, severalColumns } from './column-matches.ts';
 import { filesUnsent, isAskedAbout, mappedBy, openColumns, unlikelyColumns } from './open-columns.ts';
 
 export type MatchedColumns = Settled & {
@@ -41,9 +40,6 @@ const ALSO_KEYS = [
   /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
 ] as const;
 
-/** Two letters may be wrong. */
-const SLIP = 2;
-
 export type Matching = {
   readonly file: string;
   readonly columns: readonly Column[];
@@ -54,19 +50,11 @@ export type Matching = {
 };
 
 /** Throws E208 for two columns of one input. */
-export function matchColumns({ file, columns, options, inputTypes, sample }: Matching): MatchedColumns {
+export function matchColumns({ file, columns, options, sample, ...given }: Matching): MatchedColumns {
   const names = columns.map(({ name }) => name);
+  const inputTypes = given.inputTypes && inputsFor(given.inputTypes, options, names);
   const inputs = inputTypes?.map(({ name }) => name);
-  const taken = new Set([
-    ...Object.values(options.map),
-    ...options.drop,
-    options.gpuColumn,
-    options.keyColumn,
-  ]);
-  for (const name of namesInTemplates(options.set, names))
-    if (inputs?.includes(name) !== true) taken.add(name);
-  const own = ownColumns(names).filter((name) => !taken.has(name));
-  const set = new Set(Object.keys(options.set));
+  const own = unclaimed(names, options, inputs);
   const gpu = guessedGpuColumn(own, options, inputs);
   const free = own.filter((name) => name !== gpu.column);
   refuseRepeats(columns, free, inputs);
@@ -84,56 +72,69 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
       keys: options.keyColumn === undefined ? keysIn(free, false) : [],
     };
   }
-  const wanted = certainInputs(inputTypes).filter(
-    ({ name }) => !set.has(name) && !Object.hasOwn(options.map, name),
-  );
   const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
-  const unlikely = unlikelyColumns(free, wanted, valuesOf);
-  const fit = free.filter((name) => !unlikely.has(name));
-  const { map, guesses } = matchedIn(fit, wanted, valuesOf);
-  const matched = new Set([
-    ...certainInputs(inputTypes).flatMap(({ name }) => (fit.includes(name) ? [name] : [])),
-    ...Object.values(map),
-  ]);
-  const left = free.filter((name) => !matched.has(name) && !unlikely.has(name));
-  const open = openColumns(left, inputTypes);
-  const files = filesUnsent(
-    left.filter((name) => !isAskedAbout(name, open)),
-    wanted.filter(({ name }) => !matched.has(name) && !Object.hasOwn(map, name)),
-    valuesOf,
-  );
-  const asked = [...unlikely.values(), ...open, ...files];
-  const given = mappedBy(asked);
-  const data = free.filter((name) => !matched.has(name) && !Object.values(given).includes(name));
+  const { matched, map, guesses, asked, missing } = meaningsOf(free, options, inputTypes, valuesOf);
+  const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputs);
   const drop = [...options.drop, ...data];
-  const missing = wanted.filter(
-    ({ name, required }) => required && !matched.has(name) && !Object.hasOwn({ ...map, ...given }, name),
-  );
   const likely = likelyColumns(missing, data, valuesOf);
   // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
-  const isOther = matched.size + Object.keys(options.map).length + set.size + asked.length === 0;
+  const isOther =
+    matched.size + asked.length + [options.map, options.set].flatMap((one) => Object.keys(one)).length === 0;
   if (isOther) {
     refuseValues(file, names, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
+  const idle = data.filter((name) => !isAskedAbout(name, asked));
+  const braces = inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf);
   return {
-    options: { ...settled, map: { ...options.map, ...map, ...given }, drop },
-    guesses: [
-      ...gpu.guesses,
-      ...guesses,
-      ...asked,
-      ...notSent(
-        data.filter((name) => !isAskedAbout(name, asked)),
-        inputTypes,
-      ),
-      ...inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf),
-    ],
+    options: { ...settled, map: { ...options.map, ...map, ...mappedBy(asked) }, drop },
+    guesses: [...gpu.guesses, ...guesses, ...asked, ...notSent(idle, inputTypes), ...braces],
     data,
     keys: options.keyColumn === undefined ? keysIn(data, true) : [],
     likely,
     problems: [],
+  };
+}
+
+/** The columns of the sheet itself that no option names. */
+function unclaimed(
+  names: readonly string[],
+  { map, drop, set, gpuColumn, keyColumn }: SheetOptions,
+  inputs: readonly string[] | undefined,
+): readonly string[] {
+  const taken = new Set([...Object.values(map), ...drop, gpuColumn, keyColumn]);
+  for (const name of namesInTemplates(set, names)) if (inputs?.includes(name) !== true) taken.add(name);
+  return ownColumns(names).filter((name) => !taken.has(name));
+}
+
+/** Which columns have a meaning, what is asked about others, and the required inputs that none has. */
+function meaningsOf(
+  free: readonly string[],
+  { map: given, set }: SheetOptions,
+  inputTypes: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+) {
+  const certain = certainInputs(inputTypes);
+  const wanted = certain.filter(({ name }) => !Object.hasOwn(set, name) && !Object.hasOwn(given, name));
+  const unlikely = unlikelyColumns(free, wanted, valuesOf);
+  const fit = free.filter((name) => !unlikely.has(name));
+  const { map, guesses } = matchedIn(fit, wanted, valuesOf);
+  const byName = certain.flatMap(({ name }) => (fit.includes(name) ? [name] : []));
+  const found = new Set([...byName, ...Object.values(map)]);
+  const left = fit.filter((name) => !found.has(name));
+  const open = openColumns(left, inputTypes);
+  const unfed = wanted.filter(({ name }) => !found.has(name) && !Object.hasOwn(map, name));
+  const unasked = left.filter((name) => !isAskedAbout(name, open));
+  const asked = [...unlikely.values(), ...open, ...filesUnsent(unasked, unfed, valuesOf)];
+  const proposed = mappedBy(asked);
+  return {
+    matched: new Set([...found, ...Object.values(proposed)]),
+    map,
+    guesses,
+    asked,
+    missing: unfed.filter(({ name, required }) => required && !Object.hasOwn(proposed, name)),
   };
 }
 
@@ -253,90 +254,6 @@ function shortText(name: string, type: InputType, values: readonly string[]): nu
   const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
   return isText && !isName && !isTellingSetting(name) && values.length > 0 ? textLength(values) : 0;
 }
-
-type Matches = { readonly map: Record<string, string>; readonly guesses: readonly Guess[] };
-
-function matchedIn(
-  free: readonly string[],
-  types: readonly InputType[],
-  valuesOf: (name: string) => readonly string[],
-): Matches {
-  const map: Record<string, string> = {};
-  const guesses: Guess[] = [];
-  const wanted = types.map(({ name }) => name);
-  for (const input of wanted) {
-    const exact = free.filter(
-      (name) => plainName(name) === plainName(input) || inputNamed(types, name)?.name === input,
-    );
-    const alike = exact.length > 0 ? exact : free.filter((name) => nameProper(name) === nameProper(input));
-    if (alike.length > 1) throw severalColumns(input, alike);
-    const [column] = alike;
-    if (column === undefined || column === input || wanted.includes(column)) continue;
-    map[input] = column;
-    guesses.push(said('columns', `column "${column}" is the input ${input}`, '--map', `${input}=${column}`));
-  }
-  const isTaken = new Set([...Object.keys(map), ...free]);
-  const spelt = types.filter(({ name }) => !isTaken.has(name));
-  const left = () => free.filter((name) => !wanted.includes(name) && !Object.values(map).includes(name));
-  const open = (): readonly InputType[] => spelt.filter(({ name }) => !Object.hasOwn(map, name));
-  const meant = (input: string, column: string): void => {
-    map[input] = column;
-    const text = `column "${column}" is the input ${input}, not data`;
-    guesses.push(toConfirm('columns', text, '--map', `${input}=${column}`));
-  };
-  for (const column of left()) {
-    const values = valuesOf(column);
-    const slip = open().find(
-      (type) =>
-        left().filter((name) => isSlip(name, type.name)).length === 1 &&
-        isSlip(column, type.name) &&
-        fits(values, type),
-    );
-    const other = only(
-      open().filter(({ name, fields }) => areOneSetting(column, name) || fields?.includes(column)),
-    );
-    const input = slip ?? (values.length > 0 ? other : undefined);
-    if (input !== undefined) meant(input.name, column);
-  }
-  for (const type of open()) {
-    const like = left().filter(
-      (name) => (containsWords(name, type.name) || isSlip(name, type.name)) && fits(valuesOf(name), type),
-    );
-    const [column] = like;
-    if (column === undefined) continue;
-    if (like.length === 1) meant(type.name, column);
-    else
-      guesses.push(
-        toConfirm('columns', resembling(like, type.name), ...like.flatMap((name) => ['--drop', name])),
-      );
-  }
-  return { map, guesses };
-}
-
-const resembling = (columns: readonly string[], input: string): string =>
-  `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;
-
-/** E208, with the first of the columns as the one that is meant. */
-function severalColumns(input: string, columns: readonly string[]): RunsheetError {
-  return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
-}
-
-/** Three of four letters are right, and the first one: `weight` is no `height`. */
-function isSlip(column: string, input: string): boolean {
-  const [wrong, right] = [nameProper(column), nameProper(input)];
-  const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
-  if (wrong[0] !== right[0]) return false;
-  return isSwapped(wrong, right) || nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
-}
-
-/** Two letters beside each other are swapped: `stlye`. */
-function isSwapped(wrong: string, right: string): boolean {
-  const at = right.split('').findIndex((letter, index) => letter !== wrong[index]);
-  const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);
-  return at > 0 && swapped === wrong;
-}
-
-const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
 
 /** A setting that the deployment does not have changes nothing, which its user may not know. */
 const notSent = (data: readonly string[], inputTypes: readonly InputType[]): readonly Guess[] =>

@@ -33,10 +33,11 @@ export function openColumns(columns: readonly string[], inputTypes: readonly Inp
     const open = inputTypes.find(({ name, ask }) => ask !== undefined && isCalled(column, name));
     if (open !== undefined) return [severalFields(column, open, byField)];
     const single = inputTypes.filter(
-      ({ word }) => word !== undefined && nameProper(word) === nameProper(column),
+      ({ word, also = [] }) => (word !== undefined && nameProper(word) === nameProper(column)) || also.includes(column),
     );
-    const [field] = single;
-    return field === undefined || single.length > 1 ? [] : [mayBeData(column, field)];
+    const [field, ...others] = single;
+    if (field === undefined) return [];
+    return [others.length === 0 ? mayBeData(column, field) : mayBeSeveral(column, single)];
   });
 }
 
@@ -59,6 +60,13 @@ const mayBeData = (column: string, field: InputType): Guess =>
     '--drop',
     column,
   );
+
+function mayBeSeveral(column: string, fields: readonly InputType[]): Guess {
+  const texts = fields.map((field) => fieldText(field.name, field));
+  const choices = fields.map(({ name }) => mapping(name, column)).join(', or ');
+  const text = `column "${column}" may be ${list(texts)}, or data; to send it: ${choices}`;
+  return toConfirm('columns', text, '--drop', column);
+}
 
 const SIZE_LEAST = 128;
 const SIZE_STEP = 8;

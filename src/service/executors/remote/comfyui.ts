@@ -231,7 +231,7 @@ function classInput(type: unknown, more: unknown): ClassInput {
 /** A list of anything but texts, or an empty one that the browser fills, says nothing about what a class takes. */
 const choicesIn = (options: readonly unknown[] | undefined): readonly string[] | undefined =>
   options !== undefined && options.length > 0 && options.every((option) => typeof option === 'string')
-    ? (options as readonly string[])
+    ? options
     : undefined;
 
 const acceptedSchema = z.object({

@@ -131,8 +131,8 @@ export class OwnGpus {
     const others = keeps ? [] : tried.filter(({ isKnown }) => !isKnown).map(({ backend }) => backend);
     const made: Workflow[] = [];
     try {
-      for (const { name, runTimeoutSeconds, ...given } of workflows)
-        made.push({ ...(await this.#workflow(name, given, others)), runTimeoutSeconds });
+      for (const { name, runTimeoutSeconds, ...of } of workflows)
+        made.push({ ...(await this.#workflow(name, of, others)), runTimeoutSeconds });
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }

@@ -6,6 +6,7 @@ import type { ClassInput } from './backend.ts';
 import { fileKindAt, type Files } from './naming/fields.ts';
 import { isLiteral, LiveGraph, type GraphNodes } from './naming/live.ts';
 import { isFillable, namesOf, type Names } from './naming/names.ts';
+import { namesBefore } from './naming/names-before.ts';
 import { pathOf, type Place } from './naming/values.ts';
 import type { Classes } from './workflow-faults.ts';
 
@@ -88,7 +89,23 @@ export function inputsOf(
         ...(!graph.live.has(node) && { isIdle: true as const }),
       })),
   );
-  return [...given, ...named, ...asked, ...others];
+  return withOldNames([...given, ...named, ...asked, ...others], nodes, own);
+}
+
+/** The names that inputs had before, such as titles that several share: a batch that was made with them is found by them. */
+function withOldNames(
+  inputs: readonly InputType[],
+  nodes: GraphNodes,
+  own: Readonly<Record<string, readonly string[]>>,
+): readonly InputType[] {
+  const before = namesBefore(nodes, own).filter(([name]) => !name.includes('.'));
+  return inputs.map((input) => {
+    const paths = new Set(input.fields.filter(({ part }) => part === undefined).map(pathOf));
+    const old = before.filter(([, fields]) => fields.some((path) => paths.has(path))).map(([name]) => name);
+    const also = new Set([...(input.also ?? []), ...old]);
+    also.delete(input.name);
+    return also.size === 0 ? input : { ...input, also: [...also] };
+  });
 }
 
 /** A place that has an own name leaves the group that the graph has found; an own name replaces the graph's. */

@@ -143,10 +143,15 @@ const savedPreview = ({ inputs }: Graph[string]): Graph[string] => ({
   inputs: { ...inputs, filename_prefix: 'runsheet' },
 });
 
-/** The fields that a member of a request fills: those of an input, or one that it names as NODE.FIELD. */
+/**
+ * The fields that a member of a request fills: those of an input, or one that it names as NODE.FIELD; by a name from before, those of
+ * all that have it.
+ */
 export function fieldsNamed(inputs: readonly InputType[], name: string): readonly Field[] | undefined {
-  const input = inputs.find((one) => one.name === name) ?? inputs.find(({ also }) => also?.includes(name));
-  if (input !== undefined) return input.ask === undefined ? input.fields : undefined;
+  const input = inputs.find((one) => one.name === name && one.ask === undefined);
+  if (input !== undefined) return input.fields;
+  const before = inputs.filter(({ ask, also }) => ask === undefined && also?.includes(name));
+  if (before.length > 0) return before.flatMap(({ fields }) => fields);
   const field = inputs
     .flatMap(({ fields }) => fields)
     .find((one) => (one.part === undefined ? pathOf(one) === name : `${pathOf(one)}${one.part}` === name));

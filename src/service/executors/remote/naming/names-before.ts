@@ -41,7 +41,8 @@ const vendorInput = ({ class_type: name, inputs }: GraphNode): string | undefine
 function nameOf(at: GraphNode, node: string, field: string): string {
   const vendor = vendorInput(at);
   if (vendor !== undefined && VENDOR_FIELDS.has(field)) return vendor;
-  const title = /^(?:input:\s*)?([\p{L}_][\p{L}\p{N}_-]*)$/u.exec(at._meta?.title ?? '')?.[1];
+  const { _meta: meta } = at;
+  const title = /^(?:input:\s*)?([\p{L}_][\p{L}\p{N}_-]*)$/u.exec(meta?.title ?? '')?.[1];
   const isNamed = title !== undefined && title !== at.class_type;
   const isMeant = title === field || (at.inputs[title ?? ''] === undefined && field === obviousField(at));
   return isNamed && isMeant ? title : `${node}.${field}`;

@@ -72,7 +72,8 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
     return field && { name: vendor, places: [{ node, field }], isExplicit: true };
   }
   const field = fieldMeant(graph, node);
-  const title = at._meta?.title?.trim();
+  const { _meta: meta } = at;
+  const title = meta?.title?.trim();
   if (field === undefined || title === undefined || title === '') return undefined;
   const [, asked] = /^input:\s*(\S+)$/i.exec(title) ?? [];
   if (asked !== undefined) return { name: asked, places: [{ node, field }], isExplicit: true };

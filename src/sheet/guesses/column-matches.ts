@@ -1,0 +1,141 @@
+// Finds the inputs that columns have by their names, by a slip or another name of one setting, or by words that they contain.
+
+import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { oneOf } from '../../errors/sheet-codes.ts';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { inputNamed } from '../named-inputs.ts';
+import { type Guess, plainName, said, toConfirm } from './guess.ts';
+import { areOneSetting, containsWords, nameProper } from './input-names.ts';
+import { fits } from './sample.ts';
+
+/** Two letters may be wrong. */
+const SLIP = 2;
+
+type Matches = { readonly map: Record<string, string>; readonly guesses: readonly Guess[] };
+
+/** Columns find inputs in three rounds: by their names, by a slip or another name of one setting, and by words that they contain. */
+export function matchedIn(
+  free: readonly string[],
+  types: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+): Matches {
+  const matching = new ColumnMatches(free, types, valuesOf);
+  for (const type of types) matching.byName(type);
+  matching.bySetting();
+  matching.byWords();
+  return matching;
+}
+
+class ColumnMatches implements Matches {
+  readonly map: Record<string, string> = {};
+  readonly guesses: Guess[] = [];
+  readonly #free: readonly string[];
+  readonly #types: readonly InputType[];
+  readonly #names: ReadonlySet<string>;
+  readonly #valuesOf: (name: string) => readonly string[];
+
+  constructor(
+    free: readonly string[],
+    types: readonly InputType[],
+    valuesOf: (name: string) => readonly string[],
+  ) {
+    this.#free = free;
+    this.#types = types;
+    this.#names = new Set(types.map(({ name }) => name));
+    this.#valuesOf = valuesOf;
+  }
+
+  /** Columns that no input has. */
+  get #left(): readonly string[] {
+    return this.#free.filter((name) => !this.#names.has(name) && !Object.values(this.map).includes(name));
+  }
+
+  /** Inputs that no column has. */
+  get #open(): readonly InputType[] {
+    return this.#types.filter(({ name }) => !Object.hasOwn(this.map, name) && !this.#free.includes(name));
+  }
+
+  byName(type: InputType): void {
+    const { name: input } = type;
+    const exact = this.#free.filter(
+      (name) => plainName(name) === plainName(input) || (isCalled(type, name) && this.#isOnly(type, name)),
+    );
+    const alike = exact.length > 0 ? exact : this.#free.filter((name) => nameProper(name) === nameProper(input));
+    if (alike.length > 1) throw severalColumns(input, alike);
+    const [column] = alike;
+    if (column === undefined || column === input || this.#names.has(column)) return;
+    this.map[input] = column;
+    this.guesses.push(
+      said('columns', `column "${column}" is the input ${input}`, '--map', `${input}=${column}`),
+    );
+  }
+
+  #isOnly(type: InputType, column: string): boolean {
+    return inputNamed(this.#types, column)?.name === type.name;
+  }
+
+  bySetting(): void {
+    for (const column of this.#left) {
+      const values = this.#valuesOf(column);
+      const slip = this.#open.find(
+        (type) =>
+          this.#left.filter((name) => isSlip(name, type.name)).length === 1 &&
+          isSlip(column, type.name) &&
+          fits(values, type),
+      );
+      const other = only(this.#open.filter(({ name }) => areOneSetting(column, name)));
+      const input = slip ?? (values.length > 0 ? other : undefined);
+      if (input !== undefined) this.#meant(input.name, column);
+    }
+  }
+
+  byWords(): void {
+    for (const type of this.#open) {
+      const like = this.#left.filter(
+        (name) =>
+          (containsWords(name, type.name) || isSlip(name, type.name)) && fits(this.#valuesOf(name), type),
+      );
+      const [column] = like;
+      if (column === undefined) continue;
+      const drops = like.flatMap((name) => ['--drop', name]);
+      if (like.length === 1) this.#meant(type.name, column);
+      else this.guesses.push(toConfirm('columns', resembling(like, type.name), ...drops));
+    }
+  }
+
+  #meant(input: string, column: string): void {
+    this.map[input] = column;
+    const text = `column "${column}" is the input ${input}, not data`;
+    this.guesses.push(toConfirm('columns', text, '--map', `${input}=${column}`));
+  }
+}
+
+/** Whether it has this name; a field without a name of its own is only asked about. */
+const isCalled = ({ also = [], fields = [], name }: InputType, column: string): boolean =>
+  fields.includes(column) || (also.includes(column) && !fields.includes(name));
+
+const resembling = (columns: readonly string[], input: string): string =>
+  `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;
+
+/** E208, with the first of the columns as the one that is meant. */
+export function severalColumns(input: string, columns: readonly string[]): RunsheetError {
+  return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
+}
+
+/** Three of four letters are right, and the first one: `weight` is no `height`. */
+function isSlip(column: string, input: string): boolean {
+  const [wrong, right] = [nameProper(column), nameProper(input)];
+  const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
+  if (wrong[0] !== right[0]) return false;
+  return isSwapped(wrong, right) || nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
+}
+
+/** Two letters beside each other are swapped: `stlye`. */
+function isSwapped(wrong: string, right: string): boolean {
+  const at = right.split('').findIndex((letter, index) => letter !== wrong[index]);
+  const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);
+  return at > 0 && swapped === wrong;
+}
+
+const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);

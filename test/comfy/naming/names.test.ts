@@ -1,0 +1,103 @@
+// The names that inputs get from a graph: of graphs of each kind, as they are and as other tools write them.
+
+import { describe, expect, it } from 'vitest';
+import { namesOf, type Names } from '../../../src/service/executors/remote/naming/names.ts';
+import { pathOf, type Place } from '../../../src/service/executors/remote/naming/values.ts';
+import { PROMPT_GRAPHS } from './prompt-graphs.ts';
+import { SETTING_GRAPHS } from './setting-graphs.ts';
+import { TEXT_GRAPHS } from './text-graphs.ts';
+import { link, node, type NamedGraph, type Nodes } from './usual-graph.ts';
+
+const GRAPHS: readonly NamedGraph[] = [...PROMPT_GRAPHS, ...TEXT_GRAPHS, ...SETTING_GRAPHS];
+
+const UNTITLED = GRAPHS.filter(([, graph]) =>
+  Object.values(graph).every(({ _meta: meta }) => meta === undefined),
+);
+
+/** What a name means, written as in the tables. */
+function meaning({ named, open }: Names, name: string): string | undefined {
+  const asked = open.find((one) => one.name === name);
+  if (asked !== undefined) return asked.isChoice === true ? '?!' : '?';
+  const input = named.find((one) => one.name === name || one.also.includes(name));
+  return input?.places.map(pathOf).toSorted().join('+');
+}
+
+const meanings = (graph: Nodes, names: readonly string[]): Readonly<Record<string, string | undefined>> => {
+  const found = namesOf(graph, undefined);
+  return Object.fromEntries(names.map((name) => [name, meaning(found, name)]));
+};
+
+/** Every name with the fields that it fills or is asked about. */
+const all = (graph: Nodes, idOf?: (id: string) => string): readonly string[] => {
+  const { named, open, single } = namesOf(graph, undefined);
+  const fields = (places: readonly Place[]): string =>
+    places
+      .map((one) => pathOf(idOf === undefined ? one : { ...one, node: idOf(one.node) }))
+      .toSorted()
+      .join('+');
+  return [
+    ...named.map(({ name, places }) => `${name} ${fields(places)}`),
+    // Pictures that only their order tells apart are numbered by it, and asked about.
+    ...open.map(({ name, places }) => `${name.replace(/_\d$/, '_n')} ? ${fields(places)}`),
+    ...single.map(({ name, place }) => `${name} one ${fields([place])}`),
+  ].toSorted();
+};
+
+const isLink = (value: unknown): value is readonly [string, number] =>
+  Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'number';
+
+/** The graph with other ids of nodes. */
+function renamed(graph: Nodes, idOf: (id: string) => string): Nodes {
+  const inputsOf = (inputs: Nodes[string]['inputs']) =>
+    Object.fromEntries(
+      Object.entries(inputs).map(([field, value]) => [
+        field,
+        isLink(value) ? [idOf(value[0]), value[1]] : value,
+      ]),
+    );
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, own]) => [idOf(id), { ...own, inputs: inputsOf(own.inputs) }]),
+  );
+}
+
+const reversed = (graph: Nodes): Nodes => Object.fromEntries(Object.entries(graph).toReversed());
+
+describe('the names of a graph', () => {
+  it.each(GRAPHS)('%s', (_, graph, names) => {
+    const found = meanings(graph, Object.keys(names));
+    for (const [name, what] of Object.entries(names)) {
+      const expected = what === '?' ? expect.stringMatching(/^\?/) : what?.split('+').toSorted().join('+');
+      expect({ [name]: found[name] }).toEqual({ [name]: expected });
+    }
+  });
+
+  it.each(GRAPHS)('stay when the nodes have other numbers and another order: %s', (_, graph) => {
+    const other = (id: string): string => String(1000 - Number(id));
+    expect(all(renamed(graph, other), other)).toEqual(all(graph));
+    expect(all(reversed(graph))).toEqual(all(graph));
+  });
+
+  it.each(GRAPHS)('stay when nodes are there that reach no output: %s', (_, graph) => {
+    const dead = {
+      ...graph,
+      901: node('LoadImage', { image: 'dead.png' }, 'Dead Picture'),
+      902: node('CLIPTextEncode', { text: 'dead', clip: link(4, 1) }),
+      903: node('RandomNoise', { noise_seed: 9 }),
+      904: node('EmptyLatentImage', { width: 64, height: 64, batch_size: 1 }),
+    };
+    expect(all(dead)).toEqual(all(graph));
+  });
+
+  it.each(GRAPHS)('never mean a field twice without a question: %s', (_, graph) => {
+    const { named } = namesOf(graph, undefined);
+    const paths = named.filter(({ part }) => part === undefined).flatMap(({ places }) => places.map(pathOf));
+    expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted());
+  });
+
+  it.each(UNTITLED)('do not need the titles that ComfyUI gives: %s', (_, graph, names) => {
+    const titled = Object.fromEntries(
+      Object.entries(graph).map(([id, one]) => [id, { ...one, _meta: { title: one.class_type } }]),
+    );
+    expect(meanings(titled, Object.keys(names))).toEqual(meanings(graph, Object.keys(names)));
+  });
+});
