@@ -1,14 +1,15 @@
 // The graph that ComfyUI and its savers write into pictures, films and sounds: the text of each place that may hold one.
-// PNG has it in chunks, MP4 in boxes; every other format as a text behind the word `prompt`.
+// PNG has it in chunks; every other format as a text behind the word `prompt` or the box that holds it.
 
 import { inflateSync } from 'node:zlib';
+import type { Ends } from './plain-file.ts';
+import { isJson } from './python-json.ts';
 
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1');
 /** Text chunks, and the one of animated PNG. */
 const TEXT_CHUNKS: ReadonlySet<string> = new Set(['tEXt', 'iTXt', 'zTXt', 'comf']);
+/** Of all chunks of a file together. */
 const INFLATED_MAX = 32 * 2 ** 20;
-/** Tags stand at one of the two ends of a file. */
-const END_BYTES = 16 * 2 ** 20;
 /** How far behind its name a value begins. */
 const NAME_GAP = 64;
 
@@ -21,76 +22,111 @@ const MEDIA: readonly (readonly [at: number, magic: string])[] = [
   [0, 'fLaC'],
   [0, 'OggS'],
   [0, 'ID3'],
+  [0, '\u00FF\u00FB'],
   [0, '\u00FF\u00D8\u00FF'],
   [0, 'GIF8'],
+  // SVG, and the page of a website that was saved instead of a picture.
+  [0, '<'],
 ];
 
 /** Returns whether bytes are a picture, film or sound. */
 export const isMedia = (bytes: Uint8Array): boolean => {
-  const begin = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
+  const begin = Buffer.from(bytes.subarray(0, 16)).toString('latin1').replace(/^ï»¿/, '');
   return MEDIA.some(([at, magic]) => begin.startsWith(magic, at));
 };
 
-/** Returns the texts of a file that begin with `{`, each of which may be JSON. */
+/** Tags stand at one of the two ends of a large file. */
+export const MEDIA_ENDS: Ends = { begins: isMedia, bytes: 16 * 2 ** 20 };
+
+/** Returns the JSON objects that a file holds as texts. */
 export function textsInMedia(bytes: Uint8Array): readonly string[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const texts = buffer.subarray(0, PNG.length).equals(PNG) ? chunkTexts(buffer) : taggedTexts(buffer);
-  return [...new Set(texts.map((text) => text.trim()).filter((text) => text.startsWith('{')))];
+  const chunks = buffer.subarray(0, PNG.length).equals(PNG) ? objectsOf(chunkTexts(buffer)) : [];
+  // The last chunks of a large animated PNG are found by their tags, as what lies before them was not read.
+  return chunks.length > 0 ? chunks : objectsOf(taggedTexts(buffer));
 }
 
-function chunkTexts(png: Buffer): readonly string[] {
-  const texts: string[] = [];
+const objectsOf = (texts: Iterable<string>): readonly string[] => [
+  ...new Set([...texts].map((text) => text.trim()).filter((text) => text.startsWith('{') && isJson(text))),
+];
+
+function* chunkTexts(png: Buffer): Generator<string> {
+  let left = INFLATED_MAX;
   for (let at = PNG.length; at + 12 <= png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
     const data = png.subarray(at + 8, at + 8 + length);
-    if (TEXT_CHUNKS.has(type)) texts.push(chunkText(type, data));
+    if (TEXT_CHUNKS.has(type)) {
+      const text = chunkText(type, data, left);
+      left -= text.length;
+      yield text.toString('utf8');
+    }
     at += 12 + length;
   }
-  return texts;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** The text of a chunk behind its keyword. */
-function chunkText(type: string, data: Buffer): string {
+function chunkText(type: string, data: Buffer, most: number): Buffer {
   const keyword = data.indexOf(0);
   const rest = data.subarray(keyword + 1);
-  if (type === 'zTXt') return inflated(rest.subarray(1)).toString('utf8');
-  if (type !== 'iTXt') return rest.toString('utf8');
+  if (type === 'zTXt') return inflated(rest.subarray(1), most);
+  if (type !== 'iTXt') return rest;
   // Compression flag and method, then language and translated keyword, each ended by 0.
   const isCompressed = rest[0] === 1;
   const language = rest.indexOf(0, 2);
   const translated = rest.indexOf(0, language + 1);
   const text = rest.subarray(translated + 1);
-  return (isCompressed ? inflated(text) : text).toString('utf8');
+  return isCompressed ? inflated(text, most) : text;
 }
 
-function inflated(data: Buffer): Buffer {
+function inflated(data: Buffer, most: number): Buffer {
+  if (most <= 0) return NOTHING;
   try {
-    return inflateSync(data, { maxOutputLength: INFLATED_MAX });
+    return inflateSync(data, { maxOutputLength: most });
   } catch {
-    return Buffer.alloc(0);
+    return NOTHING;
   }
 }
 
 /** Values of MP4 boxes, and what stands behind the word `prompt` in any other format. */
-function taggedTexts(buffer: Buffer): readonly string[] {
-  const ends =
-    buffer.length <= 2 * END_BYTES ? [buffer] : [buffer.subarray(0, END_BYTES), buffer.subarray(-END_BYTES)];
-  return ends.flatMap((part) => {
-    const text = part.toString('utf8');
-    return [...text.matchAll(/prompt|comment|data/gi)].flatMap(({ index, 0: name }) => {
-      const from = text.indexOf('{', index + name.length);
-      return from === -1 || from - index - name.length > NAME_GAP ? [] : (balancedFrom(text, from) ?? []);
-    });
-  });
+function* taggedTexts(buffer: Buffer): Generator<string> {
+  const text = buffer.toString('utf8');
+  // A made-up file of nothing but beginnings is given up.
+  let left = OPENED_MAX;
+  let end = 0;
+  for (const { index, 0: name } of text.matchAll(/prompt|comment|data/gi)) {
+    const behind = index + name.length;
+    const gap = text.slice(behind, behind + NAME_GAP).search(/\{\s*["}]/);
+    const from = behind + gap;
+    if (gap === -1 || from < end) continue;
+    const { to, isWhole } = objectFrom(text, from, left);
+    left -= to - from;
+    const object = text.slice(from, to);
+    if (!isWhole || !isJson(object)) continue;
+    end = to;
+    yield object;
+  }
 }
 
-/** The object that begins here, up to its closing brace; undefined if it does not end. */
-function balancedFrom(text: string, from: number): string | undefined {
+const OPENED_MAX = 128 * 2 ** 20;
+
+/** No JSON has these, so what has begun is none: bytes of the picture. */
+const isControl = (sign: string): boolean => sign < ' ' && !/\s/.test(sign);
+
+/** How far the object that begins here reaches, and whether its last brace was found. */
+function objectFrom(
+  text: string,
+  from: number,
+  most: number,
+): { readonly to: number; readonly isWhole: boolean } {
+  const last = Math.min(text.length, from + Math.max(0, most));
   let depth = 0;
   let isQuoted = false;
-  for (let at = from; at < text.length; at += 1) {
-    const sign = text[at];
+  for (let at = from; at < last; at += 1) {
+    const sign = text[at] as string;
+    if (isControl(sign)) return { to: at, isWhole: false };
     if (isQuoted) {
       if (sign === '\\') at += 1;
       else if (sign === '"') isQuoted = false;
@@ -98,8 +134,8 @@ function balancedFrom(text: string, from: number): string | undefined {
     else if (sign === '{') depth += 1;
     else if (sign === '}') {
       depth -= 1;
-      if (depth === 0) return text.slice(from, at + 1);
+      if (depth === 0) return { to: at + 1, isWhole: true };
     }
   }
-  return undefined;
+  return { to: last, isWhole: false };
 }

@@ -25,8 +25,12 @@ export type GivenGpus = {
   }[];
   readonly workflows: readonly {
     readonly name: string;
-    /** As ComfyUI exports it for its API. */
+    /** As ComfyUI exports it for its API, or within the JSON of another tool. */
     readonly text: string;
+    /** Which graph of the text, if it has several: `$.workflows[1]`. */
+    readonly at?: string | undefined;
+    /** The file that it is from, for messages. */
+    readonly file?: string | undefined;
     /** Names for inputs: `{ prompt: ['6.text'] }`. */
     readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
     /** When a run is a timeout (default: an hour). */
@@ -34,7 +38,9 @@ export type GivenGpus = {
   }[];
 };
 
-const addedSchema = z.array(z.object({ id: z.string(), name: z.string() }));
+const addedSchema = z.array(
+  z.object({ id: z.string(), name: z.string(), notes: z.array(z.string()).default([]) }),
+);
 const refusedSchema = z.object({
   code: z.string().optional(),
   detail: z.string(),
@@ -45,7 +51,7 @@ const refusedSchema = z.object({
 export async function addOwnGpus(
   servers: Servers,
   given: GivenGpus & { readonly keeps?: boolean },
-): Promise<z.output<typeof addedSchema>> {
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
   await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
@@ -56,7 +62,11 @@ export async function addOwnGpus(
     ...definedOnly({ signal: callSignal() }),
   });
   const body = jsonIn(await answer.text());
-  if (answer.ok) return addedSchema.parse(body);
+  if (answer.ok) {
+    const added = addedSchema.parse(body);
+    for (const note of added.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
+    return added.map(({ id, name }) => ({ id, name }));
+  }
   const unread = { detail: `the local run service answered ${answer.status}` };
   const { code, detail, hint } = refusedSchema.catch(unread).parse(body);
   if (code === 'E614') throw new RunsheetError('E614', detail, { exit: EXIT.unreachable, hint });

@@ -147,7 +147,7 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
   route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
     try {
       const added = await service.gpus.add(JSON.parse(typeof request.body === 'string' ? request.body : ''));
-      return await reply.send(added.map(({ id, name }) => ({ id, name })));
+      return await reply.send(added.map(({ id, name, notes }) => ({ id, name, notes })));
     } catch (error) {
       if (error instanceof RunsheetError) {
         const { code, message, hint } = error;

@@ -25,7 +25,7 @@ function requestsAt(gpu: ComfyStandIn): readonly IncomingHttpHeaders[] {
 
 const look = async (own: OwnService, given: object) => {
   const [looked] = await own.service.addGpus({ ...given, keeps: false });
-  return looked;
+  return looked?.deployment;
 };
 const given = (url: string, more: object = {}) => ({
   servers: [{ url, ...more }],

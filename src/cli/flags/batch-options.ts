@@ -3,8 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress } from '../../host/web-address.ts';
-import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
-import { readPlainFile } from '../../host/plain-file.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
 import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
@@ -29,10 +28,10 @@ import { checkLadder } from '../../sheet/size-classes.ts';
 import { refuseNoSheet, type Reading } from '../../sheet/sheet-source.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { SheetFlags, LimitFlags, OptionFlags, OwnFlags } from './flags.ts';
-import { basename, resolve } from 'node:path';
-import { fileFault } from '../../errors/file-fault.ts';
+import { resolve } from 'node:path';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
+import { workflowIn } from './workflow-file.ts';
 
 type SettingFlags = {
   readonly out?: string;
@@ -242,26 +241,6 @@ function serverIn(kind: keyof typeof EXAMPLES, text: string) {
   const [, name = '', url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
   const [, seats, gpu] = (kind === 'comfy-api' && /^(\d+)x(?:\s+(.*))?$/.exec(name)) || [];
   return seats === undefined ? { gpu: name, url } : { seats: Number(seats), gpu, url };
-}
-
-/** `portrait=portrait_api.json`, or the file alone. */
-function workflowIn(given: string): GivenGpus['workflows'][number] {
-  const [, name, path = given] = /^([^=/\\]+)=(.+)$/.exec(given) ?? [];
-  const text = workflowText(path, '--workflow needs a file');
-  return { name: name ?? basename(path).replace(/([_-]api)?\.json$/i, ''), text };
-}
-
-const WORKFLOW_BYTES = 32 * 1024 * 1024;
-
-/** Throws the fault of a file that cannot be read; `need` is what names the file. */
-export function workflowText(path: string, need: string): string {
-  try {
-    return readPlainFile(path, { mostBytes: WORKFLOW_BYTES, mayBePipe: true }).text;
-  } catch (error) {
-    const hint = `${need}: in ComfyUI, choose Workflow → Export (API)`;
-    const unread = { what: `${path} cannot be read: ${errorMessage(error)}`, hint };
-    throw fileFault(error, { path, hint }) ?? problem('E602', unread, { cause: error });
-  }
 }
 
 /** The flags with the deployment that they mean, once the local run service has it; as they are if they name no GPUs. */

@@ -15,6 +15,7 @@ import { isThisMachine } from '../../host/proxies.ts';
 import { isTrusted, trust, type Found } from '../../host/trust-notes.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { readTarget } from '../../options/notify-target.ts';
+import { workflowFileIn } from '../flags/workflow-file.ts';
 import { askTrust, canAsk, type Terminal } from '../trust/ask-trust.ts';
 import { readJob, type Job, type WrittenFlags } from './job-file.ts';
 import { flagsBeside } from './job-words.ts';
@@ -97,12 +98,9 @@ const textsOf = (flags: WrittenFlags, flag: string): readonly string[] => {
   return typeof values === 'object' ? values : [];
 };
 
-/** Without the name that may stand before a file: `portrait=portrait_api.json`. */
-const fileIn = (value: string): string => /^[^=/\\]+=(.+)$/s.exec(value)?.[1] ?? value;
-
 function filesIn(flags: WrittenFlags): readonly string[] {
   const lists = textsOf(flags, '--grid').flatMap((axis) => /^[^=]+=@(.+)$/s.exec(axis)?.[1] ?? []);
-  return [...textsOf(flags, '--workflow').map(fileIn), ...textsOf(flags, '--pick'), ...lists];
+  return [...textsOf(flags, '--workflow').map(workflowFileIn), ...textsOf(flags, '--pick'), ...lists];
 }
 
 function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {

@@ -15,14 +15,16 @@ import {
   readDeployments,
   startLocalService,
   type DeploymentsFile,
+  type LocalService,
 } from '../../service/server.ts';
 import { OWN_KEYS, sharedToken } from '../../service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
-import { onTerminal, printerFor, type Context } from '../context.ts';
+import { onTerminal, printerFor, type Context, type Printer } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { configOf, gpusOf, namesGpus, workflowText } from '../flags/batch-options.ts';
+import { configOf, gpusOf, namesGpus } from '../flags/batch-options.ts';
+import { workflowText } from '../flags/workflow-file.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
@@ -77,9 +79,8 @@ export default async function service(this: Context, flags: Flags): Promise<void
       if (event === 'broken') broken.reject(problem('E603', { database, reason: String(facts['reason']) }));
     },
   });
-  const given = gpusOf(flags);
   try {
-    await running.addGpus({ ...given, workflows: [...workflows, ...given.workflows] });
+    await addGiven(running, gpusOf(flags), workflows, printer);
   } catch (error) {
     await running.close();
     throw error;
@@ -108,6 +109,17 @@ export default async function service(this: Context, flags: Flags): Promise<void
     await Promise.race([interrupts.first, broken.promise]);
   }
   await running.close();
+}
+
+/** What is said of the files of workflows, such as where a graph stood, goes to stderr. */
+async function addGiven(
+  running: LocalService,
+  given: GivenGpus,
+  others: GivenGpus['workflows'],
+  printer: Printer,
+): Promise<void> {
+  const added = await running.addGpus({ ...given, workflows: [...others, ...given.workflows] });
+  for (const note of added.flatMap(({ notes }) => notes)) printer.notice(note);
 }
 
 function tokensOf({ token, tokenFile }: Flags): readonly string[] {
@@ -167,11 +179,8 @@ function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<
   try {
     const { simulated, workflows } = readDeployments(readFileSync(file, 'utf8'));
     const read = workflows.map(({ workflow, ...entry }) => {
-      const text = workflowText(
-        resolve(dirname(file), workflow),
-        `the deployment ${entry.name} needs a file`,
-      );
-      return { ...entry, text };
+      const path = resolve(dirname(file), workflow);
+      return { ...entry, ...workflowText(path, `the deployment ${entry.name} needs a file`) };
     });
     return { simulated, workflows: read };
   } catch (error) {

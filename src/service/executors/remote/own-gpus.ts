@@ -20,11 +20,11 @@ import {
   keptWorkflow,
   restoredWorkflow,
   RUN_TIMEOUT_SECONDS,
-  readGraph,
   workflowOf,
   type InputType,
   type Workflow,
 } from './workflow.ts';
+import { readGraph, type Nodes } from './workflow-text.ts';
 
 const givenGpusSchema = z.strictObject({
   servers: z
@@ -48,6 +48,8 @@ const givenGpusSchema = z.strictObject({
         text: z.string(),
         /** Which graph of the file, if it has several: `$.workflows[1]`. */
         at: z.string().optional(),
+        /** What the file is called, for messages. */
+        file: z.string().optional(),
         /** Names for inputs: `{ prompt: ['6.text'] }`. */
         inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
@@ -57,6 +59,12 @@ const givenGpusSchema = z.strictObject({
   /** false: they are looked at for a plan, and nothing of them is kept. */
   keeps: z.boolean().default(true),
 });
+
+/** A deployment, and what its user should know of how its file was read. */
+export type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
+  readonly notes: readonly string[];
+  readonly deployment: Deployment;
+};
 
 type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
@@ -115,7 +123,7 @@ export class OwnGpus {
   }
 
   /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
-  async add(given: unknown): Promise<readonly Deployment[]> {
+  async add(given: unknown): Promise<readonly AddedWorkflow[]> {
     const { servers, workflows, keeps } = givenGpusSchema.parse(given);
     const tried: Tried[] = [];
     for (const server of servers) tried.push(await this.#take(server));
@@ -129,15 +137,21 @@ export class OwnGpus {
     // One of several may be away; it is kept, and used once it answers.
     if (keeps) for (const { keep } of tried) keep();
     const others = keeps ? [] : tried.filter(({ isKnown }) => !isKnown).map(({ backend }) => backend);
-    const made: Workflow[] = [];
+    const made: { readonly workflow: Workflow; readonly notes: readonly string[] }[] = [];
     try {
-      for (const { name, runTimeoutSeconds, ...of } of workflows)
-        made.push({ ...(await this.#workflow(name, of, others)), runTimeoutSeconds });
+      for (const one of workflows) {
+        const { nodes, notes } = readGraph(one);
+        const workflow = await this.#workflow(one, nodes, others);
+        made.push({ workflow: { ...workflow, runTimeoutSeconds: one.runTimeoutSeconds }, notes });
+      }
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
     const gpu = tried.find((one) => one.gpu !== null)?.gpu ?? undefined;
-    return made.map((workflow) => (keeps ? this.#serve(workflow) : this.#look(workflow, others.length, gpu)));
+    return made.map(({ workflow, notes }) => {
+      const deployment = keeps ? this.#serve(workflow) : this.#look(workflow, others.length, gpu);
+      return { id: deployment.id, name: deployment.name, notes, deployment };
+    });
   }
 
   async #take(given: GivenServer): Promise<Tried> {
@@ -205,11 +219,10 @@ export class OwnGpus {
 
   /** Of the first server that can run it, with what all of them offer. */
   async #workflow(
-    name: string,
-    { text, at, inputs }: Pick<GivenWorkflow, 'text' | 'at' | 'inputs'>,
+    { name, inputs }: Pick<GivenWorkflow, 'name' | 'inputs'>,
+    nodes: Nodes,
     others: readonly Backend[],
   ): Promise<Workflow> {
-    const { nodes } = readGraph(name, text, at);
     const backends = [...this.#backends.values(), ...others];
     const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
     const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

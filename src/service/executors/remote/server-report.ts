@@ -4,7 +4,8 @@ import { errorMessage } from '../../../errors/error.ts';
 import { openServer, type GivenServer } from './server-address.ts';
 import { Unreachable } from './backend.ts';
 import { classesAt } from './able-servers.ts';
-import { faultsOf, readGraph } from './workflow.ts';
+import { faultsOf } from './workflow.ts';
+import { readGraph, type GivenText } from './workflow-text.ts';
 
 export type ServerReport = {
   readonly url: string;
@@ -19,9 +20,9 @@ export type ServerReport = {
 /** Throws E602 for a file that is no workflow. */
 export async function serverReport(
   given: GivenServer,
-  workflows: readonly { readonly name: string; readonly text: string }[],
+  workflows: readonly GivenText[],
 ): Promise<ServerReport> {
-  const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text).nodes }));
+  const graphs = workflows.map((one) => ({ name: one.name, graph: readGraph(one).nodes }));
   const { url, backend } = openServer(given);
   try {
     const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.poll([])]);

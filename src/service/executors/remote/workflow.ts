@@ -1,21 +1,19 @@
 // A workflow file becomes a deployment: which inputs it has, what they may be, and what keeps it from running. Its id follows what
 // it does, so that an edited file is another deployment, and a batch is never continued on it silently.
 
-import { z } from 'zod';
 import { exactText, isRawNumber, parseExactly } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
-import { errorMessage, list, nearest, problem } from '../../../errors/error.ts';
-import { plural } from '../../../options/number-text.ts';
+import { list, nearest } from '../../../errors/error.ts';
 import { badValue, listed, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
 import type { Graph } from './backend.ts';
-import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
 import { LiveGraph } from './naming/live.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { pathOf } from './naming/values.ts';
 import { faultIn, faultsOf, type Classes } from './workflow-faults.ts';
 import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
+import { refuse, type Nodes } from './workflow-text.ts';
 
 export type Workflow = {
   readonly id: string;
@@ -34,64 +32,6 @@ export const RUN_TIMEOUT_SECONDS = 3_600;
 /** A workflow as it is kept, and as it was made. */
 export const keptWorkflow = (workflow: Workflow): string => exactText(workflow);
 export const restoredWorkflow = (text: string): Workflow => parseExactly(text) as Workflow;
-
-const nodeSchema = z.looseObject({
-  class_type: z.string().min(1),
-  inputs: z.record(z.string(), z.unknown()).default({}),
-  _meta: z.looseObject({ title: z.string().optional() }).optional(),
-});
-const graphSchema = z.record(z.string(), nodeSchema).refine((graph) => Object.keys(graph).length > 0);
-type Nodes = z.output<typeof graphSchema>;
-
-const refuse = (name: string, why: string, hint: string, cause?: unknown): Error =>
-  problem('E602', { what: `the workflow ${name} ${why}`, hint }, { cause });
-
-/** A graph in a file, and what a user should know of where it stood. */
-export type ReadGraph = { readonly nodes: Nodes; readonly notes: readonly string[] };
-
-/** Reads the graph of a file; `at`: which one, if it has several. Throws E602 for what is no workflow in the API format. */
-export function readGraph(name: string, text: string, at?: string): ReadGraph {
-  let value: unknown;
-  try {
-    value = parseExactly(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw refuse(name, `is not JSON: ${errorMessage(error)}`, EXPORT, error);
-  }
-  const { path, nodes, leftOut } = chosenGraph(name, value, at);
-  const graph = graphSchema.safeParse(nodes);
-  if (!graph.success) throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
-  const where = path === '$' ? [] : [`at ${path}`];
-  const without = leftOut.length === 0 ? [] : [`without ${list(leftOut)}, which are no nodes`];
-  const notes = [...where, ...without];
-  return {
-    nodes: graph.data,
-    notes:
-      notes.length === 0 ? [] : [`${plural(Object.keys(graph.data).length, 'node')} ${notes.join(', ')}`],
-  };
-}
-
-function chosenGraph(name: string, value: unknown, at: string | undefined): FoundGraph {
-  const graphs = graphsIn(value);
-  const [first, ...others] = graphs;
-  if (at !== undefined) {
-    const chosen = graphs.find(({ path }) => path === at);
-    if (chosen !== undefined) return chosen;
-    throw refuse(name, `has no graph at ${at}`, graphs.map(({ path }) => path).join(', ') || EXPORT);
-  }
-  if (first !== undefined && others.length === 0) return first;
-  if (first !== undefined)
-    throw refuse(
-      name,
-      `has ${graphs.length} graphs: ${graphs.map(({ path, nodes }) => `${path} (${Object.keys(nodes).length} nodes)`).join(', ')}`,
-      `name one behind the file: --workflow 'file.json#${first.path}'`,
-    );
-  const { nodes, links } = (value ?? {}) as { readonly nodes?: unknown; readonly links?: unknown };
-  if (Array.isArray(nodes) && links !== undefined)
-    throw refuse(name, 'is in the format of the editor', EXPORT);
-  throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
-}
-
-const EXPORT = 'in ComfyUI, choose Workflow → Export (API), and give that file';
 
 export const classesOf = (graph: Nodes | Graph): readonly string[] => [
   ...new Set(Object.values(graph).map(({ class_type }) => class_type)),

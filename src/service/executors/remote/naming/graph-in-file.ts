@@ -1,20 +1,36 @@
 // Workflows as other tools keep them: the graph of a file stands at its top, inside the request of another program, or as a text.
 
 import { parseExactly } from '../../../../host/exact-json.ts';
+import { plainJson } from '../../../../host/python-json.ts';
 
-/** A graph within a file: where it stands, and the keys beside its nodes that are left out. */
+/** A graph within a file: where it stands, and what is left out. */
 export type FoundGraph = {
   /** As `$.input.workflow`; `$` is the whole file. */
   readonly path: string;
+  /** Where an equal graph stands. */
+  readonly also: readonly string[];
   readonly nodes: Readonly<Record<string, unknown>>;
+  /** Keys among its nodes that are none. */
   readonly leftOut: readonly string[];
+  /** Values of the objects around it, as `$.input.images`: a program that wraps graphs may mean them as inputs. */
+  readonly beside: readonly string[];
 };
+
+type Json = Readonly<Record<string, unknown>>;
+/** What stands around a value. */
+type Around = { readonly path: string; readonly depth: number; readonly beside: readonly string[] };
 
 const DEPTH_MAX = 6;
 /** Keys beside the nodes, such as `version` or `_comment`. */
 const OTHERS_MAX = 3;
+/** What a request has beside its graph, and what says nothing of its inputs. */
+const NO_VALUES: ReadonlySet<string> = new Set(
+  'client_id prompt_id extra_data extra_pnginfo number front id name title version description createdAt updatedAt'.split(
+    ' ',
+  ),
+);
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isNode = (value: unknown): boolean =>
@@ -22,39 +38,61 @@ const isNode = (value: unknown): boolean =>
 
 /** Returns every graph below a value, each with its path; equal graphs once, the first of them. */
 export function graphsIn(value: unknown): readonly FoundGraph[] {
-  const found = new Map<string, FoundGraph>();
-  for (const graph of below(value, '$', 0)) {
-    const text = JSON.stringify(graph.nodes);
-    if (!found.has(text)) found.set(text, graph);
-  }
-  return [...found.values()];
+  const graphs = below(value, { path: '$', depth: 0, beside: [] });
+  return [...Map.groupBy(graphs, ({ nodes }) => JSON.stringify(nodes)).values()].map(([first, ...equal]) => ({
+    ...(first as FoundGraph),
+    also: equal.map(({ path }) => path),
+  }));
 }
 
-function below(value: unknown, path: string, depth: number): readonly FoundGraph[] {
-  if (typeof value === 'string') return depth <= DEPTH_MAX ? below(parsed(value), path, depth + 1) : [];
-  const graph = isObject(value) ? graphOf(value, path) : undefined;
+function below(value: unknown, around: Around): readonly FoundGraph[] {
+  const { path, depth, beside } = around;
+  if (typeof value === 'string')
+    return depth <= DEPTH_MAX ? below(parsed(value), { ...around, depth: depth + 1 }) : [];
+  const graph = isObject(value) ? graphOf(value, around) : undefined;
   if (graph !== undefined) return [graph];
   if (depth >= DEPTH_MAX || typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) =>
-    below(child, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, depth + 1),
+  const isList = Array.isArray(value);
+  const at = (key: string): string => (isList ? `${path}[${key}]` : `${path}.${key}`);
+  const found = Object.entries(value).map(
+    ([key, child]) => [key, child, below(child, { path: at(key), depth: depth + 1, beside })] as const,
+  );
+  // What holds another graph is no value.
+  const values = isList
+    ? []
+    : found
+        .filter(([key, child, graphs]) => graphs.length === 0 && isMeant(key, child))
+        .map(([key]) => at(key));
+  return found.flatMap(([, , graphs]) =>
+    graphs.map((one) => ({ ...one, beside: [...values, ...one.beside] })),
   );
 }
 
+/** Whether a value beside a graph may be meant for its inputs. */
+const isMeant = (key: string, value: unknown): boolean =>
+  value !== null && value !== '' && !NO_VALUES.has(key) && !isEditors(value);
+
+/** The same workflow in the format of the editor. */
+const isEditors = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? /"nodes"\s*:\s*\[/.test(value)
+    : isObject(value) && Array.isArray(value['nodes']);
+
 /** A text that holds a graph as JSON; undefined for any other. */
 function parsed(text: string): unknown {
-  if (!text.startsWith('{') || !text.includes('class_type')) return undefined;
+  if (!/^\s*\{/.test(text) || !text.includes('class_type')) return undefined;
   try {
-    return parseExactly(text);
+    return parseExactly(plainJson(text));
   } catch {
     return undefined;
   }
 }
 
 /** An object of nodes, with few other keys. */
-function graphOf(value: Readonly<Record<string, unknown>>, path: string): FoundGraph | undefined {
+function graphOf(value: Json, { path, beside }: Around): FoundGraph | undefined {
   const entries = Object.entries(value);
   const nodes = entries.filter(([, child]) => isNode(child));
   const leftOut = entries.filter(([, child]) => !isNode(child)).map(([key]) => key);
   if (nodes.length === 0 || nodes.length <= leftOut.length || leftOut.length > OTHERS_MAX) return undefined;
-  return { path, nodes: Object.fromEntries(nodes), leftOut };
+  return { path, also: [], nodes: Object.fromEntries(nodes), leftOut, beside };
 }

@@ -1,0 +1,63 @@
+// The file behind --workflow: JSON of any tool, or a picture, film or sound that ComfyUI saved. The local run service finds the
+// graph in its text.
+
+import { basename } from 'node:path';
+import { problem, errorMessage } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { readPlainFile } from '../../host/plain-file.ts';
+import { isMedia, MEDIA_ENDS, textsInMedia } from '../../host/texts-in-media.ts';
+import type { GivenGpus } from '../../library/own-gpus.ts';
+
+type GivenWorkflow = GivenGpus['workflows'][number];
+type WorkflowText = Pick<GivenWorkflow, 'text' | 'at' | 'file'>;
+
+const WORKFLOW_BYTES = 32 * 1024 * 1024;
+const ENDINGS = /([_-]api)?\.(?:json|png|webp|mp4|mov|webm|flac|mp3|opus|svg)$/i;
+
+/** `portrait=portrait_api.json`, or the file alone; `#$.workflows[1]` behind it is one of several graphs. */
+export function workflowIn(given: string): GivenWorkflow {
+  const { name, path } = namedFile(given);
+  const read = workflowText(path, '--workflow needs a file');
+  return { name: name ?? basename(graphPlace(path).file).replace(ENDINGS, ''), ...read };
+}
+
+const namedFile = (given: string): { readonly name: string | undefined; readonly path: string } => {
+  const [, name, path = given] = /^([^=/\\]+)=(.+)$/s.exec(given) ?? [];
+  return { name, path };
+};
+
+/** The file that a value of --workflow reads. */
+export const workflowFileIn = (given: string): string => graphPlace(namedFile(given).path).file;
+
+const graphPlace = (path: string): { readonly file: string; readonly at: string | undefined } => {
+  const [, file = path, at] = /^(.+?)#(\$(?:[.[].*)?)$/s.exec(path) ?? [];
+  return { file, at };
+};
+
+/** Throws the fault of a file that cannot be read; `need` is what names the file. */
+export function workflowText(path: string, need: string): WorkflowText {
+  const { file, at } = graphPlace(path);
+  const hint = `${need}: in ComfyUI, choose Workflow → Export (API)`;
+  let bytes: Buffer;
+  try {
+    bytes = readPlainFile(file, { mostBytes: WORKFLOW_BYTES, mayBePipe: true, ends: MEDIA_ENDS }).bytes;
+  } catch (error) {
+    const unread = { what: `${file} cannot be read: ${errorMessage(error)}`, hint };
+    throw fileFault(error, { path: file, hint }) ?? problem('E602', unread, { cause: error });
+  }
+  const text = isMedia(bytes) ? textOfMedia(file, bytes) : bytes.toString('utf8');
+  return { text, file, ...(at !== undefined && { at }) };
+}
+
+/** Texts of a picture that hold no node are left out, unless the editor's own workflow is all that there is. */
+function textOfMedia(file: string, bytes: Buffer): string {
+  const all = textsInMedia(bytes);
+  const texts = all.filter((text) => text.includes('class_type'));
+  const text = texts[0] ?? all.find((one) => one.includes('"links"'));
+  if (text === undefined)
+    throw problem('E602', {
+      what: `${file} holds no workflow; a picture that a website re-encoded has lost it`,
+      hint: 'give the file as ComfyUI saved it, or choose Workflow → Export (API) there',
+    });
+  return texts.length > 1 ? JSON.stringify(texts) : text;
+}

@@ -1,0 +1,132 @@
+// The graph in the text of a workflow file: as ComfyUI exports it for its API, or within what another tool keeps.
+
+import { z } from 'zod';
+import { errorMessage, list, problem } from '../../../errors/error.ts';
+import { plural } from '../../../options/number-text.ts';
+import { parseExactly } from '../../../host/exact-json.ts';
+import { plainJson } from '../../../host/python-json.ts';
+import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
+import { LiveGraph } from './naming/live.ts';
+
+const nodeSchema = z.looseObject({
+  class_type: z.string().min(1),
+  inputs: z.record(z.string(), z.unknown()).default({}),
+  _meta: z
+    .looseObject({ title: z.string().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+const graphSchema = z.record(z.string(), nodeSchema).refine((graph) => Object.keys(graph).length > 0);
+export type Nodes = z.output<typeof graphSchema>;
+
+export type GivenText = {
+  readonly name: string;
+  readonly text: string;
+  /** Which graph of the text, if it has several. */
+  readonly at?: string | undefined;
+  /** The file that it is from. */
+  readonly file?: string | undefined;
+};
+
+/** A graph in a file, and what a user should know of where it stood. */
+export type ReadGraph = { readonly nodes: Nodes; readonly notes: readonly string[] };
+
+const EXPORT = 'in ComfyUI, choose Workflow → Export (API), and give that file';
+
+export const refuse = (name: string, why: string, hint: string, cause?: unknown): Error =>
+  problem('E602', { what: `the workflow ${name} ${why}`, hint }, { cause });
+
+/** Throws E602 for what is no workflow in the API format, and for several graphs of which none is chosen. */
+export function readGraph(given: GivenText): ReadGraph {
+  const { name, text } = given;
+  let value: unknown;
+  try {
+    value = parseExactly(plainJson(text.replace(/^\uFEFF/, '')));
+  } catch (error) {
+    throw refuse(name, `is not JSON: ${errorMessage(error)}`, EXPORT, error);
+  }
+  const found = chosenGraph(given, value);
+  const nodes = nodesOf(name, found);
+  const note = noteOf(given, found);
+  return { nodes, notes: note === undefined ? [] : [note] };
+}
+
+function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
+  const graph = graphSchema.safeParse(nodes);
+  if (!graph.success) throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
+  return graph.data;
+}
+
+const isMedia = (file: string): boolean => !/\.(?:json|txt)$/i.test(file) && /\.\w+$/.test(file);
+
+/** undefined for a file that is the graph and nothing else. */
+function noteOf(
+  { name, file = name }: GivenText,
+  { path, nodes, leftOut, beside }: FoundGraph,
+): string | undefined {
+  const isPlain = path === '$' && leftOut.length === 0 && !isMedia(file);
+  if (isPlain) return undefined;
+  const where = path === '$' || isMedia(file) ? '' : ` at ${path}`;
+  const without =
+    leftOut.length === 0
+      ? ''
+      : `, without ${named(leftOut)}, which ${are(leftOut)} no ${leftOut.length === 1 ? 'node' : 'nodes'}`;
+  const unread = beside.length === 0 ? '' : `; ${named(beside)} beside it ${are(beside)} not read`;
+  return `workflow of ${file}: ${plural(Object.keys(nodes).length, 'node')}${where}${without}${unread}`;
+}
+
+const NAMED_MOST = 5;
+const are = ({ length }: readonly string[]): string => (length === 1 ? 'is' : 'are');
+const named = (names: readonly string[]): string =>
+  list(
+    names.length <= NAMED_MOST ? names : [...names.slice(0, NAMED_MOST), `${names.length - NAMED_MOST} more`],
+  );
+
+function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unknown): FoundGraph {
+  const graphs = graphsIn(value);
+  const [first, ...others] = graphs;
+  const several = (): string => graphs.map((graph) => shownGraph(name, graph)).join('; ');
+  const choice = (path: string): string => `--workflow '${file}#${path}'`;
+  if (at !== undefined) {
+    const chosen = graphs.find(({ path, also }) => path === at || also.includes(at));
+    if (chosen !== undefined) return chosen;
+    if (first === undefined) throw refuse(name, `has no graph at ${at}`, EXPORT);
+    throw refuse(
+      name,
+      `has no graph at ${at}, but ${several()}`,
+      `name one behind the file: ${choice(first.path)}`,
+    );
+  }
+  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined)
+    throw refuse(
+      name,
+      `has ${graphs.length} different graphs: ${several()}`,
+      `name one behind the file: ${graphs
+        .slice(0, NAMED_MOST)
+        .map(({ path }) => choice(path))
+        .join(', or ')}`,
+    );
+  if (hasEditors(value, EDITORS_DEPTH)) throw refuse(name, 'is in the format of the editor', EXPORT);
+  throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
+}
+
+const EDITORS_DEPTH = 4;
+
+/** Whether a value is, or holds, a workflow in the format of the editor. */
+function hasEditors(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth === 0) return false;
+  if ('nodes' in value && Array.isArray(value.nodes) && 'links' in value) return true;
+  return Object.values(value).some((child) => hasEditors(child, depth - 1));
+}
+
+/** `$.workflows[1] (7 nodes, saved by 9 SaveImage)`. */
+function shownGraph(name: string, found: FoundGraph): string {
+  const nodes = nodesOf(name, found);
+  const live = new LiveGraph(nodes, undefined);
+  const savers = Object.keys(nodes)
+    .filter((node) => live.isOutput(node))
+    .map((node) => `${node} ${nodes[node]?.class_type ?? ''}`);
+  const saved = savers.length === 0 ? '' : `, saved by ${named(savers)}`;
+  return `${found.path} (${plural(Object.keys(nodes).length, 'node')}${saved})`;
+}
