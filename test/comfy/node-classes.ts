@@ -3,6 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { integerFrom, isRawNumber } from '../../src/host/exact-json.ts';
 import type { ImageFiles } from './image-files.ts';
+import { MODEL_CLASSES } from './model-classes.ts';
 
 /** A workflow in ComfyUI's API format. A list as an input is a link: the id of a node, and which of its results. */
 export type Graph = Readonly<Record<string, GraphNode>>;
@@ -90,6 +91,7 @@ export function drawnColour(words: string, seed: string | number, style = 'plain
 }
 
 export const NODE_CLASSES: Readonly<Record<string, NodeClass>> = {
+  ...MODEL_CLASSES,
   EmptyImage: {
     required: () => ({
       width: size(1),

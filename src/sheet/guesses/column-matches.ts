@@ -4,7 +4,6 @@ import { list, nearest, problem, type RunsheetError } from '../../errors/error.t
 import { shellWord } from '../../errors/outside-text.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { inputNamed } from '../named-inputs.ts';
 import { type Guess, plainName, said, toConfirm } from './guess.ts';
 import { areOneSetting, containsWords, nameProper } from './input-names.ts';
 import { fits } from './sample.ts';
@@ -59,9 +58,10 @@ class ColumnMatches implements Matches {
   byName(type: InputType): void {
     const { name: input } = type;
     const exact = this.#free.filter(
-      (name) => plainName(name) === plainName(input) || (isCalled(type, name) && this.#isOnly(type, name)),
+      (name) => plainName(name) === plainName(input) || only(this.#called(name)) === type,
     );
-    const alike = exact.length > 0 ? exact : this.#free.filter((name) => nameProper(name) === nameProper(input));
+    const alike =
+      exact.length > 0 ? exact : this.#free.filter((name) => nameProper(name) === nameProper(input));
     if (alike.length > 1) throw severalColumns(input, alike);
     const [column] = alike;
     if (column === undefined || column === input || this.#names.has(column)) return;
@@ -71,8 +71,8 @@ class ColumnMatches implements Matches {
     );
   }
 
-  #isOnly(type: InputType, column: string): boolean {
-    return inputNamed(this.#types, column)?.name === type.name;
+  #called(column: string): readonly InputType[] {
+    return this.#names.has(column) ? [] : this.#types.filter((type) => isCalled(type, column));
   }
 
   bySetting(): void {
@@ -111,9 +111,10 @@ class ColumnMatches implements Matches {
   }
 }
 
-/** Whether it has this name; a field without a name of its own is only asked about. */
+/** Whether a title of it, or its only field, has this name; by a title, a field without a name of its own is only asked about. */
 const isCalled = ({ also = [], fields = [], name }: InputType, column: string): boolean =>
-  fields.includes(column) || (also.includes(column) && !fields.includes(name));
+  (fields.length === 1 && fields[0] === column) ||
+  (!fields.includes(name) && also.some((title) => nameProper(title) === nameProper(column)));
 
 const resembling = (columns: readonly string[], input: string): string =>
   `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;

@@ -127,7 +127,9 @@ function meaningsOf(
   const open = openColumns(left, inputTypes);
   const unfed = wanted.filter(({ name }) => !found.has(name) && !Object.hasOwn(map, name));
   const unasked = left.filter((name) => !isAskedAbout(name, open));
-  const asked = [...unlikely.values(), ...open, ...filesUnsent(unasked, unfed, valuesOf)];
+  const files = filesUnsent(unasked, unfed, valuesOf);
+  const others = unasked.filter((name) => !isAskedAbout(name, files));
+  const asked = [...unlikely.values(), ...open, ...files, ...promptUnsent(others, unfed, valuesOf)];
   const proposed = mappedBy(asked);
   return {
     matched: new Set([...found, ...Object.values(proposed)]),
@@ -136,6 +138,19 @@ function meaningsOf(
     asked,
     missing: unfed.filter(({ name, required }) => required && !Object.hasOwn(proposed, name)),
   };
+}
+
+/** A column of texts beside a prompt that no column has: the workflow's own would be used in each row. */
+function promptUnsent(
+  columns: readonly string[],
+  unfed: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+): readonly Guess[] {
+  const prompt = unfed.find(({ name, fields, isIdle }) => name === 'prompt' && fields && isIdle !== true);
+  const column = prompt && likelyColumns([prompt], columns, valuesOf)[prompt.name];
+  if (column === undefined || !columns.includes(column)) return [];
+  const text = `column "${column}" may be the prompt, and no other column is: each row has that of the workflow otherwise`;
+  return [toConfirm('columns', text, '--map', `prompt=${column}`)];
 }
 
 /** Throws E104 if the names are values: the sheet has no header. */

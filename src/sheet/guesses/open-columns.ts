@@ -33,7 +33,8 @@ export function openColumns(columns: readonly string[], inputTypes: readonly Inp
     const open = inputTypes.find(({ name, ask }) => ask !== undefined && isCalled(column, name));
     if (open !== undefined) return [severalFields(column, open, byField)];
     const single = inputTypes.filter(
-      ({ word, also = [] }) => (word !== undefined && nameProper(word) === nameProper(column)) || also.includes(column),
+      ({ word, also = [] }) =>
+        (word !== undefined && nameProper(word) === nameProper(column)) || also.includes(column),
     );
     const [field, ...others] = single;
     if (field === undefined) return [];

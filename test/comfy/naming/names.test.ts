@@ -64,11 +64,15 @@ const reversed = (graph: Nodes): Nodes => Object.fromEntries(Object.entries(grap
 
 describe('the names of a graph', () => {
   it.each(GRAPHS)('%s', (_, graph, names) => {
-    const found = meanings(graph, Object.keys(names));
-    for (const [name, what] of Object.entries(names)) {
-      const expected = what === '?' ? expect.stringMatching(/^\?/) : what?.split('+').toSorted().join('+');
-      expect({ [name]: found[name] }).toEqual({ [name]: expected });
-    }
+    const found = Object.entries(meanings(graph, Object.keys(names))).map(([name, what]) => [
+      name,
+      names[name] === '?' && what?.startsWith('?') === true ? '?' : what,
+    ]);
+    const expected = Object.entries(names).map(([name, what]) => [
+      name,
+      what?.split('+').toSorted().join('+'),
+    ]);
+    expect(found).toEqual(expected);
   });
 
   it.each(GRAPHS)('stay when the nodes have other numbers and another order: %s', (_, graph) => {

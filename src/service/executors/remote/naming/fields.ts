@@ -57,8 +57,10 @@ const claimsOf = (graph: LiveGraph): readonly Claim[] =>
 
 /** Each place once, in the order of their paths, which does not depend on the order of the file. */
 export function distinct(places: readonly Place[]): readonly Place[] {
-  return [...new Map(places.map((place) => [pathOf(place), place])).values()];
+  const byPath = new Map(places.map((place) => [pathOf(place), place]));
+  return [...byPath].toSorted(([a], [b]) => ORDER.compare(a, b)).map(([, place]) => place);
 }
+const ORDER = new Intl.Collator('en', { numeric: true });
 
 export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   const claims = claimsOf(graph);
