@@ -16,6 +16,21 @@ it.each([
   expect(gpusOf({ comfyApi: [text] }).servers).toEqual([{ url: ADDRESS, kind: 'comfy-api', ...more }]);
 });
 
+it.each([
+  ['localhost:8188', { url: 'http://localhost:8188' }],
+  ['192.168.1.5:8188', { url: 'http://192.168.1.5:8188' }],
+  ['gpu-1.lan:8188/comfy', { url: 'http://gpu-1.lan:8188/comfy' }],
+  ['[::1]:8188', { url: 'http://[::1]:8188' }],
+  ['RTX 4090=gpu-1:8188', { url: 'http://gpu-1:8188', gpu: 'RTX 4090' }],
+])('--comfyui %s, which has no scheme, is read as http', (text, more) => {
+  expect(gpusOf({ comfyui: [text] }).servers).toEqual([{ kind: 'comfyui', ...more }]);
+});
+
+it.each(['gpu-1', 'gpu.example.org', '::1:8188', 'ftp://gpu-1:8188', 'a b:8188', '8188'])(
+  '--comfyui %s is refused, because it may mean several addresses or none',
+  (text) => expect(() => gpusOf({ comfyui: [text] })).toThrow(/is no address/),
+);
+
 it.each(['0x', '1001x', '99999999999999999999x'])('--comfy-api %s= has no such number of seats', (seats) => {
   expect(() => gpusOf({ comfyApi: [`${seats}=${ADDRESS}`] })).toThrow(/a server has 1 to 1000/);
 });

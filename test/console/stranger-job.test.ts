@@ -74,6 +74,11 @@ describe('a job is refused in a script that', () => {
       'sends rows to http://theirs',
     ],
     [
+      'sends rows to another machine whose address has no scheme',
+      'comfyui = ["gpu=theirs.example:8188"]',
+      'sends rows to http://theirs',
+    ],
+    [
       'notifies an address',
       'notify = ["https://theirs.example/hook"]',
       'notifies https://theirs.example/hook',
@@ -245,6 +250,7 @@ describe('a file that the user names', () => {
 describe('what a job has without a word', () => {
   it.each([
     'comfyui = ["http://127.0.0.1:8188"]\nworkflow = "wf.json"',
+    'comfyui = ["localhost:8188"]\nworkflow = "wf.json"',
     'notify = ["slack:ops", "https:team"]',
     'grid = ["style=@styles.txt"]',
     'out = "batches"',

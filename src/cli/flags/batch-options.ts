@@ -2,7 +2,7 @@
 
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
-import { isWebAddress } from '../../host/web-address.ts';
+import { isWebAddress, namedServer } from '../../host/web-address.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
@@ -238,7 +238,7 @@ const SEATS_MOST = 1_000;
 
 /** `RTX 4090=http://…`; of a Comfy API also `20x=https://…`, or both: `20x L40S=https://…`. */
 function serverIn(kind: keyof typeof EXAMPLES, text: string) {
-  const [, name = '', url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
+  const { name, url } = namedServer(text);
   const [, seats, gpu] = (kind === 'comfy-api' && /^(\d+)x(?:\s+(.*))?$/.exec(name)) || [];
   return seats === undefined ? { gpu: name, url } : { seats: Number(seats), gpu, url };
 }

@@ -13,6 +13,7 @@ import { isBelow } from '../../host/below.ts';
 import { loadConfig, ownNotes } from '../../host/config.ts';
 import { isThisMachine } from '../../host/proxies.ts';
 import { isTrusted, trust, type Found } from '../../host/trust-notes.ts';
+import { namedServer } from '../../host/web-address.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { readTarget } from '../../options/notify-target.ts';
 import { workflowFileIn } from '../flags/workflow-file.ts';
@@ -121,7 +122,7 @@ const readFrom = (folder: string, file: string | undefined): readonly string[] =
     : [];
 
 function reachOfServers(given: readonly string[], keys: readonly string[], what: string): readonly string[] {
-  const urls = given.map((text) => text.replace(/^[^=/]+=(?=https?:)/, ''));
+  const urls = given.map((text) => namedServer(text).url);
   const away = urls.filter((url) => !isThisMachine(URL.parse(url)?.hostname ?? ''));
   const to = urls.length === 0 ? 'the servers of the command' : urls.map(shownAddress).join(', ');
   return [

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import QuickLRU from 'quick-lru';
 import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
-import { isWebAddress } from '../../../host/web-address.ts';
+import { isWebAddress, withScheme } from '../../../host/web-address.ts';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
@@ -30,7 +30,7 @@ const givenGpusSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({
-        url: z.string().refine(isWebAddress, 'it is no http address'),
+        url: z.string().transform(withScheme).refine(isWebAddress, 'it is no http address'),
         kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
         /** What its GPU is called (default: what the server says). */
         gpu: z.string().min(1).max(60).optional(),
