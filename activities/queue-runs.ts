@@ -130,12 +130,14 @@ function requestFor(
   row: SheetRow | undefined,
 ): QueueRequest {
   if (row === undefined) throw new Error(`place ${place} is in no page`);
-  const { batch, mark } = file;
+  const { batch, mark, servers, timeLimitMs } = file;
   const receiver = file.webhooks ? webhooks.receiver(file) : undefined;
   return {
     deploymentId: file.deployment.id,
     inputs: row.inputs,
     gpu: gpu ?? row.gpu,
+    servers,
+    runTimeoutSeconds: timeLimitMs === undefined ? undefined : timeLimitMs / 1_000,
     webhook: webhookUrl({ batch, mark, place, attempt }, webhooks.secret, receiver),
   };
 }

@@ -36,12 +36,28 @@ export async function createParams(
   const services = openServices(config, openTransport(CONNECTIONS));
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
-  const found = await findDeployment(service, request.deployment);
+  const { servers, timeLimitMs } = request.settings;
+  const found = await findDeployment(service, request.deployment, servers);
+  refuseNotOwn(found, request.settings);
   const facts = await serviceFacts(service, meant, found.id);
   refuseTooSoon(request.settings, facts.timing ?? DEFAULT_TIMING);
-  const deployment = usableDeployment(found, request.settings);
+  const limited = timeLimitMs === undefined ? found : { ...found, runTimeoutSeconds: timeLimitMs / 1_000 };
+  const deployment = usableDeployment(limited, request.settings);
   const options = withInputNames(request.options, deployment.inputTypes);
   return { ...request, options, copy, deployment, service: facts, out: config.out };
+}
+
+/** Throws E602 for settings that only GPUs of the user's own obey. */
+function refuseNotOwn({ servers, name, id }: Deployment, settings: Settings): void {
+  if (servers !== undefined) return;
+  const what = `${name ?? id} does not run on GPUs of your own`;
+  if (settings.timeLimitMs !== undefined)
+    throw problem('E602', {
+      what: `--time-limit: ${what}, so its service decides when a run has taken too long`,
+      hint: 'to cancel a run that makes no progress, give --run-timeout instead',
+    });
+  if (settings.servers !== undefined)
+    throw problem('E602', { what: `servers: ${what}`, hint: 'leave out its servers' });
 }
 
 /** Checks the API version before anything is bought or created. Throws E307 and E308. */

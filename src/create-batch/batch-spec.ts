@@ -57,6 +57,10 @@ export type Settings = Omit<OptionalLimits, 'adaptive'> & {
   readonly webhooks: boolean;
   readonly canary?: Canary;
   readonly reserve?: 'p99';
+  /** For how long a run on a GPU of the user's own may execute. */
+  readonly timeLimitMs?: number;
+  /** The only GPU servers of the user's own that may run the rows. */
+  readonly servers?: readonly string[];
   /** The template of the names of output files, such as `{sku}-{seed}`. */
   readonly outputName?: string;
 };
@@ -96,7 +100,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
   const { copy, deployment, service } = spec;
   const { folders = [], claimed = [] } = copy.beside ?? {};
   const [folder] = [...folders, ...claimed];
-  const { inputTypes: _, ...known } = deployment;
+  const { inputTypes: _, servers: __, ...known } = deployment;
   return {
     format: 2,
     ...identity,
@@ -135,7 +139,15 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
 
 type FileSettings = Pick<
   BatchFile,
-  'concurrency' | 'retries' | 'reserve' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
+  | 'concurrency'
+  | 'retries'
+  | 'reserve'
+  | 'unconfirmed'
+  | 'deadlines'
+  | 'webhooks'
+  | 'timeLimitMs'
+  | 'servers'
+  | keyof OptionalLimits
 >;
 
 function settingsOf({ settings, deployment, service, options }: BatchSpec): FileSettings {
@@ -153,7 +165,11 @@ function settingsOf({ settings, deployment, service, options }: BatchSpec): File
     retries,
     unconfirmed: rule,
     ...optionalLimits({ ...limits, ...(adaptive ? { adaptive: start } : {}) }),
-    ...(settings.reserve === undefined ? {} : { reserve: settings.reserve }),
+    ...definedOnly({
+      reserve: settings.reserve,
+      timeLimitMs: settings.timeLimitMs,
+      servers: settings.servers && [...settings.servers],
+    }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

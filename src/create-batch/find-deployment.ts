@@ -10,14 +10,19 @@ import type { BatchFile } from '../store/batch-file.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The deployment as the service describes it. Throws E302 for no or several matches, E303 if there is no list. */
-export async function findDeployment(service: RunService, wanted: string): Promise<Deployment> {
-  if (UUID.test(wanted)) return byId(service, wanted.toLowerCase());
+/** The deployment as the service describes it, if only these servers may run it. Throws E302 for no or several matches, E303 if there is no list. */
+export async function findDeployment(
+  service: RunService,
+  wanted: string,
+  servers?: readonly string[],
+): Promise<Deployment> {
+  if (UUID.test(wanted)) return byId(service, wanted.toLowerCase(), servers);
   const all = await service.listDeployments();
   if (all === undefined) throw problem('E303', { wanted, base: service.base });
   const named = all.filter(({ name }) => name === wanted);
   const [only] = named;
-  if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;
+  if (only !== undefined && named.length === 1)
+    return (await service.getDeployment(only.id, servers)) ?? only;
   const isAmbiguous = named.length > 1;
   const known = isAmbiguous ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
   const near = isAmbiguous ? undefined : nearest(wanted, known);
@@ -29,8 +34,8 @@ export async function findDeployment(service: RunService, wanted: string): Promi
 }
 
 /** If the service does not describe deployments, Queue Run will check the id. */
-async function byId(service: RunService, id: string): Promise<Deployment> {
-  const found = await service.getDeployment(id);
+async function byId(service: RunService, id: string, servers?: readonly string[]): Promise<Deployment> {
+  const found = await service.getDeployment(id, servers);
   if (found !== undefined) return found;
   const all = await service.listDeployments();
   if (all === undefined) return unknownDeployment(id);
@@ -46,6 +51,7 @@ const unknownDeployment = (id: string): Deployment => ({
   concurrencyLimit: undefined,
   runTimeoutSeconds: undefined,
   inputTypes: undefined,
+  servers: undefined,
 });
 
 /** The inputs of the deployment of a batch, as its service declares them now; a local one has to run. */

@@ -90,11 +90,14 @@ export function limitChangeOf(given: Given): LimitChange {
 /** `asks`: whether the batch waits for its user also after a canary whose rows all succeeded. */
 export function settingsOf(given: Given, asks = false): Settings {
   const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = given;
+  const { timeLimit: timeLimitMs, servers } = given;
   return {
     ...withoutNone(limitChangeOf(given)),
     ...definedOnly({
       unconfirmed,
       outputName,
+      timeLimitMs,
+      servers: servers?.length === 0 ? undefined : servers,
       canary: canary === undefined ? canary : { rows: canary, asks },
     }),
     deadlines: definedOnly({ queueMs: queueTimeout, runMs: runTimeout }),

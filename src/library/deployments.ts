@@ -51,8 +51,8 @@ export class Deployments {
    * Makes deployments of ComfyUI workflows that GPU servers of your own run, by the local run service: name them with
    * `service: 'local'`. They are kept. Throws E602 for a workflow that cannot run, and E614 if no server answers.
    */
-  add(gpus: GivenGpus & Abortable): Promise<readonly { readonly id: string; readonly name: string }[]> {
-    return addOwnGpus(this.#servers, gpus);
+  async add(gpus: GivenGpus & Abortable): Promise<readonly { readonly id: string; readonly name: string }[]> {
+    return (await addOwnGpus(this.#servers, gpus)).deployments;
   }
 
   async #service(): Promise<Spoken> {

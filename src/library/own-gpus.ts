@@ -38,9 +38,33 @@ export type GivenGpus = {
   }[];
 };
 
-const addedSchema = z.array(
-  z.object({ id: z.string(), name: z.string(), notes: z.array(z.string()).default([]) }),
+const addedSchema = z.object({
+  deployments: z.array(
+    z.object({ id: z.string(), name: z.string(), notes: z.array(z.string()).default([]) }),
+  ),
+  /** The addresses under which the servers are kept. */
+  servers: z.array(z.string()),
+});
+type AddedGpus = {
+  readonly deployments: readonly { readonly id: string; readonly name: string }[];
+  readonly servers: readonly string[];
+};
+
+const knownSchema = z.array(
+  z.object({
+    url: z.string(),
+    kind: z.enum(['comfyui', 'comfy-api']),
+    gpu: z.string().nullable(),
+    /** Other addresses that lead to it. */
+    also: z.array(z.string()),
+    /** How many runs it has now. */
+    runs: z.number(),
+    /** Why it takes no runs now; null if it does. */
+    away: z.string().nullable(),
+  }),
 );
+export type KnownServer = z.output<typeof knownSchema>[number];
+
 const refusedSchema = z.object({
   code: z.string().optional(),
   detail: z.string(),
@@ -51,22 +75,36 @@ const refusedSchema = z.object({
 export async function addOwnGpus(
   servers: Servers,
   given: GivenGpus & { readonly keeps?: boolean },
-): Promise<readonly { readonly id: string; readonly name: string }[]> {
+): Promise<AddedGpus> {
+  const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', given));
+  for (const note of deployments.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
+  return { deployments: deployments.map(({ id, name }) => ({ id, name })), servers: urls };
+}
+
+/** The GPU servers that the local run service knows. */
+export const knownServers = async (servers: Servers): Promise<readonly KnownServer[]> =>
+  knownSchema.parse(await control(servers, 'servers'));
+
+/** Forgets a GPU server, or puts another known one in its place. Returns those that are left. Throws E602 if runs need it. */
+export const forgetServer = async (
+  servers: Servers,
+  forget: string,
+  instead?: string,
+): Promise<readonly KnownServer[]> =>
+  knownSchema.parse(await control(servers, 'servers', { forget, ...definedOnly({ instead }) }));
+
+/** Asks the local run service, which is started if need be. A POST with a body, a GET without. */
+async function control(servers: Servers, path: string, given?: object): Promise<unknown> {
   await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
-  const answer = await fetchOutside(`${new URL(service.base).origin}/control/gpus`, {
-    method: 'POST',
+  const answer = await fetchOutside(`${new URL(service.base).origin}/control/${path}`, {
     headers: { authorization: `Bearer ${service.key.value}`, 'content-type': 'application/json' },
-    body: JSON.stringify(given),
+    ...(given !== undefined && { method: 'POST', body: JSON.stringify(given) }),
     ...definedOnly({ signal: callSignal() }),
   });
   const body = jsonIn(await answer.text());
-  if (answer.ok) {
-    const added = addedSchema.parse(body);
-    for (const note of added.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
-    return added.map(({ id, name }) => ({ id, name }));
-  }
+  if (answer.ok) return body;
   const unread = { detail: `the local run service answered ${answer.status}` };
   const { code, detail, hint } = refusedSchema.catch(unread).parse(body);
   if (code === 'E614') throw new RunsheetError('E614', detail, { exit: EXIT.unreachable, hint });

@@ -103,6 +103,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly queueTimeout?: Duration;
   /** Cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min). */
   readonly runTimeout?: Duration;
+  /** End a run on GPUs of your own after this long, such as 3h (default: 1h, or what a deployments file says). */
+  readonly timeLimit?: Duration;
   /** Send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0). */
   readonly canary?: number;
   /** Start although all rows are forecast to cost more than `maxCost`: the batch pauses when that is spent (default: asked). */
@@ -139,6 +141,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly outputName?: string;
   /** Poll the runs instead of using webhooks. */
   readonly poll?: boolean;
+  /** The only GPU servers of your own that may run the rows (default: all that the local run service knows). */
+  readonly servers?: readonly string[];
   /** Guesses about the sheet that could spend money wrongly: refuse them, or accept them (default: refuse). */
   readonly guess?: 'refuse' | 'accept';
   /** Rows that earlier batches have done: refuse the sheet, reuse their results and run only the others, or run all of them again (default: refuse). */

@@ -61,6 +61,14 @@ export const OPTIONS = {
     help: 'cancel a run that made no progress for this long, such as 30m',
     usual: "the deployment's limit + 5 min",
   },
+  timeLimit: {
+    kind: timeout,
+    kept: 'timeLimitMs',
+    scope: 'own',
+    group: 'failures',
+    help: 'end a run on GPUs of your own after this long, such as 3h',
+    usual: '1h, or what a deployments file says',
+  },
   canary: {
     kind: count(1, CANARY_ROWS_MAX),
     scope: 'own',
@@ -200,6 +208,14 @@ export const OPTIONS = {
   },
   ...READING,
   poll: { kind: flag, scope: 'own', group: 'service', help: 'poll the runs instead of using webhooks' },
+  servers: {
+    kind: texts('url', 'http://gpu-1:8188'),
+    scope: 'own',
+    group: 'service',
+    help: 'the only GPU servers of your own that may run the rows',
+    usual: 'all that the local run service knows',
+    not: ['command'],
+  },
   guess: {
     kind: choice(['refuse', 'accept']),
     scope: 'request',

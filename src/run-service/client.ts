@@ -55,8 +55,8 @@ export interface RunService {
   ): Promise<readonly Run[] | undefined>;
   /** undefined if the service does not list deployments. */
   listDeployments(): Promise<readonly Deployment[] | undefined>;
-  /** undefined if the service does not have the deployment, or cannot show deployments. */
-  getDeployment(id: string): Promise<Deployment | undefined>;
+  /** undefined if the service does not have the deployment, or cannot show deployments. `servers`: the only ones that may run it. */
+  getDeployment(id: string, servers?: readonly string[]): Promise<Deployment | undefined>;
   /** US dollars per second by GPU; undefined if the service does not publish prices. */
   getPrices(deploymentId?: string): Promise<Readonly<Record<string, number>> | undefined>;
   /** The service's recommended intervals; undefined if it does not publish them. */
@@ -88,8 +88,9 @@ export function connectRunService(at: ServiceConnection): RunService {
         runListSchema,
       ),
     listDeployments: () => readOptional('/deployments', deploymentListSchema),
-    getDeployment: async (id) => {
-      const path = `/deployment/${id}`;
+    getDeployment: async (id, servers = []) => {
+      const among = servers.length === 0 ? '' : `?servers=${encodeURIComponent(servers.join(' '))}`;
+      const path = `/deployment/${id}${among}`;
       const answer = await ask('GET', path);
       return isAbsentDeployment(answer) ? undefined : readAs(at, path, answer, deploymentSchema);
     },

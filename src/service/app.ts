@@ -147,15 +147,23 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
   route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
     try {
       const added = await service.gpus.add(JSON.parse(typeof request.body === 'string' ? request.body : ''));
-      return await reply.send(added.map(({ id, name, notes }) => ({ id, name, notes })));
+      const deployments = added.deployments.map(({ id, name, notes }) => ({ id, name, notes }));
+      return await reply.send({ deployments, servers: added.servers });
     } catch (error) {
-      if (error instanceof RunsheetError) {
-        const { code, message, hint } = error;
-        return reply.code(422).send({ detail: message, code, hint });
+      return refusedControl(reply, error);
+    }
+  });
+
+  route(app, ['GET', 'POST'], `${CONTROL}/servers`, async (request, reply) => {
+    const { known } = service.gpus;
+    try {
+      if (request.method === 'POST') {
+        const { forget, instead } = forgottenSchema.parse(JSON.parse(String(request.body)));
+        await known.forget(forget, instead);
       }
-      if (error instanceof SyntaxError || error instanceof z.ZodError)
-        return reply.code(422).send({ detail: error.message });
-      throw error;
+      return await reply.send(known.list());
+    } catch (error) {
+      return refusedControl(reply, error);
     }
   });
 
@@ -167,6 +175,18 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
   route(app, ['GET'], `${CONTROL}/ledger`, (_request, reply): FastifyReply =>
     reply.send({ ...service.stats(), sold: service.database.sold(), runs: service.database.byStatus() }),
   );
+}
+
+const forgottenSchema = z.strictObject({ forget: z.string(), instead: z.string().optional() });
+
+function refusedControl(reply: FastifyReply, error: unknown): FastifyReply {
+  if (error instanceof RunsheetError) {
+    const { code, message, hint } = error;
+    return reply.code(422).send({ detail: message, code, hint });
+  }
+  if (error instanceof SyntaxError || error instanceof z.ZodError)
+    return reply.code(422).send({ detail: error.message });
+  throw error;
 }
 
 /** Sets the rates; returns why they were refused, undefined on success. */

@@ -28,7 +28,9 @@ const SCHEMA = `
     owner TEXT NOT NULL DEFAULT 'user_local',
     faults TEXT NOT NULL DEFAULT '',
     lostMs INTEGER NOT NULL DEFAULT 0,
-    lostRuns INTEGER NOT NULL DEFAULT 0
+    lostRuns INTEGER NOT NULL DEFAULT 0,
+    servers TEXT NOT NULL DEFAULT '',
+    timeLimitMs INTEGER
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
   CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
@@ -45,12 +47,13 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS server (
     url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT, seats INTEGER
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS serverName (name TEXT PRIMARY KEY, url TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS service (id TEXT NOT NULL) STRICT;
   INSERT INTO service SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM service);
 `;
 
-const FORMAT = 10;
+const FORMAT = 11;
 
 /** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {
@@ -107,6 +110,10 @@ const STEPS: Readonly<Record<number, (db: DatabaseSync, file: string) => void>> 
       INSERT INTO upload SELECT id, owner, name, type, length(bytes), uploadedMs FROM uploadBefore;
       DROP TABLE uploadBefore`);
   },
+  10: (db) =>
+    db.exec(`
+      ALTER TABLE run ADD COLUMN servers TEXT NOT NULL DEFAULT '';
+      ALTER TABLE run ADD COLUMN timeLimitMs INTEGER`),
 };
 
 class OtherFormat extends Error {

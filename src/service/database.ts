@@ -8,7 +8,17 @@ import { openFile } from './database-file.ts';
 /** A stored run. Times are milliseconds since 1970. */
 export type NewRun = Pick<
   RunRow,
-  'id' | 'deploymentId' | 'inputs' | 'gpu' | 'webhook' | 'intermediate' | 'createdMs' | 'owner' | 'faults'
+  | 'id'
+  | 'deploymentId'
+  | 'inputs'
+  | 'gpu'
+  | 'webhook'
+  | 'intermediate'
+  | 'createdMs'
+  | 'owner'
+  | 'faults'
+  | 'servers'
+  | 'timeLimitMs'
 >;
 
 /** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
@@ -110,7 +120,7 @@ export function openDatabase(file: string) {
     alive: () =>
       rows<LiveRow>(sql.all`
         SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-          owner, faults, lostMs, lostRuns, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`),
+          owner, faults, lostMs, lostRuns, queuedMs, startedMs, state, servers, timeLimitMs FROM run WHERE endedMs IS NULL ORDER BY number`),
     dashboardRuns: dashboardQuery(sql),
     deliveriesOf: (run: number) =>
       rows<DeliveryRow>(sql.all`SELECT * FROM delivery WHERE run = ${run} ORDER BY rowid`),
@@ -158,9 +168,11 @@ function writersOf(sql: Statements, begin: () => void) {
     insert: ({ id, deploymentId, inputs, gpu, webhook, ...run }: NewRun, place: number): number =>
       Number(
         write`
-          INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, owner, faults)
+          INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, owner, faults,
+            servers, timeLimitMs)
           VALUES (${id}, ${deploymentId}, ${place}, ${inputs}, ${gpu}, ${webhook}, ${run.intermediate}, 'not-started',
-            ${run.createdMs}, ${run.createdMs}, ${run.owner}, ${run.faults})`.lastInsertRowid,
+            ${run.createdMs}, ${run.createdMs}, ${run.owner}, ${run.faults}, ${run.servers}, ${run.timeLimitMs})`
+          .lastInsertRowid,
       ),
     /** Whether its status has changed: a run that moves from one queue to another is queued as before. */
     took(number: number, { place, state, queuedMs, atMs, gpu }: Taken): boolean {
@@ -225,6 +237,19 @@ const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
     void sql.run`
       INSERT INTO server (url, kind, gpu, headersFile, seats) VALUES (${url}, ${kind}, ${gpu}, ${headersFile}, ${seats})
       ON CONFLICT DO UPDATE SET gpu = excluded.gpu, headersFile = excluded.headersFile, seats = excluded.seats`,
+  forgetServer(url: string): void {
+    void sql.run`DELETE FROM server WHERE url = ${url}`;
+    void sql.run`DELETE FROM serverName WHERE url = ${url}`;
+  },
+  /** The addresses of servers that are kept under another one. */
+  serverNames: () =>
+    new Map(
+      rows<{ name: string; url: string }>(sql.all`SELECT name, url FROM serverName`).map(
+        ({ name, url }) => [name, url] as const,
+      ),
+    ),
+  nameServer: (name: string, url: string): void =>
+    void sql.run`INSERT OR REPLACE INTO serverName VALUES (${name}, ${url})`,
   workflows: () =>
     rows<{ json: string }>(sql.all`SELECT json FROM workflow ORDER BY place`).map(({ json }) => json),
   keepWorkflow: (id: string, json: string): void =>
@@ -304,4 +329,8 @@ export type RunRow = {
   readonly lostMs: number;
   /** How often it was executed in such a place. */
   readonly lostRuns: number;
+  /** The addresses of the servers that may execute it, separated by spaces; empty: any server may. */
+  readonly servers: string;
+  /** For how long it may execute, if its request says so. */
+  readonly timeLimitMs: number | null;
 };

@@ -68,6 +68,8 @@ export type Deployment = Pick<
   'id' | 'name' | 'concurrencyLimit' | 'runTimeoutSeconds' | 'inputTypes' | 'machineVersion' | 'machineType'
 > & {
   readonly gpu: string;
+  /** The servers of the user's own that may execute its runs. */
+  readonly servers?: readonly { readonly url: string; readonly gpu: string | null }[];
   /** Whether its runs are executed on the user's own GPUs. */
   readonly isReal?: true;
 };
@@ -207,6 +209,7 @@ export function shownDeployment(spec: Deployment, owner: string): Shown<typeof d
     gpu: spec.gpu,
     concurrency_limit: spec.concurrencyLimit,
     run_timeout: spec.runTimeoutSeconds,
+    ...(spec.servers && { servers: [...spec.servers] }),
     input_types:
       spec.inputTypes?.map((input) => ({
         input_id: input.name,

@@ -171,6 +171,10 @@ const schema = z.object({
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What is reserved for an attempt instead of its highest cost. */
   reserve: z.literal('p99').exactOptional(),
+  /** For how long a run on a GPU of the user's own may execute; absent: as long as its deployment says. */
+  timeLimitMs: waitMs.exactOptional(),
+  /** The only GPU servers of the user's own that may run the rows; absent: all that its service knows. */
+  servers: z.array(z.string()).exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */

@@ -94,10 +94,11 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       files: new KeptFiles(freshFolder()),
       putFiles: () => Promise.resolve(new Map()),
       isOver: () => false,
+      keptUnder: (url) => url,
       timing: { ...TIMING, pollOnlyMs: 1, lateMs: 1, ...timing },
       say: () => undefined,
     });
-    remote.addServer('gpu', undefined, open());
+    remote.addServer({ name: 'gpu', url: 'http://gpu', backend: open() });
     remote.addWorkflow(WORKFLOW);
     onTestFinished(() => remote.close());
     return remote;
@@ -126,6 +127,8 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
         faults: '',
         lostMs: 0,
         lostRuns: 0,
+        servers: '',
+        timeLimitMs: null,
       };
       rows.set(run.id, run);
       remote.accept(run);

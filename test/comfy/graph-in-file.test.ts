@@ -18,7 +18,7 @@ async function sentFrom(content: unknown, at = '') {
   const gpu = await openStandIn();
   const own = await OwnService.of([]);
   const given = { servers: [{ url: gpu.url }], workflows: [workflowIn(`${path}${at}`)] };
-  const [added] = await own.service.addGpus(given);
+  const [added] = (await own.service.addGpus(given)).deployments;
   own.deployment = added?.id ?? '';
   const id = await own.queue({ prompt: 'an owl' });
   await own.until(id);

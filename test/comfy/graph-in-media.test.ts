@@ -71,7 +71,9 @@ describe.each(FORMATS)('%s', (_, name, content) => {
     const gpu = await openStandIn();
     const own = await OwnService.of([]);
     const path = fileOf(name, content);
-    const [added] = await own.service.addGpus({ servers: [{ url: gpu.url }], workflows: [workflowIn(path)] });
+    const [added] = (
+      await own.service.addGpus({ servers: [{ url: gpu.url }], workflows: [workflowIn(path)] })
+    ).deployments;
     expect(added).toMatchObject({
       name: name.replace(/\.\w+$/, ''),
       notes: [`workflow of ${path}: 3 nodes`],

@@ -24,8 +24,8 @@ function requestsAt(gpu: ComfyStandIn): readonly IncomingHttpHeaders[] {
 }
 
 const look = async (own: OwnService, given: object) => {
-  const [looked] = await own.service.addGpus({ ...given, keeps: false });
-  return looked?.deployment;
+  const { deployments } = await own.service.addGpus({ ...given, keeps: false });
+  return deployments[0]?.deployment;
 };
 const given = (url: string, more: object = {}) => ({
   servers: [{ url, ...more }],

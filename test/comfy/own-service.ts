@@ -143,7 +143,9 @@ export class OwnService implements AsyncDisposable {
 
   /** `inputs`: by names of the user. */
   async add(servers: readonly Server[], graph: Graph, inputs?: Inputs): Promise<string> {
-    const [added] = await this.service.addGpus({
+    const {
+      deployments: [added],
+    } = await this.service.addGpus({
       servers: servers.map(({ url, kind, headersFile, seats }) => ({
         url,
         ...(seats !== undefined && { seats }),
@@ -184,7 +186,14 @@ export class OwnService implements AsyncDisposable {
     return { status: answer.status, json: await answer.json() };
   }
 
-  async queue(inputs: object, more: { readonly webhook?: string } = {}): Promise<string> {
+  async queue(
+    inputs: object,
+    more: {
+      readonly webhook?: string;
+      readonly servers?: readonly string[];
+      readonly run_timeout?: number;
+    } = {},
+  ): Promise<string> {
     const { json } = await this.ask('POST', '/run/deployment/queue', {
       deployment_id: this.deployment,
       inputs,
@@ -200,6 +209,15 @@ export class OwnService implements AsyncDisposable {
     const headers = { authorization: 'Bearer key' };
     const answer = await fetch(`${this.service.url}/api/file/upload`, { method: 'POST', headers, body });
     return ((await answer.json()) as { readonly file_url: string }).file_url;
+  }
+
+  /** Asks what only the owner of the service may ask; a POST with a body. */
+  async control(path: string, body?: object): Promise<{ readonly status: number; readonly json: unknown }> {
+    const answer = await fetch(`${this.service.url}/control/${path}`, {
+      headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, json: await answer.json() };
   }
 
   async run(id: string): Promise<Run> {

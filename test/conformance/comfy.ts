@@ -64,7 +64,7 @@ export async function openComfy(flavour: Flavour, patienceMs: number): Promise<S
     servers: standIns.map(({ url }) => ({ url, gpu: 'RTX4090' })),
     workflows: KINDS.map(workflowOf),
   });
-  const [usual = '', long = '', full = '', failing = '', hasty = ''] = added.map(({ id }) => id);
+  const [usual = '', long = '', full = '', failing = '', hasty = ''] = added.deployments.map(({ id }) => id);
   const close = async (): Promise<void> => {
     await service.close();
     await Promise.all(standIns.map((one) => one.kill()));

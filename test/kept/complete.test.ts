@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/service/database.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { KINDS } from './kinds.ts';
 import { PASSING, READERS } from './readers.ts';
-import { COLUMNS } from './service-kinds.ts';
+import { COLUMNS } from './columns.ts';
 
 const NAMES = new Set(KINDS.map(({ name }) => name));
 /** The two that parse. */

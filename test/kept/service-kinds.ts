@@ -61,6 +61,8 @@ const run = recordOf<NewRun>({
   createdMs: ms,
   owner: text,
   faults: text,
+  servers: text,
+  timeLimitMs: fc.option(count),
 });
 
 const SOME_RUN: NewRun = {
@@ -73,6 +75,8 @@ const SOME_RUN: NewRun = {
   createdMs: 1,
   owner: 'ann',
   faults: '',
+  servers: '',
+  timeLimitMs: null,
 };
 type RunProgress = {
   readonly [
@@ -232,9 +236,11 @@ export const SERVICE_KINDS = [
         folder,
         (database) => database.insert(one),
         (database) => {
-          const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, owner, faults } =
+          const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, ...own } =
             database.find(one.id) ?? one;
-          return { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, owner, faults };
+          const { owner, faults, servers, timeLimitMs } = own;
+          const request = { inputs, gpu, webhook, intermediate, servers, timeLimitMs };
+          return { id, deploymentId, ...request, createdMs, owner, faults };
         },
       ),
   }),
@@ -294,6 +300,16 @@ export const SERVICE_KINDS = [
         folder,
         (database) => database.keepServer(one),
         (database) => ({ ...database.servers()[0] }) as ServerRow,
+      ),
+  }),
+  kind<readonly [string, string]>({
+    name: 'other address of a server',
+    made: fc.tuple(text, text),
+    restored: ([address, url], folder) =>
+      through(
+        folder,
+        (database) => database.nameServer(address, url),
+        (database) => [...database.serverNames()][0] ?? ['', ''],
       ),
   }),
   kind<Workflow>({
@@ -366,38 +382,3 @@ export const SERVICE_KINDS = [
     },
   }),
 ];
-
-/** The tables of the database, and which kind has their columns. */
-export const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  run: {
-    run: [
-      'number',
-      'id',
-      'deploymentId',
-      'place',
-      'inputs',
-      'gpu',
-      'webhook',
-      'intermediate',
-      'createdMs',
-      'owner',
-      'faults',
-    ],
-    'progress of a run': [
-      'status',
-      'updatedMs',
-      'endedMs',
-      'containerId',
-      'queuedMs',
-      'startedMs',
-      'lostMs',
-      'lostRuns',
-    ],
-    'run.state of own GPUs': ['state'],
-  },
-  delivery: { delivery: ['run', 'atMs', 'method', 'outcome', 'tookMs', 'body'] },
-  upload: { upload: ['id', 'owner', 'name', 'type', 'bytes', 'uploadedMs'] },
-  server: { server: ['url', 'kind', 'gpu', 'headersFile', 'seats'] },
-  workflow: { workflow: ['id', 'json', 'place'] },
-  service: { 'id of the service': ['id'] },
-};

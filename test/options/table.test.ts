@@ -9,6 +9,7 @@ it('a flag is repeated if each of its values is one of several', () => {
     'grid',
     'map',
     'notify',
+    'servers',
     'set',
     'split',
     'type',

@@ -21,6 +21,8 @@ const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   createdMs: 1,
   owner,
   faults: '',
+  servers: '',
+  timeLimitMs: null,
 });
 
 /** A file as it was before a run could be executed again. */
@@ -188,9 +190,11 @@ it('a service whose database fails stops its clock and accepts no more runs', as
     webhookIntermediateStatus: false,
     gpu: undefined,
     flags: [],
+    servers: [],
+    runTimeoutSeconds: undefined,
   };
   service.database.close();
-  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('database');
-  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('the service has stopped');
+  await expect(service.runs.accept(order, spec, { owner: 'me' })).rejects.toThrow('database');
+  await expect(service.runs.accept(order, spec, { owner: 'me' })).rejects.toThrow('the service has stopped');
   expect(events).toEqual(['broken']);
 });

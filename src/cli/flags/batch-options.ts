@@ -157,19 +157,23 @@ const givenOf = (flags: Partial<OptionFlags>): Given =>
 export const readingOf = (flags: SheetFlags): Reading => keptIn('reading', givenOf(flags));
 
 /** What flags ask for. `asks`: whether the batch waits for its user after a canary. */
-export const requestOf = (config: Config, flags: SheetFlags, asks = false): BatchRequest =>
-  requestFrom(givenOf(flags), {
-    service: meantService(config, flags),
-    asks,
-    reuse: flags.again ? 'again' : flags.reuse ? 'reuse' : 'refuse',
-  });
+export const requestOf = (config: Config, flags: SheetFlags & ServersOfBatch, asks = false): BatchRequest =>
+  requestFrom(
+    { ...givenOf(flags), ...definedOnly({ servers: flags.servers }) },
+    {
+      service: meantService(config, flags),
+      asks,
+      reuse: flags.again ? 'again' : flags.reuse ? 'reuse' : 'refuse',
+    },
+  );
 
 export const limitsOf = (flags: Partial<LimitFlags>): LimitChange => limitChangeOf(givenOf(flags));
 
 export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', givenOf(flags));
 
 /** `asks`: whether the batch waits for its user after a canary. */
-export const settingsOf = (flags: SheetFlags, asks = false): Settings => settingsFrom(givenOf(flags), asks);
+export const settingsOf = (flags: SheetFlags & ServersOfBatch, asks = false): Settings =>
+  settingsFrom({ ...givenOf(flags), ...definedOnly({ servers: flags.servers }) }, asks);
 
 /** How the columns of a sheet become inputs: each flag, what it gives, and the name under which a batch keeps it. */
 export function mappingOf(flags: SheetFlags) {
@@ -182,6 +186,9 @@ export function mappingOf(flags: SheetFlags) {
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
   sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as Given['set'] & {} }).set;
+
+/** The addresses of the servers that flags name, once the local run service knows them. */
+export type ServersOfBatch = { readonly servers?: readonly string[] };
 
 type GivenServers = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile'> & {
   readonly workflow?: string | readonly string[];
@@ -246,9 +253,15 @@ function serverIn(kind: keyof typeof EXAMPLES, text: string) {
 /** The flags with the deployment that they mean, once the local run service has it; as they are if they name no GPUs. */
 export async function withOwnGpus<
   F extends GivenServers & { readonly local: boolean; readonly deployment?: string },
->(servers: Servers, flags: F, keeps = true): Promise<F> {
+>(servers: Servers, flags: F, keeps = true): Promise<F & ServersOfBatch> {
   if (!namesGpus(flags)) return flags;
   const { addOwnGpus } = await import('../../library/own-gpus.ts');
-  const [added] = await addOwnGpus(servers, { ...gpusOf(flags), keeps });
-  return { ...flags, local: true, ...(added && { deployment: added.id }) };
+  const { deployments, servers: urls } = await addOwnGpus(servers, { ...gpusOf(flags), keeps });
+  const [added] = deployments;
+  return {
+    ...flags,
+    local: true,
+    ...(added && { deployment: added.id }),
+    ...(urls.length > 0 && { servers: urls }),
+  };
 }

@@ -118,8 +118,8 @@ async function addGiven(
   others: GivenGpus['workflows'],
   printer: Printer,
 ): Promise<void> {
-  const added = await running.addGpus({ ...given, workflows: [...others, ...given.workflows] });
-  for (const note of added.flatMap(({ notes }) => notes)) printer.notice(note);
+  const { deployments } = await running.addGpus({ ...given, workflows: [...others, ...given.workflows] });
+  for (const note of deployments.flatMap(({ notes }) => notes)) printer.notice(note);
 }
 
 function tokensOf({ token, tokenFile }: Flags): readonly string[] {

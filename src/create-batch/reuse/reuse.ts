@@ -124,11 +124,13 @@ export const inOneOrder = ({ drop, ...options }: SheetOptions): string =>
 
 /** The flags that differ from the batch's settings, with the batch's values. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
-  const { unconfirmed, deadlines, webhooks, canary } = settings;
+  const { unconfirmed, deadlines, webhooks, canary, servers } = settings;
   const compared = [
     ['--unconfirmed', unconfirmed && flagValueOf(unconfirmed), flagValueOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
+    ['--time-limit', secondsOf(settings.timeLimitMs), secondsOf(file.timeLimitMs)],
+    ['--comfyui', servers && sortedText(servers), sortedText(file.servers ?? [])],
     ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
     ['--reserve', settings.reserve, file.reserve ?? 'most'],
     ['--output-name', settings.outputName, file.sheet.outputName],
@@ -138,6 +140,9 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     .filter(([, given, has]) => given !== undefined && given !== has)
     .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
 }
+
+const sortedText = (texts: readonly string[]): string | undefined =>
+  texts.length === 0 ? undefined : texts.toSorted().join(', ');
 
 /** A rule as a value of --unconfirmed. */
 const flagValueOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>

@@ -61,6 +61,8 @@ export const deploymentSchema = z
     concurrency_limit: number,
     run_timeout: number,
     input_types: z.array(inputTypeWire).nullish(),
+    /** Only the run service of this package sends it, for GPUs of the user's own. */
+    servers: z.array(z.looseObject({ url: z.string(), gpu: text })).nullish(),
   })
   .transform((wire) => ({
     id: wire.id,
@@ -71,6 +73,7 @@ export const deploymentSchema = z
     concurrencyLimit: wire.concurrency_limit ?? undefined,
     runTimeoutSeconds: wire.run_timeout ?? undefined,
     inputTypes: wire.input_types ?? undefined,
+    servers: wire.servers?.map(({ url, gpu }) => ({ url, gpu: gpu ?? undefined })),
   }));
 export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);

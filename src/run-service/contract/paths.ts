@@ -84,6 +84,11 @@ export const lightRunsQuerySchema = z
     offset: wire.offset,
   }));
 
+/** The servers of the user's own that may execute its runs, separated by spaces; only the run service of this package reads them. */
+export const deploymentQuerySchema = z
+  .object({ servers: word })
+  .transform((wire) => ({ servers: wire.servers?.split(' ').filter(Boolean) ?? [] }));
+
 export const streamLogsQuerySchema = z
   .object({ run_id: uuid, log_level: word })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));

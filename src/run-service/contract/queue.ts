@@ -11,6 +11,9 @@ export type QueueRequest = {
   readonly webhook: string | undefined;
   readonly gpu?: string | undefined;
   readonly flags?: readonly string[];
+  /** The servers that may execute the run, and for how long it may execute. Only the run service of this package reads them. */
+  readonly servers?: readonly string[] | undefined;
+  readonly runTimeoutSeconds?: number | undefined;
 };
 
 export const queueToWire = (request: QueueRequest): object => ({
@@ -19,6 +22,8 @@ export const queueToWire = (request: QueueRequest): object => ({
   webhook: request.webhook,
   gpu: request.gpu,
   flags: request.flags,
+  servers: request.servers,
+  run_timeout: request.runTimeoutSeconds,
 });
 
 export const queueAnswerSchema = z
@@ -45,6 +50,8 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       webhook_intermediate_status: z.boolean().default(false),
       gpu: z.enum(gpus).nullish(),
       flags: z.array(z.string()).nullish(),
+      servers: z.array(z.string().regex(/^\S+$/)).max(1_000).nullish(),
+      run_timeout: z.number().positive().nullish(),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,
@@ -53,6 +60,8 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       webhookIntermediateStatus: wire.webhook_intermediate_status,
       gpu: wire.gpu ?? undefined,
       flags: wire.flags ?? [],
+      servers: wire.servers ?? [],
+      runTimeoutSeconds: wire.run_timeout ?? undefined,
     }));
 type QueueRequestSchema = ReturnType<typeof queueRequestSchemaFor>;
 export type CheckedRequest = z.infer<QueueRequestSchema>;

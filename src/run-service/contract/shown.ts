@@ -226,6 +226,8 @@ export const deploymentShown = z.strictObject({
   run_timeout: z.number().positive(),
   /** null if it accepts any inputs. */
   input_types: z.array(inputTypeShown).nullable(),
+  /** The servers of the user's own that may execute its runs. */
+  servers: z.array(z.strictObject({ url: text, gpu: text.nullable() })).optional(),
 });
 
 const wait = z.number().nonnegative();

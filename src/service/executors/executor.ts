@@ -16,8 +16,21 @@ import type { LiveRow, RunRow } from '../database.ts';
 /** A run in memory that has not ended. */
 export type LiveRun = Pick<
   RunRow,
-  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'intermediate' | 'faults' | 'lostMs' | 'owner'
+  | 'number'
+  | 'id'
+  | 'deploymentId'
+  | 'gpu'
+  | 'webhook'
+  | 'intermediate'
+  | 'faults'
+  | 'lostMs'
+  | 'owner'
+  | 'servers'
+  | 'timeLimitMs'
 >;
+
+/** A deployment, and the servers that may execute a run of it. */
+export type Destination = Pick<RunRow, 'deploymentId' | 'servers'>;
 
 /** What a run does: its node, and its share from 0 to 1. `sinceMs` is the time of the last change. */
 export type Work = {
@@ -80,11 +93,11 @@ export type Census = { readonly waiting: number; readonly busy: number; readonly
 
 export type Executor = {
   /** Why it would not take a run with these inputs. */
-  refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
+  refusals(to: Destination, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
   /** Why no run can pass, wherever it could run, until a person changes something; undefined if one may. */
-  blockedBy(deploymentId: string): string | undefined;
+  blockedBy(to: Destination): string | undefined;
   /** Fulfilled when the first run has been tried, which tells whether others may come; undefined if this run may come now. */
-  trial(deploymentId: string): Promise<void> | undefined;
+  trial(to: Destination): Promise<void> | undefined;
   /** Takes a run; it may have a place before this returns. */
   accept(run: LiveRun): void;
   /** After a restart: all runs that had not ended, oldest first. */

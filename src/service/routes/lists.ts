@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import {
   deploymentPathSchema,
+  deploymentQuerySchema,
   deploymentRunsQuerySchema,
   deploymentsQuerySchema,
   lightRunsQuerySchema,
@@ -51,8 +52,8 @@ export function serveLists(app: FastifyInstance, service: Service): void {
 }
 
 /** A workflow that a plan looks at is described too, and takes no run. */
-const describedAt = ({ deployments, gpus }: Service, id: string): Deployment | undefined =>
-  deployments.get(id) ?? gpus.looked(id);
+const describedAt = ({ gpus }: Service, id: string, servers?: readonly string[]): Deployment | undefined =>
+  gpus.described(id, servers);
 
 /** Own GPUs cost nothing here, and may be called like those that the simulation sells. */
 function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
@@ -112,7 +113,8 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 
   route(app, ['GET'], PATHS.deployment, (request, reply) => {
-    const spec = describedAt(service, read(request, 'path', deploymentPathSchema));
+    const { servers } = read(request, 'query', deploymentQuerySchema);
+    const spec = describedAt(service, read(request, 'path', deploymentPathSchema), servers);
     if (spec === undefined) throw new Refused(404, 'Deployment not found');
     return reply.send(shownDeployment(spec, request.owner));
   });

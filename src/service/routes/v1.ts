@@ -36,9 +36,12 @@ async function queueV1(
   if (request?.success !== true) return failed(reply, 'Invalid request body');
   const spec = service.deployments.get(request.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
-  if (service.executorOf(spec.id).refusals(spec.id, request.data.inputs).length > 0)
+  if (
+    service.executorOf(spec.id).refusals({ deploymentId: spec.id, servers: '' }, request.data.inputs).length >
+    0
+  )
     return failed(reply, 'Invalid inputs');
-  const { id } = await service.runs.accept(request.data, spec, owner);
+  const { id } = await service.runs.accept(request.data, spec, { owner });
   return reply.send({ run_id: id });
 }
 

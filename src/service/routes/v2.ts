@@ -22,6 +22,7 @@ import {
   type Refusal,
 } from '../../run-service/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
+import { missingText } from '../executors/remote/known-servers.ts';
 import { malform } from './malformed-responses.ts';
 import { type ShownRun } from '../../run-service/contract/shown.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
@@ -89,14 +90,18 @@ async function queue(
   const spec = service.deployments.get(request.deploymentId.toLowerCase());
   if (spec === undefined) throw new Refused(404, 'Deployment not found');
   const executor = service.executorOf(spec.id);
-  const problems = executor.refusals(spec.id, request.inputs);
+  const named = service.gpus.known.named(request.servers);
+  if (named.servers === '' && named.unknown.length > 0) throw new Refused(403, missingText(named.unknown));
+  const to = { deploymentId: spec.id, servers: named.servers };
+  const problems = executor.refusals(to, request.inputs);
   if (problems.length > 0) throw new Refused(422, problems);
-  await executor.trial(spec.id);
-  const blocked = executor.blockedBy(spec.id);
+  await executor.trial(to);
+  const blocked = executor.blockedBy(to);
   if (blocked !== undefined) throw new Refused(403, blocked);
-  const run = await service.runs.accept(request, spec, owner);
+  const run = await service.runs.accept(request, spec, { owner, servers: to.servers });
   service.log('run-accepted', { run: run.id, number: run.number });
-  if (service.faults.shouldInject('twin', run)) await service.runs.accept(request, spec, owner);
+  if (service.faults.shouldInject('twin', run))
+    await service.runs.accept(request, spec, { owner, servers: to.servers });
   return answer(service, run, reply);
 }
 

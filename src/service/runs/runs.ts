@@ -34,8 +34,12 @@ export function createRuns(world: World) {
   const { database, commit, commitSoon } = world;
   return {
     /** Creates a run, which is committed when this resolves. */
-    accept(request: CheckedRequest, spec: Deployment, owner: string): Promise<LiveRun> {
-      const { inputs, ...draft } = draftRun(world, request, spec, owner);
+    accept(
+      request: CheckedRequest,
+      spec: Deployment,
+      { owner, servers = '' }: { readonly owner: string; readonly servers?: string },
+    ): Promise<LiveRun> {
+      const { inputs, ...draft } = draftRun(world, request, spec, { owner, servers });
       return commitSoon(() => {
         const run = { ...draft, number: database.nextNumber(), lostMs: 0 };
         database.insert({ ...draft, inputs });
@@ -89,8 +93,14 @@ export const eventsFor = ({
 });
 
 /** Validates a request before any transaction. */
-const draftRun = (world: World, request: CheckedRequest, spec: Deployment, owner: string): NewRun => ({
-  owner,
+const draftRun = (
+  world: World,
+  request: CheckedRequest,
+  spec: Deployment,
+  own: Pick<NewRun, 'owner' | 'servers'>,
+): NewRun => ({
+  ...own,
+  timeLimitMs: request.runTimeoutSeconds === undefined ? null : Math.ceil(request.runTimeoutSeconds * 1_000),
   id: world.newId('run'),
   deploymentId: spec.id,
   inputs: JSON.stringify(request.inputs),

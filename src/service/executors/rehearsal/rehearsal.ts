@@ -88,7 +88,7 @@ export function createRehearsal(world: World): Executor {
   }
 
   return {
-    refusals: (deploymentId, inputs) =>
+    refusals: ({ deploymentId }, inputs) =>
       unreadableFiles(world.deployments.get(deploymentId)?.inputTypes ?? [], inputs, world),
     blockedBy: () => undefined,
     trial: () => undefined,

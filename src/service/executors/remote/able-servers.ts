@@ -31,6 +31,10 @@ export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
 }
 
+/** The same, once all of them have been asked. */
+export const hopelessAt: typeof misfitsAt = (servers, workflow, choices) =>
+  servers.every(isThere) ? misfitsAt(servers, workflow, choices) : undefined;
+
 /** What a run does that has not ended, or why it waits. `waiting`: how many runs of its workflow have no place. */
 export function workAt(
   servers: Servers,
@@ -128,4 +132,34 @@ export async function classesAt(
     classesOf(graph).map(async (name) => [name, await nodeClass(name)] as const),
   );
   return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
+}
+
+type MayServe = (server: GpuServer) => boolean;
+
+/** Why no run can pass at any of these servers until a person changes something; undefined if one may. */
+export function blockedAt(servers: Servers, canServe: MayServe): string | undefined {
+  const reasons = servers
+    .filter((one) => one.blockedBy !== undefined || canServe(one))
+    .map((one) => one.blockedBy);
+  return reasons.includes(undefined) ? undefined : reasons[0];
+}
+
+/** Fulfilled when the first run at these servers has been tried; undefined if the next run may come now. */
+export function trialAt(servers: Servers, canServe: MayServe, trialMs: number): Promise<void> | undefined {
+  const isAble = (one: GpuServer): boolean => one.away === undefined && (!one.isInspected || canServe(one));
+  const trials = servers.filter(isAble).map(({ outbox }) => outbox.trial);
+  if (trials.length === 0 || trials.some(({ isOver }) => isOver)) return undefined;
+  const next = trials.find(({ isBegun }) => !isBegun);
+  next?.begin(trialMs);
+  return next === undefined ? Promise.race(trials.map(({ ended }) => ended)) : undefined;
+}
+
+/** Why a server cannot be given up; `choices`: for each run that waits, the servers that may take it. */
+export function neededFor(server: GpuServer, choices: readonly Servers[]): string | undefined {
+  const here = server.runs.size + server.leaving.size;
+  if (here > 0) return `${plural(here, 'run')} of yours ${here === 1 ? 'is' : 'are'} there`;
+  const waiting = choices.filter((servers) => servers.length === 1 && servers[0] === server).length;
+  return waiting === 0
+    ? undefined
+    : `${plural(waiting, 'run')} ${waiting === 1 ? 'waits' : 'wait'} for it alone`;
 }

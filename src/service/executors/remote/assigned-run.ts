@@ -128,6 +128,10 @@ export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
 export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
   state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
+/** For how long it may execute. */
+export const timeLimitMs = ({ run, workflow }: AssignedRun): number =>
+  run.timeLimitMs ?? workflow.runTimeoutSeconds * 1_000;
+
 /** For how long it was seen to execute, at least. */
 export const ranMsOf = ({ state: { startedMs }, seenMs = startedMs }: AssignedRun): number =>
   startedMs === undefined || seenMs === undefined ? 0 : Math.max(0, seenMs - startedMs);

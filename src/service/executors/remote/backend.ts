@@ -185,6 +185,8 @@ export type Backend = {
   readonly mayBlock?: true;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
+  /** The ids of runs that it has and had, also those of other clients; absent if it does not tell. */
+  recent?(): Promise<ReadonlySet<string>>;
   /** undefined for a class that it does not have; absent if it does not tell its classes. */
   nodeClass?(name: string): Promise<NodeClass | undefined>;
   /** Throws only if nothing was sent. */

@@ -38,6 +38,7 @@ type ServerAddress = {
 };
 
 const NAME_MOST = 60;
+const RECENT = 10;
 /** Its folder for our files. */
 const INPUTS = 'runsheet';
 
@@ -59,6 +60,11 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
       const { system, devices } = await read('/system_stats', statsSchema);
       const named = (text: string): string => shortened(terminalLine(text), NAME_MOST);
       return { version: named(system.comfyui_version ?? 'unknown'), gpu: named(gpuName(devices[0]?.name)) };
+    },
+    async recent() {
+      const history = read(`/history?max_items=${RECENT}`, z.record(z.string(), z.unknown()));
+      const [{ running, waiting }, ended] = await Promise.all([queueOf(http), history]);
+      return new Set([...running, ...waiting, ...Object.keys(ended)]);
     },
     async nodeClass(name) {
       const path = `/object_info/${encodeURIComponent(name)}`;

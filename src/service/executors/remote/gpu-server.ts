@@ -13,6 +13,7 @@ import {
   noteSocketEvent,
   ranMsOf,
   sentOf,
+  timeLimitMs,
   withLine,
   type AssignedRun,
   type RunState,
@@ -35,6 +36,8 @@ const ASIDE_MOST = 4;
 
 export class GpuServer implements InspectedServer {
   readonly name: string;
+  /** The address under which it is kept. */
+  readonly url: string;
   readonly backend: Backend;
   gpu: string;
   version = '';
@@ -63,8 +66,9 @@ export class GpuServer implements InspectedServer {
   #isKnown = false;
   readonly #unreadSince = new Map<string, number>();
 
-  constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
-    [this.name, this.backend, this.gpu] = [given.name, withWholeNumbers(given.backend), given.gpu];
+  constructor(given: Pick<GpuServer, 'name' | 'url' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
+    [this.name, this.url, this.gpu] = [given.name, given.url, given.gpu];
+    this.backend = withWholeNumbers(given.backend);
     this.seats = new SeatCount(() => this.backend.seats, this.usual);
     [this.#deps, this.#timing] = [deps, timing];
     this.ends = new RunEnds(this, deps, timing);
@@ -310,7 +314,7 @@ export class GpuServer implements InspectedServer {
         this.#deps.reached(one, { status: 'started', atMs: now, work: NO_WORK });
         this.#deps.reached(one, { status: 'running', atMs: now, work: one.work });
       });
-    } else if (performance.now() - one.runningSince > one.workflow.runTimeoutSeconds * 1000) {
+    } else if (performance.now() - one.runningSince > timeLimitMs(one)) {
       this.leaving.add(one.run.id);
       this.ends.timedOut(one);
     }

@@ -6,15 +6,16 @@ import QuickLRU from 'quick-lru';
 import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
 import { isWebAddress, withScheme } from '../../../host/web-address.ts';
-import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
+import { problem } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
-import type { Database, ServerRow } from '../../database.ts';
+import type { Database } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
-import { Unreachable, type Backend, type PutFile } from './backend.ts';
-import { addressOf, openServer, type Settings } from './server-address.ts';
+import { Unreachable, type PutFile } from './backend.ts';
+import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './able-servers.ts';
 import { pathOf } from './naming/values.ts';
-import { Remote, type RemoteWorld } from './remote.ts';
+import { Remote } from './remote.ts';
+import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
 import {
   keptWorkflow,
@@ -67,22 +68,18 @@ export type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
 };
 
 type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
-type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
-
-/** A server that was asked: `fault` says why it cannot be used now. */
-type Tried = {
-  readonly backend: Backend;
-  readonly gpu: string | null;
-  readonly keep: () => void;
-  readonly drop: () => Promise<void>;
-  readonly isKnown: boolean;
-  readonly fault?: RunsheetError;
-};
-
-type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
+type World = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly database: Pick<
     Database,
-    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'find'
+    | 'servers'
+    | 'keepServer'
+    | 'forgetServer'
+    | 'serverNames'
+    | 'nameServer'
+    | 'workflows'
+    | 'keepWorkflow'
+    | 'beDurable'
+    | 'find'
   >;
   readonly deployments: Map<string, Deployment>;
   readonly uploads: { open(id: string): Promise<Readable | undefined> };
@@ -92,18 +89,21 @@ type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
 
 const LOOKED_MOST = 100;
 
+type AddedGpus = { readonly deployments: readonly AddedWorkflow[]; readonly servers: readonly string[] };
+
 export class OwnGpus {
   readonly #world: World;
   readonly executor: Remote;
-  readonly #backends = new Map<string, Backend>();
-  readonly #settings = new Map<string, Settings>();
+  readonly known: KnownServers;
   /** Workflows of plans, by id: they take no run. */
   readonly #looked = new QuickLRU<string, Deployment>({ maxSize: LOOKED_MOST });
 
   constructor(world: World) {
     this.#world = world;
+    this.known = new KnownServers({ ...world, executor: () => this.executor });
     this.executor = new Remote({
       ...world,
+      keptUnder: this.known.keptUnder,
       isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,
       putFiles: fileCarrier(world),
     });
@@ -112,21 +112,26 @@ export class OwnGpus {
   /** Those of before, whether their servers answer or not. */
   restore(): void {
     const { database } = this.#world;
-    for (const row of database.servers()) this.#restored(row);
+    this.known.restore();
     for (const text of database.workflows()) this.#serve(restoredWorkflow(text));
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
-  /** A workflow of a plan. */
-  looked(id: string): Deployment | undefined {
-    return this.#looked.get(id);
+  /** A deployment, or a workflow of a plan, as runs see it that only these servers may execute. */
+  described(id: string, named: readonly string[] = []): Deployment | undefined {
+    const deployment = this.#world.deployments.get(id);
+    const looked = this.#looked.get(id);
+    const workflow = this.executor.workflow(id);
+    if (named.length === 0 || workflow === undefined) return deployment ?? looked;
+    const { servers, unknown } = this.known.named(named);
+    return unknown.length > 0 ? (looked ?? deployment) : this.#deployment(workflow, servers);
   }
 
-  /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
-  async add(given: unknown): Promise<readonly AddedWorkflow[]> {
+  /** Returns the deployments, in the order of the workflows, and the addresses under which the servers are kept. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
+  async add(given: unknown): Promise<AddedGpus> {
     const { servers, workflows, keeps } = givenGpusSchema.parse(given);
-    const tried: Tried[] = [];
-    for (const server of servers) tried.push(await this.#take(server));
+    const tried: TriedServer[] = [];
+    for (const server of servers) tried.push(await this.known.take(server, tried));
     const [fault] = tried.flatMap((one) => one.fault ?? []);
     const isNone = tried.every((one) => one.fault !== undefined);
     // Servers that are known may be away for a while: the command may be one that goes on.
@@ -136,94 +141,33 @@ export class OwnGpus {
     }
     // One of several may be away; it is kept, and used once it answers.
     if (keeps) for (const { keep } of tried) keep();
-    const others = keeps ? [] : tried.filter(({ isKnown }) => !isKnown).map(({ backend }) => backend);
+    const urls = [...new Set(tried.map(({ url }) => url))];
     const made: { readonly workflow: Workflow; readonly notes: readonly string[] }[] = [];
     try {
-      for (const one of workflows) {
-        const { nodes, notes } = readGraph(one);
-        const workflow = await this.#workflow(one, nodes, others);
-        made.push({ workflow: { ...workflow, runTimeoutSeconds: one.runTimeoutSeconds }, notes });
+      for (const file of workflows) {
+        const { nodes, notes } = readGraph(file);
+        const workflow = await this.#workflow(file, nodes, tried);
+        made.push({ workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds }, notes });
       }
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
-    const gpu = tried.find((one) => one.gpu !== null)?.gpu ?? undefined;
-    return made.map(({ workflow, notes }) => {
-      const deployment = keeps ? this.#serve(workflow) : this.#look(workflow, others.length, gpu);
+    const deployments = made.map(({ workflow, notes }) => {
+      const deployment = keeps ? this.#serve(workflow) : this.#look(workflow, tried);
       return { id: deployment.id, name: deployment.name, notes, deployment };
     });
+    return { deployments, servers: urls };
   }
 
-  async #take(given: GivenServer): Promise<Tried> {
-    const { database } = this.#world;
-    const url = addressOf(given.url);
-    const before = database.servers().find((row) => row.url === url);
-    const row: ServerRow = {
-      url,
-      kind: given.kind,
-      gpu: given.gpu ?? before?.gpu ?? null,
-      headersFile: given.headersFile ?? before?.headersFile ?? null,
-      seats: given.seats ?? before?.seats ?? null,
-    };
-    const isKnown = before !== undefined;
-    const opened = openServer(row);
-    const { backend } = opened;
-    const drop = (): Promise<void> => backend.close();
-    const keep = (gpu: string | null) => (): void => {
-      database.keepServer({ ...row, gpu });
-      const known = this.#settings.get(url);
-      if (known === undefined) return this.#open(row, opened);
-      Object.assign(known.headers, opened.settings.headers);
-      known.seats = opened.settings.seats;
-      void drop();
-    };
-    try {
-      const described = await backend.describe();
-      const gpu = row.gpu ?? described.gpu;
-      return { backend, gpu, keep: keep(gpu), drop, isKnown };
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      return {
-        backend,
-        gpu: row.gpu,
-        keep: keep(row.gpu),
-        drop,
-        isKnown,
-        fault: problem('E614', { url, reason: errorMessage(error) }),
-      };
-    }
-  }
-
-  /** Under its host, or its whole address if another one has that. */
-  #open(
-    { url, gpu }: ServerRow,
-    { backend, settings }: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
-  ): void {
-    const { host } = new URL(url);
-    const isTaken = this.executor.servers.some(({ name }) => name === host);
-    this.#backends.set(url, backend);
-    this.#settings.set(url, settings);
-    this.executor.addServer(isTaken ? url : host, gpu ?? undefined, backend);
-    this.#world.database.beDurable();
-  }
-
-  /** A file that is gone must not keep the service from starting: its server is away, and says why. */
-  #restored(row: ServerRow): void {
-    try {
-      this.#open(row, openServer(row));
-    } catch (error) {
-      this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
-      this.#open(row, openServer({ ...row, headersFile: null }));
-    }
-  }
-
-  /** Of the first server that can run it, with what all of them offer. */
+  /** Reads a workflow with the first of these servers that can run it, and with what all of them offer. No servers: all that are known. */
   async #workflow(
     { name, inputs }: Pick<GivenWorkflow, 'name' | 'inputs'>,
     nodes: Nodes,
-    others: readonly Backend[],
+    tried: readonly TriedServer[],
   ): Promise<Workflow> {
-    const backends = [...this.#backends.values(), ...others];
+    const { backends: known } = this.known;
+    const given = tried.map(({ url, backend }) => known.get(url) ?? backend);
+    const backends = given.length > 0 ? given : [...known.values()];
     const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
     const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     let first: unknown = asked.find((one) => one.status === 'rejected')?.reason;
@@ -237,11 +181,11 @@ export class OwnGpus {
         if (first === undefined || first instanceof Unreachable) first = error;
       }
     }
-    const known =
+    const before =
       first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
-    if (known) return known;
+    if (before) return before;
     if (first instanceof Unreachable)
-      throw problem('E614', { url: [...this.#backends.keys()].join(', '), reason: first.message });
+      throw problem('E614', { url: [...known.keys()].join(', '), reason: first.message });
     throw (
       first ??
       problem('E602', {
@@ -251,16 +195,19 @@ export class OwnGpus {
     );
   }
 
-  /** With what its servers say now: afterwards nobody asks them. */
-  #look(workflow: Workflow, others: number, gpu: string | undefined): Deployment {
+  /** A deployment with what its servers say now: afterwards nobody asks them. */
+  #look(workflow: Workflow, tried: readonly TriedServer[]): Deployment {
     const known = this.#world.deployments.get(workflow.id);
-    if (known !== undefined) return known;
+    const isNew = tried.some(({ isKnown }) => !isKnown);
+    if (known !== undefined && !isNew) return known;
     const own = this.#deployment(workflow);
+    const servers = tried.length > 0 ? tried : [...this.executor.servers];
     const looked = {
       ...own,
-      gpu: this.executor.servers[0]?.gpu ?? gpu ?? own.gpu,
-      concurrencyLimit: Math.max(1, this.executor.servers.length + others),
+      gpu: servers.find(({ gpu }) => gpu)?.gpu ?? own.gpu,
+      concurrencyLimit: Math.max(1, servers.length),
       inputTypes: workflow.inputs.map(shownInput),
+      servers: servers.map(shownServer),
     };
     this.#looked.set(workflow.id, looked);
     return looked;
@@ -276,8 +223,9 @@ export class OwnGpus {
     return deployment;
   }
 
-  #deployment(workflow: Workflow): Deployment {
+  #deployment(workflow: Workflow, named = ''): Deployment {
     const { executor } = this;
+    const servers = () => executor.among(named);
     const { id, name, runTimeoutSeconds } = workflow;
     return {
       id,
@@ -285,23 +233,31 @@ export class OwnGpus {
       isReal: true,
       // They follow the servers, of which more may come.
       get gpu() {
-        return executor.servers[0]?.gpu ?? 'GPU';
+        return servers()[0]?.gpu ?? 'GPU';
       },
       get concurrencyLimit() {
         return Math.max(
           1,
-          executor.servers.reduce((sum, { seats }) => sum + seats.atOnce, 0),
+          servers().reduce((sum, { seats }) => sum + seats.atOnce, 0),
         );
       },
       runTimeoutSeconds,
       machineVersion: null,
       machineType: null,
+      get servers() {
+        return servers().map(shownServer);
+      },
       get inputTypes() {
-        return executor.inputsOf(workflow).map(shownInput);
+        return executor.inputsOf(workflow, servers()).map(shownInput);
       },
     };
   }
 }
+
+const shownServer = ({ url, gpu }: { readonly url: string; readonly gpu: string | null }) => ({
+  url,
+  gpu: gpu === '' ? null : gpu,
+});
 
 const shownInput = ({ name, type, default: usual, min, max, options, fields, ...more }: InputType) => ({
   name,

@@ -11,8 +11,8 @@ import type { LiveRow, RunRow } from '../../database.ts';
 import {
   NO_WORK,
   type Census,
+  type Destination,
   type Executor,
-  type ExecutorEvents,
   type LiveRun,
   type Output,
 } from '../executor.ts';
@@ -28,18 +28,21 @@ import {
   withLine,
   type RunState,
 } from './assigned-run.ts';
-import type { Backend, PutFile } from './backend.ts';
 import { afterAbsence } from './repetition.ts';
-import type { ServerDeps, Timing } from './server-deps.ts';
+import type { RemoteWorld } from './remote-world.ts';
+import type { ServerDeps } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
-import { dayOf, type KeptFiles } from './kept-files.ts';
+import { dayOf } from './kept-files.ts';
 import {
   inputsAt,
   isThere,
   mayServe,
   inspect,
-  misfitsAt,
+  hopelessAt,
+  blockedAt,
+  neededFor,
+  trialAt,
   refusalsAt,
   runningAt,
   workAt,
@@ -47,24 +50,6 @@ import {
 import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
 import { RunQueues, type RunQueue } from './run-queues.ts';
 import type { InputType, Workflow } from './workflow.ts';
-
-export type RemoteWorld = {
-  readonly now: () => number;
-  readonly commit: (work: () => void) => void;
-  readonly commitSoon: (work: () => void) => void;
-  readonly events: ExecutorEvents;
-  readonly inputsOf: (runId: string) => string;
-  readonly files: KeptFiles;
-  /** Puts the files that inputs name on a server; returns their names there by what the inputs said. */
-  readonly putFiles: (
-    workflow: Workflow,
-    inputs: Readonly<Record<string, unknown>>,
-    backend: Backend,
-  ) => Promise<ReadonlyMap<string, PutFile>>;
-  readonly isOver: (runId: string) => boolean;
-  readonly timing: Timing;
-  readonly say: (event: string, facts: Record<string, unknown>) => void;
-};
 
 /** A server that idles for so many polls takes a run of another one. */
 const IDLES_POLLS = 2;
@@ -91,10 +76,32 @@ export class Remote implements Executor {
     return [...this.#servers.values()];
   }
 
-  addServer(name: string, gpu: string | undefined, backend: Backend): void {
-    const server = new GpuServer({ name, gpu: gpu ?? '', backend }, this.#deps, this.#world.timing);
-    this.#servers.set(name, server);
+  addServer(
+    given: Pick<GpuServer, 'name' | 'url' | 'backend'> & { readonly gpu?: string | undefined },
+  ): void {
+    const server = new GpuServer({ ...given, gpu: given.gpu ?? '' }, this.#deps, this.#world.timing);
+    this.#servers.set(server.name, server);
     server.start();
+  }
+
+  /** Gives up a server. Returns why it is needed instead, if runs are there or wait for it alone. */
+  async removeServer(server: GpuServer): Promise<string | undefined> {
+    const waiting = this.#queues.ahead(Number.MAX_SAFE_INTEGER);
+    const needed = neededFor(
+      server,
+      waiting.map(({ servers }) => this.among(servers)),
+    );
+    if (needed !== undefined) return needed;
+    this.#servers.delete(server.name);
+    await server.close();
+    return undefined;
+  }
+
+  /** The servers that a run may use which names these; all of them if it names none. */
+  among(named: string): readonly GpuServer[] {
+    if (named === '') return this.servers;
+    const urls = new Set(named.split(' ').map(this.#world.keptUnder));
+    return this.servers.filter(({ url }) => urls.has(url));
   }
 
   workflow(id: string): Workflow | undefined {
@@ -107,31 +114,26 @@ export class Remote implements Executor {
     for (const server of this.servers) server.inspectAgain();
   }
 
-  refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
+  refusals(
+    { deploymentId, servers }: Destination,
+    inputs: Readonly<Record<string, unknown>>,
+  ): readonly Refusal[] {
     const workflow = this.#workflows.get(deploymentId);
-    return workflow === undefined ? [] : refusalsAt(this.servers, workflow, inputs);
+    return workflow === undefined ? [] : refusalsAt(this.among(servers), workflow, inputs);
   }
 
-  /** With what its servers offer now. */
-  inputsOf(workflow: Workflow): readonly InputType[] {
-    return inputsAt(this.servers, workflow);
+  /** With what these servers offer now. */
+  inputsOf(workflow: Workflow, servers = this.servers): readonly InputType[] {
+    return inputsAt(servers, workflow);
   }
 
-  blockedBy(deploymentId: string): string | undefined {
-    const reasons = this.servers
-      .filter((one) => one.blockedBy !== undefined || this.#mayServe(one, deploymentId))
-      .map((one) => one.blockedBy);
-    return reasons.includes(undefined) ? undefined : reasons[0];
+  blockedBy({ deploymentId, servers }: Destination): string | undefined {
+    return blockedAt(this.among(servers), (one) => this.#mayServe(one, deploymentId));
   }
 
-  trial(deploymentId: string): Promise<void> | undefined {
-    const isAble = (one: GpuServer): boolean =>
-      one.away === undefined && (!one.isInspected || this.#mayServe(one, deploymentId));
-    const trials = this.servers.filter(isAble).map(({ outbox }) => outbox.trial);
-    if (trials.length === 0 || trials.some(({ isOver }) => isOver)) return undefined;
-    const next = trials.find(({ isBegun }) => !isBegun);
-    next?.begin(this.#world.timing.trialMs);
-    return next === undefined ? Promise.race(trials.map(({ ended }) => ended)) : undefined;
+  trial({ deploymentId, servers }: Destination): Promise<void> | undefined {
+    const { trialMs } = this.#world.timing;
+    return trialAt(this.among(servers), (one) => this.#mayServe(one, deploymentId), trialMs);
   }
 
   accept(run: LiveRun): void {
@@ -177,7 +179,7 @@ export class Remote implements Executor {
     if (row.status === 'timeout') return NO_WORK;
     const { id: runId, deploymentId } = row;
     const waiting = this.#queues.sizeOf(deploymentId);
-    return workAt(this.servers, { runId, workflow: this.#workflows.get(deploymentId), waiting });
+    return workAt(this.among(row.servers), { runId, workflow: this.#workflows.get(deploymentId), waiting });
   }
 
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
@@ -253,15 +255,16 @@ export class Remote implements Executor {
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
     // One that is asked at this moment may be idle.
-    if (this.servers.some(({ isInspected, away }) => !isInspected && away === undefined)) return undefined;
+    if (this.among(run.servers).some(({ isInspected, away }) => !isInspected && away === undefined))
+      return undefined;
     const next = able.filter((one) => one.load < one.places && !this.#mustStay(one, deploymentId));
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
 
   /** Those that did not take its files only if there is no other one. */
-  #ableFor({ id, deploymentId }: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
+  #ableFor({ id, deploymentId, servers }: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
     // One that it left must let go of it first.
-    const able = this.servers.filter(
+    const able = this.among(servers).filter(
       (one) => !one.leaving.has(id) && this.#mayServe(one, deploymentId, choices),
     );
     const fresh = able.filter(({ name }) => !notPutAt.includes(name));
@@ -273,20 +276,24 @@ export class Remote implements Executor {
 
   /** Runs that no server can execute any more end, instead of waiting for what may never come. */
   #endHopeless(): void {
-    if (!this.servers.every(isThere)) return;
     for (const { deploymentId, runs } of this.#queues.waiting) {
       const workflow = this.#workflows.get(deploymentId);
       if (workflow === undefined) continue;
-      for (const { run, reason } of runs.removed((choices) => misfitsAt(this.servers, workflow, choices)))
-        this.#endUnplaced(run, `failed validation: ${reason}`);
+      const why = (choices: Choices, { servers }: LiveRun): string | undefined =>
+        hopelessAt(this.among(servers), workflow, choices);
+      for (const { run, reason } of runs.removed(why)) this.#endUnplaced(run, `failed validation: ${reason}`);
     }
   }
 
   /** A server that idles takes a run that waits in the queue of another one, if it surely has not begun there. */
   async #evenOut(): Promise<void> {
     const { now, timing } = this.#world;
-    const better = betterPlaced(this.servers, now(), timing.pollMs * IDLES_POLLS, (idle, one) =>
-      mayServe(idle, one.workflow, this.#choicesOf(one.run)),
+    const better = betterPlaced(
+      this.servers,
+      now(),
+      timing.pollMs * IDLES_POLLS,
+      (idle, one) =>
+        this.among(one.run.servers).includes(idle) && mayServe(idle, one.workflow, this.#choicesOf(one.run)),
     );
     if (better === undefined || this.#isEvening) return;
     const { idle, holder, one } = better;

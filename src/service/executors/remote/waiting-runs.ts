@@ -1,5 +1,5 @@
 // The runs of an owner and a deployment that wait for a server, first come, first served among those that any server could take. Runs with the
-// same choices are one kind: what keeps one of them from a server keeps all. A run is read when it is among the first.
+// same choices and the same servers are one kind: what keeps one of them from a server keeps all. A run is read when it is among the first.
 //
 //      unread ──▶ kinds, each a queue ──▶ placed
 
@@ -75,10 +75,11 @@ export class WaitingRuns {
 
   /** Removes all runs of those kinds for which there is a reason, and returns them with it. */
   removed(
-    reasonFor: (choices: Choices) => string | undefined,
+    reasonFor: (choices: Choices, run: LiveRun) => string | undefined,
   ): readonly { readonly run: LiveRun; readonly reason: string }[] {
     return [...this.#kinds.values()].flatMap((kind) => {
-      const reason = reasonFor(kind.choices);
+      const [first] = kind.runs.ahead(1);
+      const reason = first && reasonFor(kind.choices, first);
       const gone: { readonly run: LiveRun; readonly reason: string }[] = [];
       for (let run = kind.runs.first; reason !== undefined && run !== undefined; run = kind.runs.first) {
         this.leave(run.number);
@@ -95,7 +96,7 @@ export class WaitingRuns {
 
   #read(run: LiveRun): Kind {
     const choices = this.#choicesOf(run);
-    const key = JSON.stringify(choices);
+    const key = JSON.stringify([run.servers, choices]);
     const kind = this.#kinds.get(key) ?? { key, choices, runs: new FifoQueue() };
     this.#kinds.set(key, kind);
     kind.runs.join(run.number, run);

@@ -1,0 +1,252 @@
+// The GPU servers that the service knows: each under one address, and under the other addresses that lead to it.
+//
+//      given ──answers, or was known──▶ kept ──▶ takes runs ──no run needs it──▶ forgotten
+
+import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
+import { withScheme } from '../../../host/web-address.ts';
+import { identityOf } from '../../../host/service-address.ts';
+import { plural } from '../../../options/number-text.ts';
+import type { Database, ServerRow } from '../../database.ts';
+import { stateIn } from './assigned-run.ts';
+import { Unreachable, type Backend } from './backend.ts';
+import type { Remote } from './remote.ts';
+import { isSameAddress } from './same-server.ts';
+import { addressOf, openServer, type GivenServer, type Settings } from './server-address.ts';
+
+/** A server that was asked: `fault` says why it cannot be used now. */
+export type TriedServer = {
+  readonly url: string;
+  readonly backend: Backend;
+  readonly gpu: string | null;
+  readonly keep: () => void;
+  readonly drop: () => Promise<void>;
+  readonly isKnown: boolean;
+  readonly fault?: RunsheetError;
+};
+
+/** Servers that a run or a batch names: the addresses under which they are kept, separated by spaces, and those that are not known. */
+type NamedServers = { readonly servers: string; readonly unknown: readonly string[] };
+
+export type ShownServer = {
+  readonly url: string;
+  readonly kind: ServerRow['kind'];
+  readonly gpu: string | null;
+  /** Other addresses that lead to it. */
+  readonly also: readonly string[];
+  readonly runs: number;
+  /** Why it takes no runs now. */
+  readonly away: string | null;
+};
+
+type World = {
+  readonly database: Pick<
+    Database,
+    'servers' | 'keepServer' | 'forgetServer' | 'serverNames' | 'nameServer' | 'beDurable' | 'find'
+  >;
+  readonly say: (event: string, facts: Record<string, unknown>) => void;
+  readonly executor: () => Remote;
+};
+
+export class KnownServers {
+  readonly #world: World;
+  readonly #backends = new Map<string, Backend>();
+  readonly #settings = new Map<string, Settings>();
+  #names: ReadonlyMap<string, string> = new Map();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** The servers of before, whether they answer or not. */
+  restore(): void {
+    const { database } = this.#world;
+    this.#names = database.serverNames();
+    for (const row of database.servers()) this.#restored(row);
+  }
+
+  get backends(): ReadonlyMap<string, Backend> {
+    return this.#backends;
+  }
+
+  keptUnder = (url: string): string => this.#names.get(url) ?? url;
+
+  named(given: readonly string[]): NamedServers {
+    const found = given.map((name) => [name, this.#find(name)] as const);
+    return {
+      servers: [...new Set(found.flatMap(([, url]) => url ?? []))].join(' '),
+      unknown: found.flatMap(([name, url]) => (url === undefined ? [name] : [])),
+    };
+  }
+
+  #find(name: string): string | undefined {
+    const text = withScheme(name);
+    const url = this.keptUnder(URL.canParse(text) ? addressOf(text) : text);
+    return [...this.#backends.keys()].find((kept) => kept === url || identityOf(kept) === identityOf(url));
+  }
+
+  list(): readonly ShownServer[] {
+    const { database, executor } = this.#world;
+    const names = [...this.#names];
+    return database.servers().map(({ url, kind, gpu }) => {
+      const server = executor().servers.find((one) => one.url === url);
+      return {
+        url,
+        kind,
+        gpu: server?.gpu || gpu,
+        also: names.flatMap(([name, kept]) => (kept === url ? [name] : [])),
+        runs: server?.runs.size ?? 0,
+        away: server?.away?.reason ?? server?.fault ?? null,
+      };
+    });
+  }
+
+  /** Forgets a server, or puts another one that is known in its place. Throws E602 if runs need it. */
+  async forget(name: string, instead?: string): Promise<void> {
+    const { database, executor } = this.#world;
+    const url = this.#find(name);
+    const next = instead === undefined ? undefined : this.#find(instead);
+    if (url === undefined && next === undefined) throw noServer(name);
+    if (instead !== undefined && (next === undefined || next === url)) throw noOther(instead, next);
+    const server = executor().servers.find((one) => one.url === url);
+    const needed = server && (await executor().removeServer(server));
+    if (needed !== undefined && url !== undefined) throw inUse(url, needed);
+    const names = url === undefined ? [addressOf(withScheme(name))] : [url, ...this.#namesOf(url)];
+    if (url !== undefined) {
+      database.forgetServer(url);
+      this.#backends.delete(url);
+      this.#settings.delete(url);
+    }
+    if (next !== undefined) for (const one of names) database.nameServer(one, next);
+    this.#names = database.serverNames();
+  }
+
+  #namesOf = (url: string): readonly string[] =>
+    [...this.#names].flatMap(([name, kept]) => (kept === url ? [name] : []));
+
+  /** Asks a server that is given, beside others of the same command. */
+  async take(given: GivenServer & { readonly gpu?: string | undefined }, beside: readonly TriedServer[]) {
+    const { database } = this.#world;
+    const at = addressOf(given.url);
+    const opened = openServer({ ...given, url: at });
+    const known = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
+    const address = await this.#sameAddress(at, known);
+    const described = await answerOf(opened.backend);
+    const isSilent = described instanceof Unreachable;
+    const url = address ?? (isSilent ? undefined : await this.#sameRuns(opened.backend, beside)) ?? at;
+    const before = database.servers().find((row) => row.url === url);
+    const row: ServerRow = {
+      url,
+      kind: given.kind ?? 'comfyui',
+      gpu: given.gpu ?? before?.gpu ?? null,
+      headersFile: given.headersFile ?? before?.headersFile ?? null,
+      seats: given.seats ?? before?.seats ?? null,
+    };
+    const gpu = row.gpu ?? (isSilent ? null : described.gpu);
+    const tried = {
+      url,
+      backend: opened.backend,
+      gpu,
+      keep: (): void => this.#keep(at, { ...row, gpu }, opened),
+      drop: (): Promise<void> => opened.backend.close(),
+      isKnown: before !== undefined,
+    };
+    return isSilent
+      ? { ...tried, fault: problem('E614', { url: at, reason: errorMessage(described) }) }
+      : tried;
+  }
+
+  #keep(given: string, row: ServerRow, opened: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>) {
+    const { database } = this.#world;
+    database.keepServer(row);
+    if (given !== row.url) {
+      database.nameServer(given, row.url);
+      this.#names = database.serverNames();
+    }
+    const settings = this.#settings.get(row.url);
+    if (settings === undefined) return this.#open(row, opened);
+    Object.assign(settings.headers, opened.settings.headers);
+    settings.seats = opened.settings.seats;
+    void opened.backend.close();
+  }
+
+  async #sameAddress(at: string, known: readonly string[]): Promise<string | undefined> {
+    const named = this.keptUnder(at);
+    if (known.includes(named)) return named;
+    for (const url of known) if (await isSameAddress(at, url)) return url;
+    return undefined;
+  }
+
+  /** A server whose newest runs are those of another one is that one. Prompt ids are random, and only their process has them. */
+  async #sameRuns(backend: Backend, beside: readonly TriedServer[]): Promise<string | undefined> {
+    const own = await recentOf(backend);
+    const ids = [...own].filter((id) => !this.#hasMoved(id));
+    if (ids.length === 0) return undefined;
+    const others = new Map([...beside.map((one) => [one.url, one.backend] as const), ...this.#backends]);
+    for (const [url, other] of others) {
+      const theirs = await recentOf(other);
+      if (ids.some((id) => theirs.has(id))) return url;
+    }
+    return undefined;
+  }
+
+  /** Two servers may have executed it. */
+  #hasMoved(id: string): boolean {
+    const { tries = 1, left = [] } = stateIn(this.#world.database.find(id)?.state ?? null) ?? {};
+    return tries > 1 || left.length > 0;
+  }
+
+  /** Named after its host, or after its whole address if another server has that host. */
+  #open(
+    { url, gpu }: ServerRow,
+    { backend, settings }: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
+  ): void {
+    const executor = this.#world.executor();
+    const { host } = new URL(url);
+    const isTaken = executor.servers.some(({ name }) => name === host);
+    this.#backends.set(url, backend);
+    this.#settings.set(url, settings);
+    executor.addServer({ name: isTaken ? url : host, url, gpu: gpu ?? undefined, backend });
+    this.#world.database.beDurable();
+  }
+
+  /** A file that is gone must not keep the service from starting: its server is away, and says why. */
+  #restored(row: ServerRow): void {
+    try {
+      this.#open(row, openServer(row));
+    } catch (error) {
+      this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
+      this.#open(row, openServer({ ...row, headersFile: null }));
+    }
+  }
+}
+
+const answerOf = (backend: Backend) =>
+  backend.describe().catch((error: unknown) => {
+    if (error instanceof Unreachable) return error;
+    throw error;
+  });
+
+async function recentOf(backend: Backend): Promise<ReadonlySet<string>> {
+  return (await backend.recent?.().catch(() => undefined)) ?? new Set();
+}
+
+/** Why no run can be sent that names only these. */
+export const missingText = (unknown: readonly string[]): string =>
+  `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. To make it known again: runsheet deployments --comfyui ${unknown[0]}; to put another one in its place: runsheet service servers --moved ${unknown[0]}=<url>`;
+
+const noServer = (name: string): RunsheetError =>
+  problem('E602', { what: `no GPU server is known as ${name}`, hint: 'list them: runsheet service servers' });
+
+const noOther = (name: string, known: string | undefined): RunsheetError =>
+  known === undefined
+    ? problem('E602', {
+        what: `no GPU server is known as ${name}`,
+        hint: `make it known first: runsheet deployments --comfyui ${name}`,
+      })
+    : problem('E602', { what: `${name} is the same server`, hint: 'list them: runsheet service servers' });
+
+const inUse = (url: string, needed: string): RunsheetError =>
+  problem('E602', {
+    what: `${url} is needed: ${needed}`,
+    hint: 'wait for them, or cancel their batch: runsheet list',
+  });

@@ -1,0 +1,27 @@
+// What the executor of real GPU servers asks of the service that it belongs to.
+
+import type { ExecutorEvents } from '../executor.ts';
+import type { Backend, PutFile } from './backend.ts';
+import type { KeptFiles } from './kept-files.ts';
+import type { Timing } from './server-deps.ts';
+import type { Workflow } from './workflow.ts';
+
+export type RemoteWorld = {
+  readonly now: () => number;
+  readonly commit: (work: () => void) => void;
+  readonly commitSoon: (work: () => void) => void;
+  readonly events: ExecutorEvents;
+  readonly inputsOf: (runId: string) => string;
+  readonly files: KeptFiles;
+  /** Puts the files that inputs name on a server; returns their names there by what the inputs said. */
+  readonly putFiles: (
+    workflow: Workflow,
+    inputs: Readonly<Record<string, unknown>>,
+    backend: Backend,
+  ) => Promise<ReadonlyMap<string, PutFile>>;
+  readonly isOver: (runId: string) => boolean;
+  /** The address under which a server is kept. */
+  readonly keptUnder: (url: string) => string;
+  readonly timing: Timing;
+  readonly say: (event: string, facts: Record<string, unknown>) => void;
+};
