@@ -2,6 +2,7 @@
 // a few times within seconds, each time with new addresses because they expire; the caller decides the row's outcome.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { definedOnly } from '../src/options/defined-only.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { shortened } from '../src/errors/outside-text.ts';
 import { type OutputNames, outputStem } from '../src/results/output-paths.ts';
@@ -79,7 +80,7 @@ function verdict(fault: FileFault | HostFault, erred: HostFault | undefined): De
   return { kind: 'host', host, reason: message };
 }
 
-type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
+type Listed = Pick<Run['outputs'][number], 'nodeId' | 'nodeTitle'> & { readonly file: OutputFile };
 
 class OutputDownload {
   readonly #deps: DownloadDeps;
@@ -100,7 +101,9 @@ class OutputDownload {
 
   async tryOnce(): Promise<Delivery> {
     const run = await this.#readRun();
-    const listed = run.outputs.flatMap(({ nodeId, files }) => files.map((file) => ({ nodeId, file })));
+    const listed = run.outputs.flatMap(({ files, nodeId, nodeTitle }) =>
+      files.map((file) => ({ nodeId, nodeTitle, file })),
+    );
     const texts = run.outputs.flatMap((output) => output.texts);
     if (listed.length + texts.length === 0) throw new EmptyRun();
     const { files: most } = this.#limits;
@@ -133,7 +136,11 @@ class OutputDownload {
     return URL.parse(this.#wanted.service.base)?.host ?? this.#wanted.service.base;
   }
 
-  async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
+  async #deliver(
+    { nodeId, nodeTitle, file }: Listed,
+    nth: number,
+    before: readonly FileRecord[],
+  ): Promise<FileRecord> {
     const source = sourceOf(nodeId, file);
     const known = this.#delivered.get(nth);
     if (known?.source === source) return known.record;
@@ -149,7 +156,7 @@ class OutputDownload {
     }).catch((error: unknown) => {
       throw located(error, nth, file);
     });
-    const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
+    const record = { ...fetched, ...definedOnly({ node: nodeId, title: nodeTitle }) };
     this.#delivered.set(nth, { source, record });
     return record;
   }

@@ -33,10 +33,12 @@ export const markedLine = (text: string): string =>
 const FORMULA = /^\s*[=+\-@＝＋－＠]/u;
 
 /** A cell with untrusted text. The CSV writer quotes it. */
-export function csvCell(text: string): string {
-  const line = terminalLine(text);
-  return FORMULA.test(line) ? `'${line}` : line;
-}
+export const csvCell = (text: string): string => harmless(terminalLine(text));
+
+/** The same for text of several lines. */
+export const csvLines = (text: string): string => harmless(terminalLines(text));
+
+const harmless = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

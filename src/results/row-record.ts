@@ -2,7 +2,7 @@
 
 import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
-import { csvCell } from '../errors/outside-text.ts';
+import { csvCell, csvLines } from '../errors/outside-text.ts';
 import type { InputChange } from '../sheet/input-change.ts';
 import type { ResultColumn } from '../sheet/header.ts';
 
@@ -13,7 +13,9 @@ export type FileRecord = {
   readonly sha256: string;
   /** The file name from the service. */
   readonly name: string;
+  /** The node of the workflow that made it, and what its owner calls it. */
   readonly node?: string;
+  readonly title?: string;
 };
 
 /** One attempt, with the times of its run if it had one. */
@@ -137,6 +139,8 @@ export function cellsOf(record: Shown): Cells {
     cold_start_seconds: secondsCell(last?.cold_start_seconds),
     run_seconds: secondsCell(last?.run_seconds),
     cost_usd: cost === 0 ? '' : cost.toFixed(6),
+    nodes: record.files.map(({ node = '', title = node }) => title.replaceAll(/\s+/g, '_') || '-').join(' '),
+    texts: (record.texts ?? []).join('\n'),
     outputs: record.files.map(({ path }) => path).join(' '),
   };
 }
@@ -144,8 +148,15 @@ export function cellsOf(record: Shown): Cells {
 /** The same for a spreadsheet: texts of the service cannot act as formulas; the user's cells stay as given. */
 export function csvCellsOf(record: Shown): Cells {
   const cells = cellsOf(record);
-  const { reason, run_id, gpu_used } = cells;
-  return { ...cells, reason: csvCell(reason), run_id: csvCell(run_id), gpu_used: csvCell(gpu_used) };
+  const { reason, run_id, gpu_used, nodes, texts } = cells;
+  return {
+    ...cells,
+    reason: csvCell(reason),
+    run_id: csvCell(run_id),
+    gpu_used: csvCell(gpu_used),
+    nodes: csvCell(nodes),
+    texts: csvLines(texts),
+  };
 }
 
 const secondsCell = (seconds: number | undefined): string => (seconds === undefined ? '' : String(seconds));

@@ -82,21 +82,31 @@ export const RESULT_COLUMNS = [
   'cold_start_seconds',
   'run_seconds',
   'cost_usd',
+  'nodes',
+  'texts',
   'outputs',
 ] as const;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
+/** Those of results that were written before texts stood in them. */
+const COLUMNS_BEFORE = RESULT_COLUMNS.filter((name) => name !== 'nodes' && name !== 'texts');
+
 /** The names of the result columns; a name that the sheet uses gets a prefix. */
-export function resultNames(own: readonly string[]): readonly string[] {
+export function resultNames(
+  own: readonly string[],
+  columns: readonly ResultColumn[] = RESULT_COLUMNS,
+): readonly string[] {
   const taken = new Set(own);
-  return RESULT_COLUMNS.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
+  return columns.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
 }
 
 /** The names without the result columns of an earlier batch. */
 export function ownColumns(names: readonly string[]): readonly string[] {
-  const own = names.slice(0, -RESULT_COLUMNS.length);
-  const isResults =
-    names.length > RESULT_COLUMNS.length &&
-    resultNames(own).every((name, at) => names[own.length + at] === name);
-  return isResults ? own : names;
+  for (const columns of [RESULT_COLUMNS, COLUMNS_BEFORE]) {
+    const own = names.slice(0, -columns.length);
+    const isResults =
+      own.length > 0 && resultNames(own, columns).every((name, at) => names[own.length + at] === name);
+    if (isResults) return own;
+  }
+  return names;
 }

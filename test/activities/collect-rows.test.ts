@@ -198,7 +198,12 @@ describe('collecting rows', () => {
     const run = (id: string): Run => ({
       ...runOf(id, 'success'),
       outputs: [
-        { nodeId: '9', files: [{ url: `${url}/${asked.length}`, filename, type: 'output' }], texts: [] },
+        {
+          nodeId: '9',
+          nodeTitle: undefined,
+          files: [{ url: `${url}/${asked.length}`, filename, type: 'output' }],
+          texts: [],
+        },
       ],
     });
     const own = { service: { getRun: async (id: string) => run(id) }, download: openDownloads(2) };

@@ -36,7 +36,7 @@ function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   const file = {
     batch: 'b',
     mark: MARK,
-    sheet: { rows: 3, lanes: [{ places: 3 }], options: {} },
+    sheet: { rows: 3, lanes: [{ places: 3 }], options: {}, inputs: [] },
     concurrency: 3,
     retries: 2,
     unconfirmed: { rule: 'unknown', afterMs: 1_000 },

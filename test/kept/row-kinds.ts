@@ -106,7 +106,10 @@ const part = recordOf<PartRecord>(
     attempts: list(attempt),
     result_attempt: few,
     files: list(
-      recordOf<FileRecord>({ path: text, bytes: count, sha256: hex(64), name: text, node: text }, ['node']),
+      recordOf<FileRecord>(
+        { path: text, bytes: count, sha256: hex(64), name: text, node: text, title: text },
+        ['node', 'title'],
+      ),
     ),
     texts: list(text),
     reused_from: text,

@@ -111,8 +111,10 @@ describe('the words of a hostile service', () => {
     expect(first?.['reason']).toContain('the run failed at: =HYPERLINK');
     expect(first?.['gpu_used']).toMatch(/^'=HYPERLINK/);
     expect(first?.['run_id']).toMatch(/^'=HYPERLINK/);
+    const harmless = expect.stringMatching(/^'=HYPERLINK.*\ntext$/s) as string;
+    expect(table.map(({ texts }) => texts)).toEqual(name === 'results.csv' ? ['', harmless] : ['']);
     for (const row of table) {
-      for (const ours of ['reason', 'gpu_used', 'run_id', 'outcome', 'outputs'])
+      for (const ours of ['reason', 'gpu_used', 'run_id', 'outcome', 'nodes', 'texts', 'outputs'])
         expect([ours, row[ours]]).toEqual([ours, expect.not.stringMatching(OBEYED)]);
       expect(row['prompt']).toBe(OWN);
       expect(row['key']).toContain(KEY);

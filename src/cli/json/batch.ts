@@ -281,6 +281,7 @@ export const rowSchema = z.object({
       sha256: z.string(),
       name: z.string(),
       node: z.string().nullable(),
+      title: z.string().nullable().describe('what the owner of the workflow calls the node'),
     }),
   ),
   texts: z.array(z.string()),

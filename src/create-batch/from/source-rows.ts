@@ -3,7 +3,7 @@
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import { rowsWithCells } from '../../results/results.ts';
-import { csvCellsOf, type RowRecord } from '../../results/row-record.ts';
+import { cellsOf, csvCellsOf, type RowRecord } from '../../results/row-record.ts';
 import { cellText } from '../../sheet/sheet-record.ts';
 import type { Where } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
@@ -92,7 +92,9 @@ function resultValues(
 ): readonly unknown[] {
   const [first] = share;
   const paths = share.map(({ path }) => path).join(' ') || null;
-  const cells = Object.values(csvCellsOf({ ...record, key }));
+  // A text may be an input of the next batch, so it is taken as it is.
+  const { texts } = cellsOf(record);
+  const cells = Object.values({ ...csvCellsOf({ ...record, key }), texts });
   return [
     first === undefined ? null : addressed.has('output') ? { file: first } : first.path,
     ...cells.slice(0, -1).map((cell) => cell || null),

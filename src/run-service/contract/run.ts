@@ -31,7 +31,7 @@ const outputWire = z.object({
   data: z.record(z.string(), z.unknown()).nullish(),
   node_id: text,
   output_id: text,
-  node_meta: z.looseObject({ node_id: z.string().nullish() }).nullish(),
+  node_meta: z.looseObject({ node_id: text, node_title: text.catch(undefined) }).nullish(),
 });
 
 /** The output of one node of the workflow: its files and texts, under any key. */
@@ -43,6 +43,8 @@ function toOutput(wire: z.infer<typeof outputWire>) {
   });
   return {
     nodeId: optionalName(wire.node_id ?? wire.node_meta?.node_id ?? wire.output_id),
+    /** What its owner calls the node. */
+    nodeTitle: optionalName(wire.node_meta?.node_title),
     files,
     texts: values.filter((value) => typeof value === 'string'),
   };

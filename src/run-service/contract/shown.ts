@@ -66,7 +66,8 @@ export const outputShown = z.strictObject({
   id: uuid,
   run_id: uuid,
   data: z.record(z.string(), z.array(z.union([fileShown, z.string()]))),
-  node_meta: z.strictObject({ node_id: text, node_class: text }),
+  /** `node_title`: only of a workflow whose owner gave the node a title of its own. */
+  node_meta: z.strictObject({ node_id: text, node_class: text, node_title: text.optional() }),
   created_at: date,
   updated_at: date,
   type: z.null(),

@@ -45,6 +45,8 @@ export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
 export type Output = {
   readonly node: string;
   readonly nodeClass: string;
+  /** What its owner calls the node. */
+  readonly nodeTitle?: string;
   /** `images`, `gifs`, `audio`, … */
   readonly key: string;
   readonly files: readonly { readonly filename: string; readonly type: string }[];

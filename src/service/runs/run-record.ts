@@ -87,7 +87,7 @@ export function shownOutputs(
   links: Links,
 ): readonly Shown<typeof outputShown>[] {
   const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
-  return outputs.map(({ node, nodeClass, key, files, texts = [] }) => ({
+  return outputs.map(({ node, nodeClass, nodeTitle, key, files, texts = [] }) => ({
     id: uuidOf('output', runId, node, key),
     run_id: runId,
     data: {
@@ -100,7 +100,11 @@ export function shownOutputs(
               type,
             })),
     },
-    node_meta: { node_id: node, node_class: nodeClass },
+    node_meta: {
+      node_id: node,
+      node_class: nodeClass,
+      ...(nodeTitle !== undefined && { node_title: nodeTitle }),
+    },
     created_at: dateOf(endedMs),
     updated_at: dateOf(endedMs),
     type: null,

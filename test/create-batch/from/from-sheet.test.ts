@@ -197,7 +197,7 @@ describe('picks', () => {
   it('may be results.csv without the other rows', async () => {
     const one = await scene();
     const header = Object.keys((await one.rows())[0] ?? {}).filter((name) => name !== 'output');
-    const rows = await one.rows({ picks: `${header.join(',')}\nowl,an owl,2,2,owl${','.repeat(11)}\n` });
+    const rows = await one.rows({ picks: `${header.join(',')}\nowl,an owl,2,2,owl${','.repeat(13)}\n` });
     expect(rows.map(({ key, seed, outcome }) => [key, seed, outcome])).toEqual([['owl', '2', 'succeeded']]);
   });
 

@@ -26,7 +26,7 @@ cells = [row[1] for row in sheet.iter_rows(min_row=2)]
 print(json.dumps({
   "sheets": book.sheetnames, "frozen": sheet.freeze_panes, "pictures": len(sheet._images),
   "values": [cell.value for cell in cells], "types": sorted({cell.data_type for cell in cells}),
-  "link": sheet["O2"].hyperlink.target, "seconds": sheet["M2"].value,
+  "link": sheet["Q2"].hyperlink.target, "seconds": sheet["M2"].value,
 }))`;
       const { values, types, ...facts } = (await read(script, file)) as Record<string, unknown> & {
         readonly values: readonly (string | null)[];

@@ -76,7 +76,7 @@ describe('the workbook of a batch', () => {
   });
 
   it('links each row to its file by a relative address, and keeps its header in sight', () => {
-    expect(results?.links).toMatchObject({ O2: 'outputs/SKU%201.png', O3: 'outputs/SKU%202.png' });
+    expect(results?.links).toMatchObject({ Q2: 'outputs/SKU%201.png', Q3: 'outputs/SKU%202.png' });
     expect(results?.frozen).toBe(true);
   });
 
@@ -111,7 +111,7 @@ describe('a workbook somewhere else', () => {
     using batch = await scene(['a', 'b']);
     const { file } = await batch.write({ file: join(batch.folder, '..', `${Date.now()}.xlsx`) });
     const [results] = read(file).sheets;
-    expect(results?.links['O2']).toBe(`${batch.folder.split('/').at(-1)}/outputs/SKU%201.png`);
+    expect(results?.links['Q2']).toBe(`${batch.folder.split('/').at(-1)}/outputs/SKU%201.png`);
     execFileSync('rm', [fileURLToPath(file)]);
   });
 });

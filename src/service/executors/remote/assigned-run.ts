@@ -11,7 +11,7 @@ import { withoutSecrets } from '../../../errors/redact.ts';
 import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
-import type { Graph, SocketEvent, Made, PutFile, Sent } from './backend.ts';
+import type { SocketEvent, Made, PutFile, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 export type StoredFile = {
@@ -104,10 +104,14 @@ export const keptState = (state: RunState): string => exactText(state);
 export const stateIn = (text: string | null): RunState | undefined =>
   text === null ? undefined : (parseExactly(text) as RunState);
 
-export const outputsIn = (state: string | null, graph: Graph): readonly Output[] =>
+export const outputsIn = (
+  state: string | null,
+  { graph, titles = {} }: Pick<Workflow, 'graph' | 'titles'>,
+): readonly Output[] =>
   (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
     node,
     nodeClass: graph[node]?.class_type ?? '',
+    ...(titles[node] !== undefined && { nodeTitle: titles[node] }),
     key,
     files: files.map(({ filename }) => ({ filename, type: 'output' })),
     texts,

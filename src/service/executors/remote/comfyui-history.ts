@@ -65,7 +65,8 @@ const fileSchema = z.object({
 /** Any list of files is an output, whatever its name; a preview is none. */
 export function madeBy(node: string, output: Readonly<Record<string, unknown>>): readonly Made[] {
   return Object.entries(output).flatMap(([key, value]) => {
-    const items = [value].flat() as readonly unknown[];
+    // Nodes that show several texts give a list of lists.
+    const items = [value].flat(2) as readonly unknown[];
     const files: readonly FileRef[] = items.flatMap((item) => {
       const file = fileSchema.safeParse(item);
       return file.success && file.data.type === 'output' ? [file.data] : [];

@@ -47,8 +47,16 @@ export function misfitOf(workflow: Workflow, choices: Choices, nodes: InstalledN
   return known.get(choices);
 }
 
-const chosenIn = ({ inputs }: Workflow, choices: Choices): ReadonlySet<string> =>
-  new Set(Object.keys(choices).flatMap((name) => fieldsNamed(inputs, name)?.map(pathOf) ?? []));
+/** The fields of which a server must list the value: those of the run, and those that some server lists as they are. */
+function chosenIn({ graph, inputs }: Workflow, choices: Choices): ReadonlySet<string> {
+  const ofRun = Object.keys(choices).flatMap((name) => fieldsNamed(inputs, name)?.map(pathOf) ?? []);
+  const listed = inputs.flatMap(({ options, fields }) =>
+    fields
+      .filter(({ node, field }) => options?.includes(String(graph[node]?.inputs[field])) === true)
+      .map(pathOf),
+  );
+  return new Set([...ofRun, ...listed]);
+}
 
 /** The inputs with all that these servers offer together; what was known before counts if one of them does not tell. */
 export function offeredInputs(

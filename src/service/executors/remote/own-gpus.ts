@@ -21,6 +21,7 @@ import {
   keptWorkflow,
   restoredWorkflow,
   RUN_TIMEOUT_SECONDS,
+  changeIn,
   workflowOf,
   type InputType,
   type Workflow,
@@ -147,7 +148,11 @@ export class OwnGpus {
       for (const file of workflows) {
         const { nodes, notes } = readGraph(file);
         const workflow = await this.#workflow(file, nodes, tried);
-        made.push({ workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds }, notes });
+        const change = changeIn(nodes, workflow);
+        made.push({
+          workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds },
+          notes: change === undefined ? notes : [...notes, `the workflow ${file.name} ${change}`],
+        });
       }
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));

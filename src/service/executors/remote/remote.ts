@@ -185,7 +185,7 @@ export class Remote implements Executor {
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
 
   outputs({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): readonly Output[] {
-    return outputsIn(state, this.#workflows.get(deploymentId)?.graph ?? {});
+    return outputsIn(state, this.#workflows.get(deploymentId) ?? { graph: {} });
   }
 
   file({ state }: RunRow, filename: string) {

@@ -10,6 +10,7 @@ import { uuidOf } from '../../identity.ts';
 import type { Graph } from './backend.ts';
 import { LiveGraph } from './naming/live.ts';
 import { namesBefore } from './naming/names-before.ts';
+import { ownTitleOf } from './naming/titles.ts';
 import { pathOf } from './naming/values.ts';
 import { faultIn, faultsOf, type Classes } from './workflow-faults.ts';
 import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
@@ -20,6 +21,8 @@ export type Workflow = {
   readonly name: string;
   readonly graph: Graph;
   readonly inputs: readonly InputType[];
+  /** What their owner calls the nodes that make outputs; absent for one that was kept before there were any. */
+  readonly titles?: Readonly<Record<string, string>>;
   /** Nodes whose files would have the names of other runs, were it not for a prefix of our own. */
   readonly savers: readonly string[];
   /** Whether it calls a paid service elsewhere, so that it must not be sent again on suspicion. */
@@ -61,27 +64,54 @@ export function workflowOf(
     name,
     graph: executed,
     inputs,
+    titles: titlesOfOutputs(new LiveGraph(nodes, classes)),
     savers: Object.keys(executed).filter((node) => executed[node]?.inputs['filename_prefix'] !== undefined),
     isPaid: classesOf(nodes).some((one) => classes?.get(one)?.isPaid === true),
     runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
   };
 }
 
+const titlesOfOutputs = (graph: LiveGraph): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(graph.nodes)
+      .filter((node) => graph.isOutput(node))
+      .flatMap((node) => {
+        const title = ownTitleOf(graph, node);
+        return title === undefined ? [] : [[node, title]];
+      }),
+  );
+
+/** Classes that save what a class of ComfyUI only shows. */
+const SAVERS: Readonly<Record<string, string>> = { PreviewImage: 'SaveImage', PreviewAudio: 'SaveAudio' };
+
 /** A workflow that only shows its pictures makes the same run with savers in their place. */
 function withSavedPreviews(graph: Graph, classes: Classes): Graph {
-  const live = new LiveGraph(graph, classes);
-  const outputs = Object.keys(graph).filter((node) => live.isOutput(node));
-  if (outputs.some((node) => !live.isPreview(node))) return graph;
-  return Object.fromEntries(
-    Object.entries(graph).map(([node, own]) => [node, own.class_type === PREVIEW ? savedPreview(own) : own]),
+  const saved = new Map(
+    new LiveGraph(graph, classes).savedPreviews().map((node) => [node, savedPreview(graph[node])]),
   );
+  return Object.fromEntries(Object.entries(graph).map(([node, own]) => [node, saved.get(node) ?? own]));
 }
 
-const PREVIEW = 'PreviewImage';
-const savedPreview = ({ inputs }: Graph[string]): Graph[string] => ({
-  class_type: 'SaveImage',
-  inputs: { ...inputs, filename_prefix: 'runsheet' },
-});
+function savedPreview(shown: Graph[string] | undefined): Graph[string] | undefined {
+  if (shown === undefined) return undefined;
+  const { class_type: name, inputs } = shown;
+  const saver = SAVERS[name];
+  if (saver !== undefined) return { class_type: saver, inputs: { ...inputs, filename_prefix: 'runsheet' } };
+  return inputs['save_output'] === false ? { ...shown, inputs: { ...inputs, save_output: true } } : undefined;
+}
+
+/** What a run does that the workflow does not say; undefined if it is executed as it is. */
+export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): string | undefined {
+  const changed = Object.keys(graph).filter((node) => {
+    const [before, now] = [nodes[node], graph[node]];
+    return (
+      before?.class_type !== now?.class_type || before?.inputs['save_output'] !== now?.inputs['save_output']
+    );
+  });
+  if (changed.length === 0) return undefined;
+  const shown = changed.map((node) => `${node} (${nodes[node]?.class_type ?? ''})`);
+  return `saves nothing: what ${list(shown)} ${changed.length === 1 ? 'shows' : 'show'} is saved instead`;
+}
 
 /**
  * The fields that a member of a request fills: those of an input, or one that it names as NODE.FIELD; by a name from before, those of

@@ -96,18 +96,35 @@ export class LiveGraph {
     return found;
   }
 
-  /** Savers and texts that are shown; previews only if there are none of these, and else what nothing uses. */
+  /** Savers and texts that are shown, previews only if nothing is saved, and else what nothing uses. */
   #outputsThatCount(): readonly string[] {
     const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));
     const kept = outputs.filter((node) => !this.isPreview(node));
-    if (outputs.length > 0) return kept.length > 0 ? kept : outputs;
-    return Object.keys(this.nodes).filter((node) => this.usersOf(node).length === 0);
+    const counted = [...kept, ...this.savedPreviews()];
+    if (counted.length > 0) return counted;
+    return outputs.length > 0
+      ? outputs
+      : Object.keys(this.nodes).filter((node) => this.usersOf(node).length === 0);
   }
 
-  /** Whether a node shows pictures that are not kept. */
+  /** Whether a node shows what it does not keep. */
   isPreview(node: string): boolean {
-    const { class_type: name = '' } = this.nodes[node] ?? {};
-    return PREVIEWS.test(name) && !SHOWS_TEXT.test(name);
+    const { class_type: name = '', inputs = {} } = this.nodes[node] ?? {};
+    return (PREVIEWS.test(name) && !SHOWS_TEXT.test(name)) || inputs['save_output'] === false;
+  }
+
+  /**
+   * The previews of a workflow that saves no file: what they show is its result. One that shows a file as it was loaded is left out,
+   * as beside a caption.
+   */
+  savedPreviews(): readonly string[] {
+    const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));
+    const isSaver = (node: string): boolean =>
+      !this.isPreview(node) && !SHOWS_TEXT.test(this.nodes[node]?.class_type ?? '');
+    if (outputs.some(isSaver)) return [];
+    const previews = outputs.filter((node) => this.isPreview(node));
+    const made = previews.filter((node) => [...this.above(node)].some((above) => this.above(above).size > 0));
+    return made.length > 0 || outputs.length > previews.length ? made : previews;
   }
 
   /** Whether a node makes an output of the workflow. */

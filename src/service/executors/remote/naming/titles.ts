@@ -81,6 +81,15 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
   return name === undefined ? undefined : { name, places: [{ node, field }], isExplicit: false };
 }
 
+/** The title that its owner gave to a node, as it was written. */
+export function ownTitleOf(graph: LiveGraph, node: string): string | undefined {
+  const { _meta: meta } = graph.nodes[node] ?? {};
+  const title = meta?.title?.trim();
+  return title !== undefined && title !== '' && ownersName(graph, node, title) !== undefined
+    ? title
+    : undefined;
+}
+
 /** undefined for a title that ComfyUI gave. */
 function ownersName(graph: LiveGraph, node: string, title: string): string | undefined {
   const { class_type: name } = graph.nodes[node] as GraphNode;
