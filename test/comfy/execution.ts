@@ -156,6 +156,8 @@ export class Execution {
   #signatureOf(id: string): string {
     const known = this.#signatures.get(id);
     if (known !== undefined) return known;
+    // A node that is not executed may name one that is not there.
+    if (this.#graph[id] === undefined) return 'absent';
     const inputs = this.#mapInputs(id, ([from, slot]) => [this.#signatureOf(from), slot]);
     const changed = this.#classOf(id).changed?.(inputs, this.#worker);
     const fields = Object.entries(inputs).toSorted(([one], [other]) => (one < other ? -1 : 1));

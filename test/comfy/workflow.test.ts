@@ -55,6 +55,7 @@ describe('a workflow file', () => {
     [
       JSON.stringify({
         ...portrait(),
+        '3': { class_type: 'Draw', inputs: { text: 'a fox', seed: 1, style: 'plain', model: ['7', 0] } },
         '7': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'xl.safetensors' } },
       }),
       /node 7 \(CheckpointLoaderSimple\): ckpt_name is "xl\.safetensors", and there is "sd15\.safetensors"/,

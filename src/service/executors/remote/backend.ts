@@ -195,6 +195,8 @@ export type Backend = {
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** Asks; the run is gone when `poll` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
+  /** Whether its folders of files have one that a workflow names; absent if it does not tell. */
+  hasFile?(name: string): Promise<boolean>;
   /** undefined if it is not there. */
   file(ref: FileRef): Promise<Readable | undefined>;
   /** Returns the name by which a workflow reads it. */

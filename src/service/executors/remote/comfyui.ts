@@ -45,6 +45,13 @@ const INPUTS = 'runsheet';
 const viewOf = ({ filename, subfolder, type }: FileRef): string =>
   `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 
+/** `sub/a.png` is in the folder of inputs, `a.png [output]` in that of outputs. */
+function refOf(name: string): FileRef {
+  const [, path = name, type = 'input'] = /^(.*?)(?:\s*\[(input|output|temp)\])?$/s.exec(name) ?? [];
+  const at = path.lastIndexOf('/');
+  return { filename: path.slice(at + 1), subfolder: path.slice(0, Math.max(0, at)), type };
+}
+
 /** The validation of a large workflow may load custom nodes. */
 const SUBMIT_MS = 120_000;
 
@@ -94,6 +101,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     // Interrupting what does not run would end the run of another client in older releases.
     cancel: (id, at) =>
       at === 'running' ? post('/interrupt', { prompt_id: id }) : post('/queue', { delete: [id] }),
+    hasFile: async (name) => (await http.sizeOf(viewOf(refOf(name)))) !== undefined,
     file: (ref) => http.open(viewOf(ref)),
     async put({ name, content }) {
       // Its name is its content.

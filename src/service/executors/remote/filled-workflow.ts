@@ -1,6 +1,7 @@
 // A workflow with the inputs of a run: what it needs of a server, and what is sent.
 
 import type { Graph, PutFile } from './backend.ts';
+import { PART, partName } from './naming/prompts.ts';
 import { pathOf } from './naming/values.ts';
 import {
   fieldsNamed,
@@ -108,13 +109,33 @@ function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyM
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({ value, fields: fieldsNamed(inputs, name) ?? [] }))
     .toSorted((a, b) => b.fields.length - a.fields.length);
+  const parts = new Map<string, Map<string, string>>();
   for (const { value, fields } of members)
     for (const { node, field, isFile, part } of fields) {
       const own = filled[node];
       if (own === undefined) continue;
-      const put = isFile && typeof value === 'string' ? files.get(value) : undefined;
-      own.inputs[field] =
-        part === undefined ? (put ?? value) : String(own.inputs[field]).replaceAll(part, String(value));
+      if (part === undefined) {
+        const put = isFile && typeof value === 'string' ? files.get(value) : undefined;
+        own.inputs[field] = put ?? value;
+        continue;
+      }
+      const path = pathOf({ node, field });
+      parts.set(path, (parts.get(path) ?? new Map<string, string>()).set(partName(part), String(value)));
     }
+  fillParts(filled, graph, parts);
   return filled;
+}
+
+/** Replaces the parts of each text at once, so that a value may contain what looks like a part. A text that was given as a whole stays. */
+function fillParts(
+  filled: Writable,
+  graph: Graph,
+  parts: ReadonlyMap<string, ReadonlyMap<string, string>>,
+): void {
+  for (const [node, { inputs }] of Object.entries(filled))
+    for (const [field, text] of Object.entries(inputs)) {
+      const values = parts.get(pathOf({ node, field }));
+      if (values === undefined || typeof text !== 'string' || text !== graph[node]?.inputs[field]) continue;
+      inputs[field] = text.replaceAll(PART, (part) => values.get(partName(part)) ?? part);
+    }
 }

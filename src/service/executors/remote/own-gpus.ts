@@ -13,6 +13,7 @@ import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type PutFile } from './backend.ts';
 import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './able-servers.ts';
+import { withAbsentFiles } from './default-files.ts';
 import { pathOf } from './naming/values.ts';
 import { Remote } from './remote.ts';
 import type { RemoteWorld } from './remote-world.ts';
@@ -22,6 +23,8 @@ import {
   restoredWorkflow,
   RUN_TIMEOUT_SECONDS,
   changeIn,
+  doubtsOf,
+  fieldsNamed,
   workflowOf,
   type InputType,
   type Workflow,
@@ -147,11 +150,16 @@ export class OwnGpus {
     try {
       for (const file of workflows) {
         const { nodes, notes } = readGraph(file);
-        const workflow = await this.#workflow(file, nodes, tried);
+        const [workflow, doubts] = await this.#workflow(file, nodes, tried);
         const change = changeIn(nodes, workflow);
         made.push({
           workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds },
-          notes: change === undefined ? notes : [...notes, `the workflow ${file.name} ${change}`],
+          notes: [
+            ...notes,
+            ...[...(change === undefined ? [] : [change]), ...doubts].map(
+              (why) => `the workflow ${file.name} ${why}`,
+            ),
+          ],
         });
       }
     } finally {
@@ -169,7 +177,7 @@ export class OwnGpus {
     { name, inputs }: Pick<GivenWorkflow, 'name' | 'inputs'>,
     nodes: Nodes,
     tried: readonly TriedServer[],
-  ): Promise<Workflow> {
+  ): Promise<readonly [workflow: Workflow, doubts: readonly string[]]> {
     const { backends: known } = this.known;
     const given = tried.map(({ url, backend }) => known.get(url) ?? backend);
     const backends = given.length > 0 ? given : [...known.values()];
@@ -180,7 +188,8 @@ export class OwnGpus {
     for (const classes of stocks.toSorted((a, b) => Number(b !== undefined) - Number(a !== undefined))) {
       try {
         const workflow = workflowOf(name, nodes, classes, inputs);
-        return { ...workflow, inputs: offeredInputs(workflow, stocks) };
+        const offered = { ...workflow, inputs: offeredInputs(workflow, stocks) };
+        return [await withAbsentFiles(offered, backends), doubtsOf(offered)];
       } catch (error) {
         // What is wrong with the workflow says more than a server that does not answer.
         if (first === undefined || first instanceof Unreachable) first = error;
@@ -188,7 +197,7 @@ export class OwnGpus {
     }
     const before =
       first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
-    if (before) return before;
+    if (before) return [before, []];
     if (first instanceof Unreachable)
       throw problem('E614', { url: [...known.keys()].join(', '), reason: first.message });
     throw (
@@ -264,10 +273,20 @@ const shownServer = ({ url, gpu }: { readonly url: string; readonly gpu: string 
   gpu: gpu === '' ? null : gpu,
 });
 
-const shownInput = ({ name, type, default: usual, min, max, options, fields, ...more }: InputType) => ({
+const shownInput = ({
   name,
   type,
-  required: false,
+  default: usual,
+  min,
+  max,
+  options,
+  fields,
+  isAbsent,
+  ...more
+}: InputType) => ({
+  name,
+  type,
+  required: isAbsent === true,
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),
@@ -310,8 +329,10 @@ function fileCarrier({ uploads, origin, files: kept }: World): RemoteWorld['putF
   };
   return async ({ inputs }, given, backend) => {
     const put = new Map<string, PutFile>();
-    const named = inputs.filter(({ fields }) => fields.some(({ isFile }) => isFile));
-    for (const address of new Set(named.map(({ name }) => given[name]).filter(isAddress))) {
+    const files = Object.entries(given)
+      .filter(([name]) => fieldsNamed(inputs, name)?.some(({ isFile }) => isFile))
+      .map(([, value]) => value);
+    for (const address of new Set(files.filter(isAddress))) {
       const extension = extname(new URL(address).pathname).slice(0, 8);
       const there = await kept.passing(await chunksAt(address), (content, hash) =>
         backend.put({ name: `${hash}${extension}`, content }),

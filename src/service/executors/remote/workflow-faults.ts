@@ -2,7 +2,7 @@
 
 import { compareNumbers, isRawNumber } from '../../../host/exact-json.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
-import { isLiteral, linkIn, type GraphNode, type GraphNodes } from './naming/live.ts';
+import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/live.ts';
 
 /** undefined where a server does not tell its classes. */
 export type Classes = ReadonlyMap<string, NodeClass> | undefined;
@@ -16,12 +16,13 @@ export function faultsOf(
   classes: Classes,
   chosen: ReadonlySet<string> = new Set(),
 ): readonly string[] {
-  const entries = Object.entries(nodes);
+  const checked = checkedNodes(nodes, classes);
+  const entries = Object.entries(nodes).filter(([node]) => checked.has(node));
   const dangling = entries.flatMap(([node, own]) => danglingIn(nodes, node, own));
   if (classes === undefined) return dangling;
-  const missing = [...new Set(entries.map(([, { class_type: name }]) => name))].filter(
-    (name) => !classes.has(name),
-  );
+  // ComfyUI looks for the class of each node, also of one that it does not execute.
+  const names = new Set(Object.values(nodes).map(({ class_type: name }) => name));
+  const missing = [...names].filter((name) => !classes.has(name));
   const outputs = entries.filter(([, { class_type: name }]) => classes.get(name)?.isOutput === true);
   return [
     ...missing.map((name) => `there is no node ${name}`),
@@ -29,6 +30,15 @@ export function faultsOf(
     ...dangling,
     ...entries.flatMap(([node, own]) => faultsIn(node, own, classes.get(own.class_type), chosen)),
   ];
+}
+
+/** The outputs and all above them: ComfyUI checks no others. One output that is refused makes every run fail, also beside a good one. */
+function checkedNodes(nodes: GraphNodes | Graph, classes: Classes): ReadonlySet<string> {
+  const graph = new LiveGraph(nodes, classes);
+  const outputs = Object.keys(nodes).filter(
+    (node) => classes?.get(nodes[node]?.class_type ?? '')?.isOutput ?? graph.isOutput(node),
+  );
+  return new Set(outputs.flatMap((node) => [node, ...graph.above(node)]));
 }
 
 const at = (node: string, { class_type: name }: GraphNode): string => `node ${node} (${name})`;
@@ -50,7 +60,7 @@ function faultsIn(
 ): readonly string[] {
   if (known === undefined) return [];
   const lacking = Object.entries(known.inputs)
-    .filter(([field, { isRequired }]) => isRequired === true && own.inputs[field] === undefined)
+    .filter(([field, { isRequired, type }]) => isRequired === true && !isThere(own, field, type))
     .map(([field, { type }]) => `${at(node, own)}: ${field} is required (${type}), and is missing`);
   const wrong = Object.entries(own.inputs).flatMap(([field, value]) => {
     const bounds = known.inputs[field];
@@ -59,6 +69,10 @@ function faultsIn(
   });
   return [...lacking, ...wrong];
 }
+
+/** Inputs that grow or change with a choice stand as `field.part`, and may have no part. */
+const isThere = ({ inputs }: GraphNode, field: string, type: string): boolean =>
+  inputs[field] !== undefined || type.startsWith('COMFY_');
 
 const OPTIONS_SHOWN = 5;
 const MODEL = /\.(?:safetensors|ckpt|pth?|gguf|bin|onnx|sft)$/i;
@@ -95,11 +109,17 @@ const choiceText = (value: unknown): string =>
 const rangeText = (min: string | undefined, max: string | undefined): string =>
   min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `from ${min} to ${max}`;
 
-/** ComfyUI converts what it can: texts of digits are numbers. A text that is none fails in each run. */
+/** What Python makes a number of. */
+const PYTHON_INT = /^\s*[+-]?\d+(?:_\d+)*\s*$/;
+const PYTHON_FLOAT =
+  /^\s*[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
+const NUMBERS: Readonly<Record<string, RegExp>> = { INT: PYTHON_INT, FLOAT: PYTHON_FLOAT };
+
+/** ComfyUI converts what it can: a text of digits is a number. Anything else fails in each run. */
 function typeFault(value: unknown, input: ClassInput | undefined): string | undefined {
-  if (typeof value !== 'string' || !isLiteral(value)) return undefined;
-  const isNumber = input?.type === 'INT' || input?.type === 'FLOAT';
-  return isNumber && !(value.trim() !== '' && Number.isFinite(Number(value)))
-    ? `is ${JSON.stringify(value)}, which is no number`
-    : undefined;
+  const number = NUMBERS[input?.type ?? ''];
+  if (number === undefined || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value))
+    return undefined;
+  if (linkIn(value) !== undefined || (typeof value === 'string' && number.test(value))) return undefined;
+  return `is ${JSON.stringify(value)}, which is no ${input?.type === 'INT' ? 'integer' : 'number'}`;
 }

@@ -28,6 +28,8 @@ export type InputType = {
   readonly ask?: { readonly why: string; readonly isChoice: boolean } | undefined;
   /** A field that only one node has under this last word: a column of this name may mean it. */
   readonly word?: string | undefined;
+  /** The file that the workflow names is on none of its servers, so that a sheet has to give one. */
+  readonly isAbsent?: true | undefined;
   /** The field reaches no output. */
   readonly isIdle?: true | undefined;
   /** The node of the first field, as its owner sees it. */

@@ -100,6 +100,21 @@ function savedPreview(shown: Graph[string] | undefined): Graph[string] | undefin
   return inputs['save_output'] === false ? { ...shown, inputs: { ...inputs, save_output: true } } : undefined;
 }
 
+/** Choices of the workflow that its servers do not list: whether ComfyUI takes one, its class may decide. */
+export const doubtsOf = ({ inputs }: Workflow): readonly string[] => [
+  ...new Set(
+    inputs.flatMap(({ options, default: usual, fields, node, isIdle }) => {
+      const [field] = fields;
+      const why = faultIn(usual, { options }, true);
+      return why === undefined || field === undefined || isIdle === true || field.part !== undefined
+        ? []
+        : [
+            `may be refused by the first run: node ${field.node} (${node?.class ?? ''}): ${field.field} ${why}`,
+          ];
+    }),
+  ),
+];
+
 /** What a run does that the workflow does not say; undefined if it is executed as it is. */
 export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): string | undefined {
   const changed = Object.keys(graph).filter((node) => {

@@ -4,7 +4,7 @@
 
 import { distinct, filesOf, settingsOf, type FoundInput } from './fields.ts';
 import { isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
-import { PART, promptsOf } from './prompts.ts';
+import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf } from './titles.ts';
 import { pathOf, valueAt, type Place } from './values.ts';
 
@@ -72,11 +72,7 @@ function partsOf(graph: LiveGraph): readonly NamedInput[] {
       if (typeof value !== 'string' || NEVER.test(field) || NAMES_FILES.test(field)) return [];
       return [...value.matchAll(PART)]
         .filter(([part]) => part !== value.trim())
-        .map(([part, ...names]) => ({
-          name: (names.find(Boolean) as string).toLowerCase(),
-          place: { node, field },
-          part,
-        }));
+        .map(([part]) => ({ name: partName(part), place: { node, field }, part }));
     }),
   );
   return [...Map.groupBy(parts, ({ name }) => name)].map(([name, all]) => ({

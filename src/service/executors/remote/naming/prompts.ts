@@ -28,6 +28,10 @@ const HAS_FRAMES = /^\s*"?\d+"?\s*:\s*["(]/;
 export const PART =
   /\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}|%(\p{L}[\p{L}\p{N}_]+)%|__([A-Z][A-Z\d]*(?:_[A-Z\d]+)*)__/gu;
 
+/** The name of a part, however it is marked: `{{ Subject }}` and `%subject%` are one input. */
+export const partName = (part: string): string =>
+  part.replaceAll(/^(?:\{\{\s*|%|__)|(?:\s*\}\}|%|__)$/g, '').toLowerCase();
+
 const TEXT =
   /^(?:text|prompt|string|value|user_prompt|(?:text|string)_[a-z\d]+|text\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
 const NO_TEXT = /system|instruction|template|delimiter|separator|(?:^|_)(?:old|new|0)$/i;
