@@ -95,12 +95,27 @@ const WORKER_SETTINGS = [
   'All settings, and workers as services: docs/operations.md#settings',
 ];
 
+const onService = buildRouteMap({
+  routes: {
+    start: command(
+      async () => (await import('./servers/service.ts')).default,
+      { flags: flags.serviceFlags },
+      'start the local run service: real HTTP, pictures and webhooks, no GPU',
+      '[flags]',
+      ['With the word servers after it: lists the GPU servers that it knows.'],
+    ),
+    servers: command(
+      async () => (await import('./servers/known-servers.ts')).default,
+      { flags: flags.knownServersFlags },
+      'list the GPU servers of your own that are known, and forget one',
+    ),
+  },
+  defaultCommand: 'start',
+  docs: { brief: 'start the local run service, or list the GPU servers that it knows' },
+});
+
 const servers = {
-  service: command(
-    async () => (await import('./servers/service.ts')).default,
-    { flags: flags.serviceFlags },
-    'start the local run service: real HTTP, pictures and webhooks, no GPU',
-  ),
+  service: onService,
   worker: command(
     async () => (await import('./servers/worker.ts')).default,
     { flags: flags.workerFlags },

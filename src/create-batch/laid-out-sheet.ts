@@ -35,6 +35,8 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   /** The folder of the pages, as long as the copy exists. */
   readonly layout: Store;
   readonly canary?: readonly number[];
+  /** The GPU servers of the user's own that may run the rows. */
+  readonly knownServers?: readonly string[] | undefined;
 };
 
 /** `open`: guesses that have to be confirmed. */
@@ -100,5 +102,5 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
   const identity = { batch, mark: newMark(), content, ...call };
   const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
   refuseUnbounded(file, file.maxCostNano);
-  return { batch, file, laidOut, content, layout };
+  return { batch, file, laidOut, content, layout, knownServers: deployment.servers?.map(({ url }) => url) };
 }

@@ -130,7 +130,7 @@ it('a forgotten server takes no run, and a batch that names it alone is refused 
     servers: [other.url],
   });
   expect(queued.status).toBe(403);
-  expect(JSON.stringify(queued.json)).toContain(`runsheet deployments --comfyui ${other.url}`);
+  expect(JSON.stringify(queued.json)).toContain(`--comfyui ${other.url}`);
   const both = await own.queue({ prompt: 'a fox' }, { servers: [other.url, one.url] });
   expect((await own.until(both)).status).toBe('success');
   await own.close();

@@ -37,7 +37,9 @@ function idle(target: Node): Node {
   const routes = Object.fromEntries(
     target.getAllEntries().map(({ name, target: inner }) => [name.original, idle(inner as Node)]),
   ) as RouteMapBuilderArguments<string, CommandContext>['routes'];
-  const defaultCommand = 'list' in routes && !('run' in routes) ? { defaultCommand: 'list' } : {};
+  // The root has commands of these names too.
+  const usual = 'run' in routes ? undefined : ['list', 'start'].find((name) => name in routes);
+  const defaultCommand = usual === undefined ? {} : { defaultCommand: usual };
   return buildRouteMap({ routes, docs: { brief: '' }, ...defaultCommand });
 }
 

@@ -19,7 +19,7 @@ const PROVOKED: ReadonlySet<string> = new Set(
   [
     SHEETS,
     LARGE,
-    servicesWith({ at: () => '', close: () => undefined }),
+    servicesWith({ at: () => '', gpu: () => '', secured: 'https://localhost:1', close: () => undefined }),
     BATCHES,
     USAGE,
     PROGRAMS,

@@ -1,5 +1,9 @@
 // Run services that answer otherwise than one should.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeAuthority, openTls } from '../stage/proxy.ts';
 import { serve } from '../stage/serve.ts';
 
 const DEPLOYMENT = { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', workflow_id: 'w' };
@@ -16,10 +20,38 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   empty: { '/deployments': [] },
 };
 
-export type OtherServices = { readonly at: (name: string) => string; readonly close: () => void };
+export type OtherServices = {
+  readonly at: (name: string) => string;
+  /** The address of what answers instead of a ComfyUI. */
+  readonly gpu: (name: keyof typeof GPUS) => string;
+  /** The same server over TLS, whose certificate nobody has signed; its address may be written with http. */
+  readonly secured: string;
+  readonly close: () => void;
+};
+
+type Answer = { readonly status: number; readonly body: string; readonly location?: string };
+const GPUS = {
+  'wants-login': { status: 401, body: 'Unauthorized' },
+  forbids: { status: 403, body: 'Forbidden' },
+  'sign-in-page': { status: 200, body: '<!doctype html><title>Sign in</title>' },
+  'sends-elsewhere': { status: 302, body: '', location: 'https://login.example/' },
+  'is-an-api': {
+    status: 401,
+    body: '{"error": {"code": "unauthorized", "message": "no key", "details": {}}}',
+  },
+} satisfies Readonly<Record<string, Answer>>;
 
 export async function openOtherServices(): Promise<OtherServices> {
-  const { url, close } = await serve((request, response) => {
+  const { url, port, close } = await serve((request, response) => {
+    const [, gpu = ''] = /^\/gpus\/([\w-]+)\//.exec(request.url ?? '') ?? [];
+    const instead = (GPUS as Readonly<Record<string, Answer>>)[gpu];
+    if (instead !== undefined) {
+      response.writeHead(
+        instead.status,
+        instead.location === undefined ? {} : { location: instead.location },
+      );
+      return void response.end(instead.body);
+    }
     const [, name = '', path = ''] = /^\/([\w-]+)\/api(\/[^?]*)/.exec(request.url ?? '') ?? [];
     const answers = SERVICES[name];
     const body = path.startsWith('/run/') ? NOT_A_RUN : answers?.[path];
@@ -28,5 +60,16 @@ export async function openOtherServices(): Promise<OtherServices> {
     const text = answers === undefined ? '<h1>Another program</h1>' : (body ?? { detail: 'Not Found' });
     response.end(typeof text === 'string' ? text : JSON.stringify(text));
   });
-  return { at: (name) => `${url}/${name}/api`, close };
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-'));
+  const secured = await openTls(makeAuthority(folder, 'localhost'), port);
+  rmSync(folder, { recursive: true });
+  return {
+    at: (name) => `${url}/${name}/api`,
+    gpu: (name) => `${url}/gpus/${name}`,
+    secured: `https://localhost:${secured.port}`,
+    close: () => {
+      close();
+      secured.close();
+    },
+  };
 }

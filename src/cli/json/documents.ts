@@ -30,6 +30,16 @@ export const checkSchema = z.object({
   hint: z.string().nullable(),
 });
 
+/** `service servers` prints an array of them. */
+export const knownServerSchema = z.object({
+  url: z.string(),
+  kind: z.enum(['comfyui', 'comfy-api']),
+  gpu: z.string().nullable().describe('null: not known yet'),
+  also: z.array(z.string()).describe('other addresses that lead to it'),
+  runs: count.describe('how many runs it has now'),
+  away: z.string().nullable().describe('why it takes no runs now; null if it does'),
+});
+
 export const cleanupSchema = z.object({
   removed: z.boolean().describe('false without --yes: nothing was removed'),
   paths: z.array(z.string()).describe('what was removed, or would be'),
@@ -139,7 +149,7 @@ export const deploymentSchema = z.object({
 });
 
 export const deploymentJson = (
-  { concurrencyLimit, runTimeoutSeconds, versionId, inputTypes, ...deployment }: Deployment,
+  { concurrencyLimit, runTimeoutSeconds, versionId, inputTypes, ...deployment }: Omit<Deployment, 'servers'>,
   batches: number,
 ): z.infer<typeof deploymentSchema> =>
   shaped(deploymentSchema, {

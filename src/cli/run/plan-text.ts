@@ -2,6 +2,7 @@
 
 import type { Config } from '../../host/config.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
@@ -9,10 +10,10 @@ import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
-type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
+type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> & Pick<Partial<DraftBatch>, 'knownServers'>;
 
 export function printBatch(printer: Printer, config: Config, planned: Planned): void {
-  const { batch, file, laidOut } = planned;
+  const { batch, file, laidOut, knownServers } = planned;
   const { paint } = printer;
   const { sheet, deployment, service } = file;
   const { hasWebhooks, ignoredGpus } = factsOf(config, planned);
@@ -43,6 +44,9 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
+  if (file.servers !== undefined) printer.notice(terminalLine(`  servers   ${file.servers.join(', ')}`));
+  else if (knownServers !== undefined)
+    printer.notice(terminalLine(`  servers   ${serversText(knownServers)}`));
   if (ignoredGpus !== undefined) printer.notice(paint('yellow', terminalLine(`            ${ignoredGpus}`)));
   if (laidOut && isGpuUnused(file, laidOut.gpus))
     printer.notice(
@@ -75,6 +79,11 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
     ...(repeat === undefined ? [] : [`  repeat    each row ${often} ${often === '1' ? 'time' : 'times'}`]),
   ].map(terminalLine);
 }
+
+const serversText = (known: readonly string[]): string =>
+  known.length === 0
+    ? 'none is known: add --comfyui <address>'
+    : `all that are known: ${known.join(', ')}; to choose: --comfyui <address>`;
 
 function filesText({ files, bytes, toUpload }: NonNullable<LaidOut['files']>): string {
   const left =

@@ -138,6 +138,17 @@ function listenAt(text: string): { readonly host: string; readonly port: number 
     : fail('is not [host:]port', 'for example --listen 0.0.0.0:8234');
 }
 
+export const knownServersFlags = {
+  forget: optional(textFlag('url', 'forget this server: no run goes there any more')),
+  moved: optional(
+    textFlag(
+      'old=new',
+      'the second one, which is known, takes the runs of batches that name the first one, such as http://10.0.0.5:8188=http://10.0.0.9:8188',
+    ),
+  ),
+  output,
+} as const;
+
 export const codecFlags = {
   listen: {
     ...parsed(listenAt)('[host:]port', 'where it listens; put a proxy that speaks TLS in front of it'),

@@ -40,6 +40,8 @@ export type ValidationProblem = z.infer<typeof problemWire>;
 /** Both error formats: a sentence, or a list of validation problems. */
 export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
 
+const RUN_SECONDS_MOST = 365 * 86_400;
+
 /** The body of Queue Run; unknown fields are ignored, like in the real service. */
 export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
   z
@@ -50,8 +52,9 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       webhook_intermediate_status: z.boolean().default(false),
       gpu: z.enum(gpus).nullish(),
       flags: z.array(z.string()).nullish(),
-      servers: z.array(z.string().regex(/^\S+$/)).max(1_000).nullish(),
-      run_timeout: z.number().positive().nullish(),
+      // Of our own: a service that does not know them ignores any value.
+      servers: z.array(z.string().regex(/^\S+$/)).max(1_000).nullish().catch(undefined),
+      run_timeout: z.number().positive().max(RUN_SECONDS_MOST).nullish().catch(undefined),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,

@@ -90,7 +90,8 @@ async function queue(
   const spec = service.deployments.get(request.deploymentId.toLowerCase());
   if (spec === undefined) throw new Refused(404, 'Deployment not found');
   const executor = service.executorOf(spec.id);
-  const named = service.gpus.known.named(request.servers);
+  // A rehearsal has no servers.
+  const named = service.gpus.known.named(spec.isReal === true ? request.servers : []);
   if (named.servers === '' && named.unknown.length > 0) throw new Refused(403, missingText(named.unknown));
   const to = { deploymentId: spec.id, servers: named.servers };
   const problems = executor.refusals(to, request.inputs);

@@ -34,6 +34,7 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       args: ['service', '--comfyui', 'http://127.0.0.1:1'],
       says: /start it \(python main\.py --listen\), or give the address at which it answers/,
     },
+    ...unusable(others),
     {
       code: 'E302',
       name: 'a deployment with an umlaut and quotes is misspelt',
@@ -153,3 +154,27 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
     },
   ];
 };
+
+/** What answers at the address of a GPU server instead of a ComfyUI. */
+function unusable({ gpu, secured }: OtherServices): readonly Case[] {
+  const wrong = (name: string, url: string, says: RegExp): Case => ({
+    code: 'E614',
+    name,
+    args: ['service', '--comfyui', url],
+    says,
+  });
+  return [
+    wrong('a GPU server wants a login', gpu('wants-login'), /--comfyui-headers headers\.txt/),
+    wrong('a GPU server forbids it', gpu('forbids'), /--comfyui-headers headers\.txt/),
+    wrong('a page to sign in answers', gpu('sign-in-page'), /address behind that page/),
+    wrong('a GPU server redirects to a login', gpu('sends-elsewhere'), /address behind that page/),
+    wrong('nobody trusts its certificate', secured, /export NODE_EXTRA_CA_CERTS=/),
+    wrong('a GPU server speaks https', secured.replace('https:', 'http:'), /--comfyui https:\/\/localhost:/),
+    wrong(
+      'a GPU server speaks http',
+      gpu('forbids').replace('http:', 'https:'),
+      /--comfyui http:\/\/127\.0\.0\.1:/,
+    ),
+    wrong('a Comfy API is given as a ComfyUI', gpu('is-an-api'), /--comfy-api http:.*--comfy-api-key-file/),
+  ];
+}

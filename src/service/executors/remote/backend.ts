@@ -7,7 +7,23 @@ import type { Readable } from 'node:stream';
 /** The server did not answer, or not as one does; nothing is known. */
 export class Unreachable extends Error {
   override readonly name: string = 'Unreachable';
+  /** What it answered instead. */
+  readonly answer: OtherAnswer | undefined;
+
+  constructor(
+    message: string,
+    { answer, ...options }: ErrorOptions & { readonly answer?: OtherAnswer } = {},
+  ) {
+    super(message, options);
+    this.answer = answer;
+  }
 }
+
+export type OtherAnswer = {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
 
 /** The server refuses everything until a person changes something: its key, its credits, its address. */
 export class Blocked extends Unreachable {

@@ -114,13 +114,15 @@ function assertTaken(path: string, { status, text }: Answer): void {
 /** Throws Unreachable for any other answer, which is Blocked if only a person can change it. */
 export function parsed<T>(
   path: string,
-  { status, text }: Answer,
+  answer: Answer,
   schema: z.ZodType<T>,
   read: (text: string) => unknown = jsonIn,
 ): T {
-  if (OF_A_PERSON.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`);
+  const { status, text } = answer;
+  if (OF_A_PERSON.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`, { answer });
   const found = status === 200 ? schema.safeParse(read(text)) : undefined;
-  if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+  if (found?.success !== true)
+    throw new Unreachable(`${path} answered ${status}: ${shown(text)}`, { answer });
   return found.data;
 }
 

@@ -11,6 +11,7 @@ import { stateIn } from './assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
 import type { Remote } from './remote.ts';
 import { isSameAddress } from './same-server.ts';
+import { unusableAt } from './unusable-server.ts';
 import { addressOf, openServer, type GivenServer, type Settings } from './server-address.ts';
 
 /** A server that was asked: `fault` says why it cannot be used now. */
@@ -150,9 +151,7 @@ export class KnownServers {
       drop: (): Promise<void> => opened.backend.close(),
       isKnown: before !== undefined,
     };
-    return isSilent
-      ? { ...tried, fault: problem('E614', { url: at, reason: errorMessage(described) }) }
-      : tried;
+    return isSilent ? { ...tried, fault: await unusableAt(at, row.kind, described) } : tried;
   }
 
   #keep(given: string, row: ServerRow, opened: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>) {
@@ -232,7 +231,7 @@ async function recentOf(backend: Backend): Promise<ReadonlySet<string>> {
 
 /** Why no run can be sent that names only these. */
 export const missingText = (unknown: readonly string[]): string =>
-  `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. To make it known again: runsheet deployments --comfyui ${unknown[0]}; to put another one in its place: runsheet service servers --moved ${unknown[0]}=<url>`;
+  `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. To make it known again, give --comfyui ${unknown[0]}; to put another one in its place: service servers --moved ${unknown[0]}=<url>`;
 
 const noServer = (name: string): RunsheetError =>
   problem('E602', { what: `no GPU server is known as ${name}`, hint: 'list them: runsheet service servers' });
@@ -248,5 +247,5 @@ const noOther = (name: string, known: string | undefined): RunsheetError =>
 const inUse = (url: string, needed: string): RunsheetError =>
   problem('E602', {
     what: `${url} is needed: ${needed}`,
-    hint: 'wait for them, or cancel their batch: runsheet list',
+    hint: 'wait for them, or cancel their batch',
   });
