@@ -11,7 +11,7 @@ import { configOf, meantService, withOwnGpus } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { aligned, plural, span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
-
+import { isWorkflow, usualColumns, workflowTable } from './workflow-table.ts';
 import { keepNames } from '../completion/proposals.ts';
 
 type Flags = FlagsOf<typeof deploymentsFlags>;
@@ -51,7 +51,7 @@ export default async function deployments(
   const found = await showDeployment(config, meant, name);
   if (flags.output === 'json') printer.json(shown(found));
   else if (flags.sheet) printer.data(template(found).trimEnd());
-  else for (const line of described(found)) printer.data(line);
+  else for (const line of described(found, flags.fields)) printer.data(line);
   const shownName = wordsFor(found, flags.local);
   const words = `prompts.csv -d ${shownName}`;
   if (!flags.sheet) printer.next(['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
@@ -71,10 +71,17 @@ const listed = (one: Deployment): readonly string[] => [
   one.name ?? one.id,
   one.gpu ?? 'any',
   limitText(one),
-  one.inputTypes === undefined
-    ? 'not described'
-    : one.inputTypes.map(({ name, required }) => `${name}${required ? '*' : ''}`).join(', ') || 'none',
+  one.inputTypes === undefined ? 'not described' : inputsText(one.inputTypes),
 ];
+
+/** Of a workflow, those that a sheet usually has. */
+function inputsText(inputTypes: readonly InputType[]): string {
+  const usual = isWorkflow({ inputTypes }) ? new Set(usualColumns(inputTypes)) : undefined;
+  const shown = usual === undefined ? inputTypes : inputTypes.filter(({ name }) => usual.has(name));
+  const names = shown.map(({ name, required }) => `${name}${required ? '*' : ''}`);
+  const more = inputTypes.length - shown.length;
+  return [...names, ...(more === 0 ? [] : [`${more} more`])].join(', ') || 'none';
+}
 
 const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
   seconds === undefined ? 'unknown' : span(seconds * 1_000);
@@ -83,7 +90,7 @@ const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
 const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>
   `${shellWord(name ?? id)}${isLocal ? ' --local' : ''}`;
 
-function described(deployment: Deployment): readonly string[] {
+function described(deployment: Deployment, allFields: boolean): readonly string[] {
   const { id, name, gpu, concurrencyLimit, inputTypes } = deployment;
   const header = columnsOf(deployment);
   return [
@@ -96,7 +103,9 @@ function described(deployment: Deployment): readonly string[] {
     '',
     ...(inputTypes === undefined
       ? ['the service does not describe the inputs']
-      : table(INPUT_HEADER, inputTypes.map(inputRow))),
+      : isWorkflow(deployment)
+        ? workflowTable(inputTypes, allFields)
+        : table(INPUT_HEADER, inputTypes.map(inputRow))),
     '',
     ...(header.length > 0 ? [terminalLine(`first line of a sheet: ${stringify([header]).trimEnd()}`)] : []),
   ];
@@ -123,7 +132,9 @@ function valuesText({ min, max, options }: InputType): string {
 
 /** Required inputs first, because the others may be left out. */
 const columnsOf = ({ inputTypes = [] }: Deployment): readonly string[] =>
-  inputTypes.toSorted((a, b) => Number(b.required) - Number(a.required)).map(({ name }) => name);
+  isWorkflow({ inputTypes })
+    ? usualColumns(inputTypes)
+    : inputTypes.toSorted((a, b) => Number(b.required) - Number(a.required)).map(({ name }) => name);
 
 function template(deployment: Deployment): string {
   const { inputTypes = [] } = deployment;

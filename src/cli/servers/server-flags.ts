@@ -94,6 +94,7 @@ export const deploymentsFlags = {
   local: boolean('those of the local run service'),
   ...ownFlags,
   sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
+  fields: boolean('of a workflow, show every field that a column can fill'),
   ...shownFlags,
 } as const;
 

@@ -54,13 +54,14 @@ function severalFields(column: string, open: InputType, byField: ReadonlyMap<str
   return toConfirm('columns', `${which}; it is sent as ${name} to each of them`, ...flags);
 }
 
-const mayBeData = (column: string, field: InputType): Guess =>
-  toConfirm(
-    'columns',
-    `column "${column}" may be ${fieldText(field.name, field)}, or data; to send it: ${mapping(field.name, column)}`,
-    '--drop',
-    column,
-  );
+/** Proposes to send a column that has the title of the node, and to keep one that only has the name of the field. */
+function mayBeData(column: string, field: InputType): Guess {
+  const which = `column "${column}" may be ${fieldText(field.name, field)}, or data`;
+  const flag = mapping(field.name, column);
+  if (field.also?.includes(column) === true)
+    return toConfirm('columns', `${which}; it is sent there`, '--map', `${field.name}=${column}`);
+  return toConfirm('columns', `${which}; to send it: ${flag}`, '--drop', column);
+}
 
 function mayBeSeveral(column: string, fields: readonly InputType[]): Guess {
   const texts = fields.map((field) => fieldText(field.name, field));

@@ -71,10 +71,11 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
     const field = VENDOR_FIELDS.find((name) => isLiteral(at.inputs[name]));
     return field && { name: vendor, places: [{ node, field }], isExplicit: true };
   }
-  const field = fieldMeant(graph, node);
   const { _meta: meta } = at;
   const title = meta?.title?.trim();
-  if (field === undefined || title === undefined || title === '') return undefined;
+  if (title === undefined || title === '') return undefined;
+  const field = fieldMeant(graph, node, nameIn(title));
+  if (field === undefined) return undefined;
   const [, asked] = /^input:\s*(\S+)$/i.exec(title) ?? [];
   if (asked !== undefined) return { name: asked, places: [{ node, field }], isExplicit: true };
   const name = ownersName(graph, node, title);
@@ -110,10 +111,12 @@ function isSharedByClass({ nodes }: LiveGraph, node: string, title: string): boo
   return alike.length > 1 && alike.every(({ _meta: meta }) => meta?.title?.trim() === title);
 }
 
-/** The field that a title speaks for: the only literal of a node without links, else its text, file or seed. */
-function fieldMeant(graph: LiveGraph, node: string): string | undefined {
+/** The field that a title speaks for: the one of its name, the only literal of a node without links, else its text, file or seed. */
+function fieldMeant(graph: LiveGraph, node: string, title: string): string | undefined {
   const at = graph.nodes[node] as GraphNode;
   const literals = Object.keys(at.inputs).filter((field) => isLiteral(at.inputs[field]));
+  const called = literals.find((field) => nameIn(field) === title);
+  if (called !== undefined) return called;
   if (!hasLinks(at) && literals.length === 1) return literals[0];
   const files = literals.filter((field) => fileKindAt(graph, { node, field }) !== undefined);
   if (files.length === 1) return files[0];

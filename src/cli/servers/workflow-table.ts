@@ -1,0 +1,102 @@
+// The inputs of a workflow as four columns of at most 80 characters: name, fields, type, and what each row has without a column.
+
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { aligned, plural } from '../format.ts';
+
+const HEADER = ['NAME', 'FIELD', 'TYPE', 'NOW'] as const;
+/** The columns of a terminal, and what each of the four gets of them at most. */
+const WIDEST = { name: 18, fields: 20, type: 18, total: 80 } as const;
+
+export const isWorkflow = ({
+  inputTypes = [],
+}: {
+  readonly inputTypes?: readonly InputType[] | undefined;
+}): boolean => inputTypes.some(({ fields }) => fields !== undefined);
+
+/** Whether it has a name of its own, by which a column finds it. */
+const isNamed = ({ name, ask, fields = [] }: InputType): boolean =>
+  ask === undefined && !fields.includes(name);
+
+/** `all`: also the fields that only `--map NODE.FIELD` reaches. */
+export function workflowTable(inputTypes: readonly InputType[], all: boolean): readonly string[] {
+  const named = inputTypes.filter(isNamed);
+  const asked = inputTypes.filter(({ ask }) => ask !== undefined);
+  const others = inputTypes.filter((one) => one.ask === undefined && !isNamed(one));
+  const byField = new Map(
+    inputTypes.flatMap((one) => (one.ask === undefined ? [[one.fields?.[0], one] as const] : [])),
+  );
+  const rows = [HEADER, ...named.map(rowOf), ...(all ? others.map(rowOf) : [])];
+  return [
+    ...lines(rows),
+    ...(asked.length === 0
+      ? []
+      : [
+          '',
+          'several fields, asked about when a sheet has a column of the name:',
+          ...lines(asked.map((one) => askedRow(one, byField))),
+        ]),
+    ...(all || others.length === 0
+      ? []
+      : [
+          '',
+          `${plural(others.length, 'more field')} that a column can fill by --map NODE.FIELD=COLUMN: --fields`,
+        ]),
+  ];
+}
+
+/** What a sheet for the workflow usually has: its texts, files, seeds and sizes. */
+export const usualColumns = (inputTypes: readonly InputType[]): readonly string[] =>
+  inputTypes.filter((one) => isNamed(one) && (one.required || isUsual(one))).map(({ name }) => name);
+
+const SIZES: ReadonlySet<string> = new Set(['seed', 'width', 'height']);
+const isUsual = ({ name, type }: InputType): boolean => SIZES.has(name) || !SETTINGS.has(type);
+const SETTINGS: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'enum']);
+
+const lines = (rows: readonly (readonly string[])[]): readonly string[] =>
+  aligned(rows.map((row) => row.map(terminalLine))).map((line) => clipped(line.trimEnd(), WIDEST.total));
+
+const rowOf = (input: InputType): readonly string[] => {
+  const { name, fields = [] } = input;
+  return [
+    clipped(name, WIDEST.name),
+    clipped(fields.join(' '), WIDEST.fields),
+    clipped(typeText(input), WIDEST.type),
+    input.required ? 'required' : valueText(input.default),
+  ];
+};
+
+/** The values that its fields have now, one after the other. */
+function askedRow(input: InputType, byField: ReadonlyMap<string | undefined, InputType>): readonly string[] {
+  const [name = '', fields = '', type = ''] = rowOf(input);
+  const now = (input.fields ?? []).map((path) => valueText(byField.get(path)?.default));
+  return [name, fields, type, now.join(' · ')];
+}
+
+/** What clients call types, as people do. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  float: 'number',
+  bool: 'true or false',
+  image: 'picture',
+  audio: 'sound',
+};
+
+function typeText({ type, min, max, options }: InputType): string {
+  if (options !== undefined) return plural(options.length, 'choice');
+  const name = TYPES[type] ?? type;
+  if (min !== undefined && max !== undefined && max < FAR) return `${name} ${min}–${max}`;
+  return min === undefined || min <= -FAR ? name : `${name} ≥ ${min}`;
+}
+/** Bounds that say no more than how large a number may be. */
+const FAR = 1e9;
+
+function valueText(value: unknown): string {
+  if (value === undefined || value === '') return '(empty)';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const clipped = (text: string, most: number): string => {
+  const letters = [...text];
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
+};
