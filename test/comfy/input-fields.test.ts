@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { runInProcess } from '../stage/in-process.ts';
+import { colourOf } from './image-files.ts';
+import { drawnColour } from './node-classes.ts';
 import { portrait, openOwn } from './own-service.ts';
 
 /** `prompt` is the title of node 3, and both fields of node 5 are the input `wait`. */
@@ -60,7 +62,7 @@ describe('an input whose node has a title', () => {
       '3.seed\n1\n',
       ['--grid', '3.text=a fox,an owl'],
       [
-        { input: '3.seed', column: '3.seed' },
+        { input: 'seed', column: '3.seed' },
         { input: 'prompt', column: '3.text' },
       ],
     ],
@@ -104,26 +106,52 @@ describe('an input whose node has a title', () => {
     }
   });
 
-  it.each([
-    ['--map', '5.seconds=words', /no input .{1,2}5\.seconds.*[^]*did you mean wait\?/],
-    ['--map', '3.txt=words', /no input .{1,2}3\.txt.*[^]*did you mean prompt\?/],
-    ['--set', '5.steps=2', /no input .{1,2}5\.steps.*[^]*did you mean wait\?/],
-    ['--grid', '5.steps=2,3', /no input .{1,2}5\.steps.*[^]*did you mean wait\?/],
-  ])('is suggested by %s %s, which names no input or one field of several', async (flag, value, says) => {
+  it('is suggested where a name is wrong', async () => {
     const { plan, write } = await openPlace();
-    const { code, stdout, stderr } = await plan(write('foxes.csv', FOXES), flag, value);
-    expect([code, stderr + stdout]).toEqual([2, expect.stringMatching(says)]);
+    const { code, stdout, stderr } = await plan(write('foxes.csv', FOXES), '--map', '3.txt=words');
+    expect([code, stderr + stdout]).toEqual([
+      2,
+      expect.stringMatching(/no input .{1,2}3\.txt.*[^]*did you mean prompt\?/),
+    ]);
   });
 
-  it('is suggested by the service, whose runs have one name of an input only', async () => {
+  it.each([
+    [['--map', '5.seconds=long'], ['5.seconds']],
+    [
+      ['--map', '5.seconds=long', '--set', 'wait=2'],
+      ['5.seconds', 'wait'],
+    ],
+    [
+      ['--set', '5.steps=2', '--map', 'wait=long'],
+      ['5.steps', 'wait'],
+    ],
+  ])('of several fields gives one away that %j names alone, and keeps the others', async (flags, inputs) => {
+    const { plan, write } = await openPlace();
+    const sheet = write('waits.csv', 'prompt,long\na fox,3\n');
+    const { code, stdout, stderr } = await plan(sheet, ...flags);
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    const made = JSON.parse(stdout) as {
+      readonly inputs: readonly { readonly input: string }[];
+      readonly requests: readonly string[];
+    };
+    expect(made.inputs.map(({ input }) => input).toSorted()).toEqual([...inputs, 'prompt'].toSorted());
+    // Requests speak of fields, each of them once.
+    const { inputs: sent } = JSON.parse(made.requests[0] ?? '') as { readonly inputs: object };
+    expect(Object.keys(sent).toSorted()).toEqual(
+      inputs.includes('wait') ? ['3.text', '5.seconds', '5.steps'] : ['3.text', ...inputs],
+    );
+  });
+
+  it('is filled by the service under its name and by its fields', async () => {
     const { own } = await openPlace();
     const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
     const { input_types: types } = json as { readonly input_types: readonly object[] };
     expect(types).toContainEqual(expect.objectContaining({ input_id: 'prompt', fields: ['3.text'] }));
-    const refused = await own.ask('POST', '/run/deployment/queue', {
-      deployment_id: own.deployment,
-      inputs: { '3.text': 'x' },
-    });
-    expect(JSON.stringify(refused.json)).toContain('no input 3.text; did you mean prompt?');
+    const pictures = [];
+    for (const name of ['prompt', '3.text']) {
+      const run = await own.until(await own.queue({ [name]: 'an owl' }));
+      pictures.push(colourOf(await own.picture(run)));
+    }
+    expect(pictures).toEqual([drawnColour('an owl', 1), drawnColour('an owl', 1)]);
   });
 });

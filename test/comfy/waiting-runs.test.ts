@@ -102,7 +102,7 @@ describe('a row that names a model', () => {
     const { own, a, b } = await scene();
     const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
     const { input_types } = json as { readonly input_types: readonly Record<string, unknown>[] };
-    expect(input_types.find(({ input_id }) => input_id === '1.ckpt_name')?.['enum_options']).toEqual([
+    expect(input_types.find(({ input_id }) => input_id === 'ckpt_name')?.['enum_options']).toEqual([
       'sd15',
       'common',
       'xl',

@@ -5,6 +5,9 @@ import { z } from 'zod';
 const text = z.string().nullish();
 const number = z.number().nullish();
 
+/** Bounds of 64 bits, which a number cannot even hold, say nothing to a client. */
+const FAR = 2 ** 63;
+
 const inputTypeWire = z
   .looseObject({
     input_id: z.string(),
@@ -38,8 +41,8 @@ const inputTypeWire = z
     ...(wire.default_value === undefined || wire.default_value === null
       ? {}
       : { default: wire.default_value }),
-    ...(wire.min_value == null ? {} : { min: wire.min_value }),
-    ...(wire.max_value == null ? {} : { max: wire.max_value }),
+    ...(wire.min_value == null || wire.min_value <= -FAR ? {} : { min: wire.min_value }),
+    ...(wire.max_value == null || wire.max_value >= FAR ? {} : { max: wire.max_value }),
     ...(wire.enum_options == null ? {} : { options: wire.enum_options }),
     ...(wire.fields == null ? {} : { fields: wire.fields }),
     ...(wire.also == null ? {} : { also: wire.also }),

@@ -151,8 +151,8 @@ const typer =
       name,
       type: kind === undefined ? typeNameOf(known, value, part) : FILE_TYPES[kind],
       default: part ?? value,
-      min: part === undefined ? boundOf(known?.min) : undefined,
-      max: part === undefined ? boundOf(known?.max) : undefined,
+      min: part === undefined ? known?.min : undefined,
+      max: part === undefined ? known?.max : undefined,
       options: kind === undefined && part === undefined ? known?.options : undefined,
       fields: places.map((place) => ({
         ...place,
@@ -162,10 +162,6 @@ const typer =
       node: { class: nodeClass, title: meta?.title },
     };
   };
-
-/** Some nodes write the lowest 64-bit integer for no bound. */
-const boundOf = (bound: string | undefined): string | undefined =>
-  bound !== undefined && Math.abs(Number(bound)) >= 2 ** 63 && bound.startsWith('-') ? undefined : bound;
 
 function typeNameOf(known: ClassInput | undefined, value: unknown, part: string | undefined): string {
   if (part !== undefined) return 'string';

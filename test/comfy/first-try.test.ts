@@ -1,0 +1,194 @@
+// A workflow as it lies there and a sheet as it lies there: what is sent at the first try, after the questions that are asked, or why
+// nothing is. Judged by the graph that a server executes, not by what is said.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { runInProcess } from '../stage/in-process.ts';
+import { pictureOf } from './image-files.ts';
+import { link, node, sampler, usualGraph, type Nodes } from './naming/usual-graph.ts';
+import { openStandIn, OwnService } from './own-service.ts';
+
+type Plan = {
+  /** What has to be confirmed. */
+  readonly asked: readonly string[];
+  readonly requests: readonly string[];
+};
+
+/** A service in front of one server, and a folder with the sheet. */
+async function openPlace(graph: Nodes) {
+  const folder = freshFolder();
+  const gpu = await openStandIn({ checkpoints: ['a.safetensors', 'b.safetensors'] });
+  const own = await OwnService.of([gpu], graph as never);
+  const settings = {
+    RUNSHEET_API_URL: own.service.base,
+    RUNSHEET_API_KEY: 'key',
+    RUNSHEET_OUT: join(folder, 'batches'),
+    RUNSHEET_HOME: join(folder, 'home'),
+    TEMPORAL_ADDRESS: undefined,
+  };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const write = (name: string, content: string | Uint8Array): string => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  };
+  const plan = async (sheet: string, ...flags: readonly string[]): Promise<Plan> => {
+    const { code, stdout, stderr } = await runInProcess(['plan', sheet, '-d', 'portrait', ...flags]);
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    return {
+      asked: [...`${stdout}\n${stderr}`.matchAll(/^ +guess \? +(.*)$/gm)].map(([, text = '']) => text),
+      requests: stdout.split('\n').filter((line) => line.startsWith('{')),
+    };
+  };
+  /** The fields that rows were executed with. */
+  const executed = async ({ requests }: Plan, fields: readonly string[]) => {
+    const rows = [];
+    for (const request of requests) {
+      const { inputs } = JSON.parse(request) as { readonly inputs: Readonly<Record<string, unknown>> };
+      await own.until(await own.queue(inputs));
+      const { graph } = gpu.executions.at(-1) as (typeof gpu.executions)[number];
+      rows.push(
+        Object.fromEntries(
+          fields.map((path) => {
+            const [id = '', ...field] = path.split('.');
+            return [path, graph[id]?.inputs[field.join('.')]];
+          }),
+        ),
+      );
+    }
+    return rows;
+  };
+  return { plan, write, executed, gpu };
+}
+
+const SECOND_PASS: Nodes = {
+  8: node('VAEDecode', { samples: link(29), vae: link(4, 2) }),
+  28: node('LatentUpscaleBy', { samples: link(3), upscale_method: 'bilinear', scale_by: 1.5 }),
+  29: sampler({ seed: 2, latent_image: link(28), denoise: 0.5 }),
+};
+
+describe('an ordinary workflow', () => {
+  it.each([
+    ['as its own names are', 'prompt,negative_prompt,seed,width,height\na fox,bad,7,512,768\n'],
+    ['as a person writes them', 'Prompt,Negative Prompt,Seed,Width (px),Height\na fox,bad,7,512,768\n'],
+    ['as fields', '6.text,7.text,3.seed,5.width,5.height\na fox,bad,7,512,768\n'],
+  ])('has the columns of a sheet at the first try: %s', async (_, sheet) => {
+    const { plan, write, executed } = await openPlace(usualGraph());
+    const made = await plan(write('s.csv', sheet));
+    expect(made.asked).toEqual([]);
+    const fields = ['6.text', '7.text', '3.seed', '5.width', '5.height', '3.steps'];
+    expect(await executed(made, fields)).toEqual([
+      { '6.text': 'a fox', '7.text': 'bad', '3.seed': 7, '5.width': 512, '5.height': 768, '3.steps': 20 },
+    ]);
+  });
+
+  it('is asked about columns in other languages, and has them once confirmed', async () => {
+    const { plan, write, executed } = await openPlace(usualGraph());
+    const made = await plan(write('zh.csv', '提示词,负面\n一只狐狸,模糊\n'));
+    expect(made.asked).toHaveLength(2);
+    expect(await executed(made, ['6.text', '7.text'])).toEqual([{ '6.text': '一只狐狸', '7.text': '模糊' }]);
+  });
+
+  it('gets nothing by itself from a sheet of a shop', async () => {
+    const { plan, write, executed } = await openPlace(
+      usualGraph({
+        10: node('LatentUpscaleBy', { samples: link(3), upscale_method: 'bilinear', scale_by: 1.5 }),
+        8: node('VAEDecode', { samples: link(10), vae: link(4, 2) }),
+      }),
+    );
+    const sheet = 'sku,prompt,width,scale_by,weight,language\na1,a mug,40,2,300,de\na2,a cup,64.5,3,200,en\n';
+    const made = await plan(write('shop.csv', sheet));
+    expect(made.asked).toEqual([
+      expect.stringContaining('column "width" is not sent'),
+      expect.stringContaining('column "scale_by" may be 10.scale_by'),
+    ]);
+    expect(await executed(made, ['6.text', '5.width', '10.scale_by'])).toEqual([
+      { '6.text': 'a mug', '5.width': 512, '10.scale_by': 1.5 },
+      { '6.text': 'a cup', '5.width': 512, '10.scale_by': 1.5 },
+    ]);
+  });
+
+  it('is asked about a column of texts where no column is the prompt', async () => {
+    const { plan, write } = await openPlace(usualGraph());
+    const made = await plan(write('d.csv', 'sku,description,seed\na1,"a mug of blue clay, on a table",1\n'));
+    expect(made.asked).toEqual([expect.stringContaining('"description" may be the prompt')]);
+  });
+});
+
+describe('a workflow of two passes', () => {
+  it('has one seed for both, and asks which steps are meant', async () => {
+    const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
+    const made = await plan(write('s.csv', 'prompt,seed,steps\na fox,7,9\n'));
+    expect(made.asked).toEqual([expect.stringMatching(/"steps" may be 3\.steps .*29\.steps/)]);
+    expect(await executed(made, ['3.seed', '29.seed', '3.steps', '29.steps'])).toEqual([
+      { '3.seed': 7, '29.seed': 7, '3.steps': 9, '29.steps': 9 },
+    ]);
+  });
+
+  it('has a seed apart where a column or a flag names its field', async () => {
+    const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
+    const fields = ['3.seed', '29.seed'];
+    const sheet = write('a.csv', 'prompt,seed,29.seed\na fox,7,8\n');
+    expect(await executed(await plan(sheet), fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
+    const other = write('b.csv', 'prompt,seed,second\na fox,7,8\n');
+    const made = await plan(other, '--map', '29.seed=second');
+    expect(await executed(made, fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
+  });
+
+  it('draws all seeds anew with --repeat, so that no picture is made twice', async () => {
+    const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
+    const made = await plan(write('s.csv', 'prompt\na fox\n'), '--repeat', '3');
+    const rows = await executed(made, ['3.seed', '29.seed']);
+    expect(new Set(rows.map((row) => row['3.seed'])).size).toBe(3);
+    for (const row of rows) expect(row['29.seed']).toBe(row['3.seed']);
+  });
+});
+
+describe('pictures beside a sheet', () => {
+  const TWO: Nodes = {
+    1: node('LoadImage', { image: 'example.png' }),
+    2: node('LoadImage', { image: 'example.png' }),
+    3: node('ImageScale', {
+      image: link(1),
+      upscale_method: 'area',
+      width: 512,
+      height: 512,
+      crop: 'disabled',
+    }),
+    9: node('SaveImage', { images: link(3), filename_prefix: 'x' }),
+    10: node('SaveImage', { images: link(2), filename_prefix: 'y' }),
+  };
+
+  it.each([
+    ['its only one', 'image'],
+    ['a column of files of any name', 'photo of the product'],
+  ])('are never left out without a word: %s', async (_, column) => {
+    const { 2: __, 10: ___, ...one } = TWO;
+    const { plan, write } = await openPlace(one);
+    write('pics/a.png', pictureOf(0xff));
+    const made = await plan(write('s.csv', `sku,${column}\na1,pics/a.png\n`));
+    const [request = ''] = made.requests;
+    expect(JSON.parse(request)).toMatchObject({ inputs: { '1.image': 'upload:pics/a.png' } });
+  });
+
+  it('are asked about where two nodes take one each', async () => {
+    const { plan, write } = await openPlace(TWO);
+    write('pics/a.png', pictureOf(0xff));
+    const made = await plan(write('s.csv', 'sku,image\na1,pics/a.png\n'));
+    expect(made.asked).toEqual([expect.stringMatching(/1\.image.*2\.image/)]);
+    const [request = ''] = made.requests;
+    expect(JSON.parse(request)).toMatchObject({ inputs: {} });
+  });
+});
+
+it('a batch that was made when rows spoke of names is found by its requests', async () => {
+  const graph = usualGraph({ 6: node('CLIPTextEncode', { text: 'a fox', clip: link(4, 1) }, 'Positive') });
+  const { gpu } = await openPlace(graph);
+  const own = await OwnService.of([gpu], graph as never);
+  for (const name of ['Positive', 'prompt', '6.text']) await own.until(await own.queue({ [name]: 'an owl' }));
+  expect(gpu.executions.map((one) => one.graph['6']?.inputs['text'])).toEqual(['an owl', 'an owl', 'an owl']);
+});
