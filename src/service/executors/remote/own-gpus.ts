@@ -19,7 +19,6 @@ import { Remote } from './remote.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
 import {
-  fieldsNamed,
   keptWorkflow,
   restoredWorkflow,
   RUN_TIMEOUT_SECONDS,
