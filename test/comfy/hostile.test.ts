@@ -66,7 +66,8 @@ it('is known while it is away: the command that is given again goes on', async (
 it('does not let a part of a workflow succeed, also if the part cannot be withdrawn at once', async () => {
   const gpu = await openStandIn();
   const graph = portrait({ seconds: 3_600 });
-  graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
+  graph['7'] = { class_type: 'LoadImage', inputs: { image: 'absent.png' } };
+  graph['8'] = { class_type: 'SaveImage', inputs: { images: ['7', 0], filename_prefix: 'x' } };
   const own = await OwnService.of([gpu], graph);
   gpu.answerNext('/queue', { done: false, with: 500 });
   const id = await own.queue({});
@@ -77,7 +78,7 @@ it('does not let a part of a workflow succeed, also if the part cannot be withdr
   };
   await expect.poll(ends).toEqual(['interrupted']);
   expect((await own.run(id)).status).toBe('failed');
-  expect(await own.log(id)).toMatch(/failed validation: node 8 \(SaveImage\)/);
+  expect(await own.log(id)).toMatch(/failed validation: node 7 \(LoadImage\)/);
 });
 
 it('is asked ten times for a run that it never takes, and the run fails with its words', async () => {

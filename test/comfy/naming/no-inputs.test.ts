@@ -1,7 +1,6 @@
-// Fields that are widgets of the browser are no inputs, and a bound that means none is none.
+// Fields that are widgets of the browser are no inputs.
 
 import { expect, it } from 'vitest';
-import type { NodeClass } from '../../../src/service/executors/remote/backend.ts';
 import { inputsOf } from '../../../src/service/executors/remote/workflow-inputs.ts';
 
 const node = (class_type: string, inputs: Record<string, unknown>) => ({ class_type, inputs });
@@ -16,20 +15,4 @@ it('upload, audioUI, comparers, headers and the prefix of a file are no inputs',
   };
   const fields = inputsOf('w', graph, undefined, {}).map((input) => input.fields.map(({ field }) => field));
   expect(fields.flat().toSorted((a, b) => a.localeCompare(b))).toEqual(['audio', 'depth', 'image']);
-});
-
-it.each([
-  ['-9223372036854776000', undefined],
-  ['-9223372036854775808', undefined],
-  ['-9223372036854775807', undefined],
-  ['-1', '-1'],
-])('a lowest value of %s is the bound %s', (min, bound) => {
-  const known: NodeClass = {
-    inputs: { number: { type: 'INT', min, max: '9', isFile: false } },
-    isOutput: false,
-    isPaid: false,
-  };
-  const graph = { '1': node('Make', { number: 3 }), '9': saved('1') };
-  const [input] = inputsOf('w', graph, new Map([['Make', known]]), {});
-  expect([input?.min, input?.max]).toEqual([bound, '9']);
 });

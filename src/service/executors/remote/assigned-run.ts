@@ -111,7 +111,7 @@ export const outputsIn = (
   (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
     node,
     nodeClass: graph[node]?.class_type ?? '',
-    ...(titles[node] !== undefined && { nodeTitle: titles[node] }),
+    ...(Object.hasOwn(titles, node) && { nodeTitle: titles[node] as string }),
     key,
     files: files.map(({ filename }) => ({ filename, type: 'output' })),
     texts,

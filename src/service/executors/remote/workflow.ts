@@ -95,7 +95,7 @@ function withSavedPreviews(graph: Graph, classes: Classes): Graph {
 function savedPreview(shown: Graph[string] | undefined): Graph[string] | undefined {
   if (shown === undefined) return undefined;
   const { class_type: name, inputs } = shown;
-  const saver = SAVERS[name];
+  const saver = Object.hasOwn(SAVERS, name) ? SAVERS[name] : undefined;
   if (saver !== undefined) return { class_type: saver, inputs: { ...inputs, filename_prefix: 'runsheet' } };
   return inputs['save_output'] === false ? { ...shown, inputs: { ...inputs, save_output: true } } : undefined;
 }

@@ -85,7 +85,7 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
 function settingOf(graph: LiveGraph, { node, field, place }: Claim): string | undefined {
   const { class_type: name } = graph.nodes[node] as GraphNode;
   if (!isLiteral(valueAt(graph, place))) return undefined;
-  if (field in SINGLE) return SINGLE[field];
+  if (Object.hasOwn(SINGLE, field)) return SINGLE[field];
   if (field === 'strength') return /control_?net/i.test(name) ? 'strength' : undefined;
   if (RATES.has(field)) return 'fps';
   if (field !== 'batch_size' && !LENGTHS.has(field)) return undefined;

@@ -124,7 +124,10 @@ const PROMPTS: Readonly<Record<string, string>> = {
   negative: 'negative_prompt',
   negativeprompt: 'negative_prompt',
 };
-const promptMeant = (name: string): string | undefined => PROMPTS[name.replaceAll('_', '')];
+function promptMeant(name: string): string | undefined {
+  const word = name.replaceAll('_', '');
+  return Object.hasOwn(PROMPTS, word) ? PROMPTS[word] : undefined;
+}
 const isPrompt = (name: string): boolean => promptMeant(name) !== undefined;
 
 /** A title that says prompt and a graph that says otherwise: both are asked. */
