@@ -53,6 +53,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/service/executors/remote/http.ts': ['answer'],
   'src/service/executors/remote/remote.ts': ['rest'],
   'src/service/executors/remote/naming/graph-in-file.ts': ['given'],
+  'src/service/executors/remote/unusable-server.ts': ['answer'],
   'src/service/executors/remote/workflow-text.ts': ['given'],
   'src/service/executors/remote/workflow.ts': ['workflow'],
   'src/host/python-json.ts': ['given'],
