@@ -74,17 +74,17 @@ function askedRow(input: InputType, byField: ReadonlyMap<string | undefined, Inp
 }
 
 /** What clients call types, as people do. */
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'text',
-  float: 'number',
-  bool: 'true or false',
-  image: 'picture',
-  audio: 'sound',
-};
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['string', 'text'],
+  ['float', 'number'],
+  ['bool', 'true or false'],
+  ['image', 'picture'],
+  ['audio', 'sound'],
+]);
 
 function typeText({ type, min, max, options }: InputType): string {
   if (options !== undefined) return plural(options.length, 'choice');
-  const name = TYPES[type] ?? type;
+  const name = TYPES.get(type) ?? type;
   if (min !== undefined && max !== undefined && max < FAR) return `${name} ${min}–${max}`;
   return min === undefined || min <= -FAR ? name : `${name} ≥ ${min}`;
 }

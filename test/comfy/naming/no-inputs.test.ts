@@ -16,3 +16,19 @@ it('upload, audioUI, comparers, headers and the prefix of a file are no inputs',
   const fields = inputsOf('w', graph, undefined, {}).map((input) => input.fields.map(({ field }) => field));
   expect(fields.flat().toSorted((a, b) => a.localeCompare(b))).toEqual(['audio', 'depth', 'image']);
 });
+
+it.each([
+  ['-9223372036854776000', undefined],
+  ['-9223372036854775808', undefined],
+  ['-9223372036854775807', '-9223372036854775807'],
+  ['-1', '-1'],
+])('a lowest value of %s is the bound %s', (min, bound) => {
+  const known: NodeClass = {
+    inputs: { number: { type: 'INT', min, max: '9', isFile: false } },
+    isOutput: false,
+    isPaid: false,
+  };
+  const graph = { '1': node('Make', { number: 3 }), '9': saved('1') };
+  const [input] = inputsOf('w', graph, new Map([['Make', known]]), {});
+  expect([input?.min, input?.max]).toEqual([bound, '9']);
+});

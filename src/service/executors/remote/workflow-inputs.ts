@@ -36,13 +36,13 @@ export type InputType = {
   readonly node?: { readonly class: string; readonly title: string | undefined } | undefined;
 };
 
-const TYPES: Readonly<Record<string, string>> = {
-  INT: 'int',
-  FLOAT: 'float',
-  BOOLEAN: 'bool',
-  STRING: 'string',
-  COMBO: 'enum',
-};
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['INT', 'int'],
+  ['FLOAT', 'float'],
+  ['BOOLEAN', 'bool'],
+  ['STRING', 'string'],
+  ['COMBO', 'enum'],
+]);
 /** What a client calls the kinds of files. */
 const FILE_TYPES: Readonly<Record<Files, string>> = {
   image: 'image',
@@ -151,7 +151,7 @@ const typer =
       name,
       type: kind === undefined ? typeNameOf(known, value, part) : FILE_TYPES[kind],
       default: part ?? value,
-      min: part === undefined ? known?.min : undefined,
+      min: part === undefined ? lowestOf(known?.min) : undefined,
       max: part === undefined ? known?.max : undefined,
       options: kind === undefined && part === undefined ? known?.options : undefined,
       fields: places.map((place) => ({
@@ -163,9 +163,14 @@ const typer =
     };
   };
 
+/** Some nodes write the lowest 64-bit integer, or what a float makes of it, for no bound. */
+const lowestOf = (bound: string | undefined): string | undefined =>
+  bound !== undefined && NO_BOUND.has(bound) ? undefined : bound;
+const NO_BOUND: ReadonlySet<string> = new Set(['-9223372036854775808', '-9223372036854776000']);
+
 function typeNameOf(known: ClassInput | undefined, value: unknown, part: string | undefined): string {
   if (part !== undefined) return 'string';
-  const type = TYPES[known?.type ?? ''];
+  const type = TYPES.get(known?.type ?? '');
   if (type !== undefined) return type;
   if (typeof value === 'boolean') return 'bool';
   if (isRawNumber(value)) return 'int';
