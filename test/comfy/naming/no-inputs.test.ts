@@ -1,6 +1,7 @@
 // Fields that are widgets of the browser are no inputs.
 
 import { expect, it } from 'vitest';
+import type { NodeClass } from '../../../src/service/executors/remote/backend.ts';
 import { inputsOf } from '../../../src/service/executors/remote/workflow-inputs.ts';
 
 const node = (class_type: string, inputs: Record<string, unknown>) => ({ class_type, inputs });
