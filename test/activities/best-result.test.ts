@@ -64,7 +64,7 @@ describe('a row that is sent again', () => {
   /** Sends all rows once for each end, as the passes of one batch. */
   async function batchOf(rows: readonly (readonly End[])[], folder: string) {
     const store = folderStore(folder);
-    const file = { mark: MARK, sheet: { rows: ROWS, pages: 1 } } as unknown as BatchFile;
+    const file = { mark: MARK, sheet: { rows: ROWS, pages: 1, inputs: [] } } as unknown as BatchFile;
     const lines = rows.map((_, at) => rowLine(at + 1, `k${at + 1}`, undefined, '{}'));
     await layoutOf(store, file).write(pageName(1), lines.join(''));
     let tally = NO_TALLY;

@@ -15,7 +15,7 @@ export const FILE = {
   batch: 'b',
   mark: MARK,
   createdAt: new Date(STARTED).toISOString(),
-  sheet: { rows: 6, pages: 1, lanes: [{ places: 6 }], isQueued: false, options: {} },
+  sheet: { rows: 6, pages: 1, lanes: [{ places: 6 }], isQueued: false, inputs: [], options: {} },
   deployment: { id: 'd', workflowId: 'w' },
   service: { timing: TIMING, prices: { L4: 2 } },
   concurrency: 4,

@@ -16,7 +16,7 @@ describe('rows in the order in which they ended', () => {
   beforeEach(async () => {
     const folder = freshFolder();
     const store = folderStore(folder);
-    const file = { mark: '00112233445566aa', sheet: { rows: ROWS } } as BatchFile;
+    const file = { mark: '00112233445566aa', sheet: { rows: ROWS, inputs: [] } } as unknown as BatchFile;
     found = { batch: 'one', folder, store, file };
     const lines = Array.from(
       { length: ROWS },

@@ -6,7 +6,10 @@ import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
-const FILE = { mark: '0123456789abcdef', sheet: { rows: 3, isQueued: false } } as unknown as BatchFile;
+const FILE = {
+  mark: '0123456789abcdef',
+  sheet: { rows: 3, isQueued: false, inputs: [] },
+} as unknown as BatchFile;
 const T = Date.UTC(2026, 10, 22);
 const at = (seconds: number): string => new Date(T + seconds * 1_000).toISOString();
 

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 const fileOf = (rows: number): BatchFile =>
-  ({ mark: '0123456789abcdef', sheet: { rows, pages: pageOf(rows) } }) as unknown as BatchFile;
+  ({ mark: '0123456789abcdef', sheet: { rows, pages: pageOf(rows), inputs: [] } }) as unknown as BatchFile;
 
 async function writePages(file: BatchFile): Promise<void> {
   const { rows, pages } = file.sheet;

@@ -22,7 +22,7 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 const FILE = {
   mark: '0123456789abcdef',
   createdAt: '2026-11-21T10:00:00.000Z',
-  sheet: { rows: 4, pages: 1, isQueued: true },
+  sheet: { rows: 4, pages: 1, isQueued: true, inputs: [] },
 } as unknown as BatchFile;
 
 /** The second lane sends rows 3 and 1, and row 2 once more. */

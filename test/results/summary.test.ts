@@ -23,7 +23,7 @@ import { paramsOf } from '../batch/params.ts';
 
 const FILE = {
   batch: 'b',
-  sheet: { rows: 3, options: {} },
+  sheet: { rows: 3, inputs: [], options: {} },
   deployment: { id: 'd' },
   service: { rehearsal: false },
 } as unknown as BatchFile;

@@ -5,7 +5,7 @@ import { list } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type Guess, toConfirm } from './guess.ts';
 import { areOneSetting, nameProper } from './input-names.ts';
-import { fits, isMedia, isValue } from './sample.ts';
+import { fits, isMedia, isOfKind, isValue } from './sample.ts';
 import { inputNamed } from '../named-inputs.ts';
 
 type ValuesOf = (column: string) => readonly string[];
@@ -85,6 +85,8 @@ function implausible(values: readonly string[], { name, type, fields }: InputTyp
   if (name === 'seed' && numbers.some((value) => !Number.isInteger(value))) return 'a seed is a whole number';
   if (SHARES.has(name) && numbers.some((value) => value > 1)) return `${name} is at most 1`;
   const areFiles = values.every((text) => isValue(text) && Number.isNaN(Number(text)));
+  if (isMedia({ type }) && !values.some((text) => isOfKind(text, { type })))
+    return `the cells name files of another kind than ${type}`;
   const isText = type === 'string' && !isMedia({ type });
   return isText && areFiles ? 'the cells name files, and the input is a text' : undefined;
 }
@@ -97,24 +99,20 @@ export function filesUnsent(
 ): readonly Guess[] {
   const wanting = unfed.filter((type) => isMedia(type) && type.fields !== undefined && type.isIdle !== true);
   if (wanting.length === 0) return [];
-  const named = columns.filter((column) => wanting.some((type) => fits(valuesOf(column), type)));
-  return named.map((column) => {
-    const able = wanting.filter((type) => fits(valuesOf(column), type));
-    const [only] = able;
-    if (able.length === 1 && only !== undefined && named.length === 1)
-      return toConfirm(
-        'columns',
-        `column "${column}" names files, and ${fieldText(only.name, only)} takes one: it is sent there`,
-        '--map',
-        `${only.name}=${column}`,
-      );
-    const choices = able.map(({ name }) => mapping(name, column)).join(', or ');
-    return toConfirm(
-      'columns',
-      `column "${column}" names files and is not sent; to send it: ${choices}`,
-      '--drop',
-      column,
-    );
+  const able = new Map(
+    columns.map((column) => [column, wanting.filter((type) => fits(valuesOf(column), type))] as const),
+  );
+  const isOnly = (type: InputType): boolean =>
+    [...able.values()].filter((types) => types.includes(type)).length === 1;
+  return [...able].flatMap(([column, [first, ...others]]) => {
+    if (first === undefined) return [];
+    if (others.length === 0 && isOnly(first)) {
+      const text = `column "${column}" names files, and ${fieldText(first.name, first)} takes one: it is sent there`;
+      return [toConfirm('columns', text, '--map', `${first.name}=${column}`)];
+    }
+    const choices = [first, ...others].map(({ name }) => mapping(name, column)).join(', or ');
+    const text = `column "${column}" names files and is not sent; to send it: ${choices}`;
+    return [toConfirm('columns', text, '--drop', column)];
   });
 }
 

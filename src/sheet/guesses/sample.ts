@@ -28,7 +28,7 @@ export const valuesAt = (sample: Sample, at: number): readonly string[] =>
 
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =
-  /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|webm|mov|wav|mp3|flac)\b/i;
+  /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|m4v|webm|mov|mkv|wav|mp3|flac|ogg|opus|m4a|aac)\b/i;
 /** A number, or the name of a file, which is no name of a column. */
 export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test(text);
 
@@ -36,11 +36,33 @@ const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);
 
+type FileKind = 'image' | 'video' | 'audio';
+
+/** Moving pictures may be kept as pictures. */
+const ENDINGS: readonly (readonly [RegExp, readonly FileKind[]])[] = [
+  [/\.(?:gif|webp)\b/i, ['image', 'video']],
+  [/\.(?:png|jpe?g|avif|tiff?|bmp|heic)\b/i, ['image']],
+  [/\.(?:mp4|m4v|webm|mov|mkv)\b/i, ['video']],
+  [/\.(?:wav|mp3|flac|ogg|opus|m4a|aac)\b/i, ['audio']],
+];
+const TAKES: readonly (readonly [RegExp, FileKind])[] = [
+  [/video/i, 'video'],
+  [/audio/i, 'audio'],
+  [/image|mask/i, 'image'],
+];
+
+/** Whether a file ends like those that the input takes; one without a known ending may be any. */
+export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boolean {
+  const kinds = ENDINGS.find(([ending]) => ending.test(text))?.[1];
+  const taken = TAKES.find(([word]) => word.test(type))?.[1];
+  return kinds === undefined || taken === undefined || kinds.includes(taken);
+}
+
 /** Whether there are values, and at least half of them fit the type of an input. */
 export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
   const kind = kindOf(type.type);
   const isFit = (text: string): boolean =>
-    isMedia(type) ? FILE.test(text) : isNumeric(kind) ? NUMBER.test(text) : true;
+    isMedia(type) ? FILE.test(text) && isOfKind(text, type) : isNumeric(kind) ? NUMBER.test(text) : true;
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
 
