@@ -19,7 +19,12 @@ type Plan = {
 /** A service in front of one server, and a folder with the sheet. */
 async function openPlace(graph: Nodes) {
   const folder = freshFolder();
-  const gpu = await openStandIn({ checkpoints: ['a.safetensors', 'b.safetensors'] });
+  const gpu = await openStandIn({
+    folder: join(folder, 'gpu'),
+    checkpoints: ['a.safetensors', 'b.safetensors'],
+  });
+  // Each ComfyUI comes with it.
+  writeFileSync(join(folder, 'gpu/input/example.png'), pictureOf(0));
   const own = await OwnService.of([gpu], graph as never);
   const settings = {
     RUNSHEET_API_URL: own.service.base,

@@ -286,7 +286,8 @@ const shownInput = ({
 }: InputType) => ({
   name,
   type,
-  required: isAbsent === true,
+  // Of a name with several readings, each field is required by itself.
+  required: isAbsent === true && more.ask === undefined,
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),
