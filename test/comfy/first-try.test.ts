@@ -17,7 +17,7 @@ type Plan = {
 };
 
 /** A service in front of one server, and a folder with the sheet. */
-async function openPlace(graph: Nodes) {
+async function openPlace(workflow: Nodes) {
   const folder = freshFolder();
   const gpu = await openStandIn({
     folder: join(folder, 'gpu'),
@@ -25,7 +25,7 @@ async function openPlace(graph: Nodes) {
   });
   // Each ComfyUI comes with it.
   writeFileSync(join(folder, 'gpu/input/example.png'), pictureOf(0));
-  const own = await OwnService.of([gpu], graph as never);
+  const own = await OwnService.of([gpu], workflow as never);
   const settings = {
     RUNSHEET_API_URL: own.service.base,
     RUNSHEET_API_KEY: 'key',
@@ -55,12 +55,12 @@ async function openPlace(graph: Nodes) {
     for (const request of requests) {
       const { inputs } = JSON.parse(request) as { readonly inputs: Readonly<Record<string, unknown>> };
       await own.until(await own.queue(inputs));
-      const { graph } = gpu.executions.at(-1) as (typeof gpu.executions)[number];
+      const { graph: sent } = gpu.executions.at(-1) as (typeof gpu.executions)[number];
       rows.push(
         Object.fromEntries(
           fields.map((path) => {
             const [id = '', ...field] = path.split('.');
-            return [path, graph[id]?.inputs[field.join('.')]];
+            return [path, sent[id]?.inputs[field.join('.')]];
           }),
         ),
       );
@@ -191,9 +191,9 @@ describe('pictures beside a sheet', () => {
 });
 
 it('a batch that was made when rows spoke of names is found by its requests', async () => {
-  const graph = usualGraph({ 6: node('CLIPTextEncode', { text: 'a fox', clip: link(4, 1) }, 'Positive') });
-  const { gpu } = await openPlace(graph);
-  const own = await OwnService.of([gpu], graph as never);
+  const titled = usualGraph({ 6: node('CLIPTextEncode', { text: 'a fox', clip: link(4, 1) }, 'Positive') });
+  const { gpu } = await openPlace(titled);
+  const own = await OwnService.of([gpu], titled as never);
   for (const name of ['Positive', 'prompt', '6.text']) await own.until(await own.queue({ [name]: 'an owl' }));
   expect(gpu.executions.map((one) => one.graph['6']?.inputs['text'])).toEqual(['an owl', 'an owl', 'an owl']);
 });

@@ -1,6 +1,6 @@
 // The inputs of a workflow as four columns of at most 80 characters: name, fields, type, and what each row has without a column.
 
-import { terminalLine } from '../../errors/outside-text.ts';
+import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { aligned, plural } from '../format.ts';
 
@@ -54,14 +54,14 @@ const isUsual = ({ name, type }: InputType): boolean => SIZES.has(name) || !SETT
 const SETTINGS: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'enum']);
 
 const lines = (rows: readonly (readonly string[])[]): readonly string[] =>
-  aligned(rows.map((row) => row.map(terminalLine))).map((line) => clipped(line.trimEnd(), WIDEST.total));
+  aligned(rows.map((row) => row.map(terminalLine))).map((line) => shortened(line.trimEnd(), WIDEST.total));
 
 const rowOf = (input: InputType): readonly string[] => {
   const { name, fields = [] } = input;
   return [
-    clipped(name, WIDEST.name),
-    clipped(fields.join(' '), WIDEST.fields),
-    clipped(typeText(input), WIDEST.type),
+    shortened(name, WIDEST.name),
+    shortened(fields.join(' '), WIDEST.fields),
+    shortened(typeText(input), WIDEST.type),
     input.required ? 'required' : valueText(input.default),
   ];
 };
@@ -95,8 +95,3 @@ function valueText(value: unknown): string {
   if (value === undefined || value === '') return '(empty)';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
-
-const clipped = (text: string, most: number): string => {
-  const letters = [...text];
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
-};
