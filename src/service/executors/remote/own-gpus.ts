@@ -66,7 +66,7 @@ const givenGpusSchema = z.strictObject({
 });
 
 /** A deployment, and what its user should know of how its file was read. */
-export type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
+type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
   readonly notes: readonly string[];
   readonly deployment: Deployment;
 };

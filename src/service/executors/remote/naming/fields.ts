@@ -226,7 +226,7 @@ export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | un
 }
 
 /** The fields that a file reaches, through nodes that hand pictures on. */
-export function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
+function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
   if (seen.has(node)) return [];
   seen.add(node);
   return graph.usersOf(node).flatMap((user) => {

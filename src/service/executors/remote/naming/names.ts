@@ -8,7 +8,7 @@ import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf } from './titles.ts';
 import { pathOf, valueAt, type Place } from './values.ts';
 
-export type NamedInput = {
+type NamedInput = {
   readonly name: string;
   readonly places: readonly Place[];
   /** Other names of the same places: titles. */
@@ -18,7 +18,7 @@ export type NamedInput = {
 };
 
 /** A name that may mean several things: asked about if a sheet has a column for it. */
-export type OpenName = FoundInput & { readonly why: string };
+type OpenName = FoundInput & { readonly why: string };
 
 export type Names = {
   readonly named: readonly NamedInput[];

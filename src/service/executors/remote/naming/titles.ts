@@ -19,7 +19,7 @@ const VENDOR = /^ComfyUIDeployExternal/;
 const VENDOR_FIELDS = ['default_value', 'default_value_url'] as const;
 
 /** The name in a title: lower case, without brackets, words joined by `_`. */
-export const nameIn = (title: string): string =>
+const nameIn = (title: string): string =>
   title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
