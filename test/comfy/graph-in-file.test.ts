@@ -101,6 +101,13 @@ it.each([
     /wf_api\.json#\$\.a'/,
   ],
   [
+    'a graph of very many nodes',
+    Object.fromEntries(Array.from({ length: 2_001 }, (_, id) => [id, { class_type: 'Draw', inputs: {} }])),
+    '',
+    /has 2001 nodes, more than 2000/,
+    /split it/,
+  ],
+  [
     'the format of the editor',
     { nodes: [], links: [] },
     '',

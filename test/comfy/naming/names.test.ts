@@ -6,7 +6,7 @@ import { pathOf, type Place } from '../../../src/service/executors/remote/naming
 import { PROMPT_GRAPHS } from './prompt-graphs.ts';
 import { SETTING_GRAPHS } from './setting-graphs.ts';
 import { TEXT_GRAPHS } from './text-graphs.ts';
-import { link, node, type NamedGraph, type Nodes } from './usual-graph.ts';
+import { link, node, sampler, type NamedGraph, type Nodes } from './usual-graph.ts';
 
 const GRAPHS: readonly NamedGraph[] = [...PROMPT_GRAPHS, ...TEXT_GRAPHS, ...SETTING_GRAPHS];
 
@@ -103,5 +103,22 @@ describe('the names of a graph', () => {
       Object.entries(graph).map(([id, one]) => [id, { ...one, _meta: { title: one.class_type } }]),
     );
     expect(meanings(titled, Object.keys(names))).toEqual(meanings(graph, Object.keys(names)));
+  });
+
+  it.each([
+    ['in a row', (id: number) => node('ConditioningCombine', { a: link(id + 1), b: link(id + 2) })],
+    ['side by side', (id: number) => node('LoadImage', { image: 'a.png' }, `picture ${id}`)],
+  ])('are found soon in as many nodes as may be, %s', (_, make) => {
+    const ids = Array.from({ length: 1_990 }, (__, id) => id + 10);
+    const merged = node('Merge', Object.fromEntries(ids.map((id) => [`input${id}`, link(id)])));
+    const graph: Nodes = {
+      ...Object.fromEntries(ids.map((id) => [id, make(id)])),
+      3: sampler({ positive: link(10) }),
+      5: merged,
+      9: node('SaveImage', { images: link(5), filename_prefix: 'x' }),
+    };
+    const began = process.cpuUsage();
+    namesOf(graph, undefined);
+    expect(process.cpuUsage(began).user).toBeLessThan(10e6);
   });
 });

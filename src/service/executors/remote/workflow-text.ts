@@ -51,7 +51,13 @@ export function readGraph(given: GivenText): ReadGraph {
   return { nodes, notes: note === undefined ? [] : [note] };
 }
 
+/** Ten times as many as the largest that people have: what is looked up in a graph grows with the square of it. */
+const NODES_MOST = 2_000;
+
 function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
+  const count = Object.keys(nodes).length;
+  if (count > NODES_MOST)
+    throw refuse(name, `has ${count} nodes, more than ${NODES_MOST}`, 'split it into workflows of their own');
   const graph = graphSchema.safeParse(nodes);
   if (!graph.success) throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
   return graph.data;

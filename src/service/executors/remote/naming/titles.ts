@@ -105,10 +105,24 @@ function ownersName(graph: LiveGraph, node: string, title: string): string | und
 }
 
 /** A title that all nodes of a class have is the default one, in whatever language. */
-function isSharedByClass({ nodes }: LiveGraph, node: string, title: string): boolean {
-  const { class_type: name } = nodes[node] as GraphNode;
-  const alike = Object.values(nodes).filter(({ class_type: other }) => other === name);
-  return alike.length > 1 && alike.every(({ _meta: meta }) => meta?.title?.trim() === title);
+function isSharedByClass(graph: LiveGraph, node: string, title: string): boolean {
+  const { class_type: name } = graph.nodes[node] as GraphNode;
+  const alike = titlesByClass(graph).get(name) ?? [];
+  return alike.length > 1 && alike.every((one) => one === title);
+}
+
+const byClass = new WeakMap<LiveGraph, ReadonlyMap<string, readonly (string | undefined)[]>>();
+
+/** The titles of all nodes of each class. */
+function titlesByClass(graph: LiveGraph): ReadonlyMap<string, readonly (string | undefined)[]> {
+  const known = byClass.get(graph);
+  if (known !== undefined) return known;
+  const groups = Map.groupBy(Object.values(graph.nodes), ({ class_type: name }) => name);
+  const titles = new Map(
+    [...groups].map(([name, all]) => [name, all.map(({ _meta: meta }) => meta?.title?.trim())] as const),
+  );
+  byClass.set(graph, titles);
+  return titles;
 }
 
 /** The field that a title speaks for: the one of its name, the only literal of a node without links, else its text, file or seed. */
