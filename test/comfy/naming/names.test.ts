@@ -3,12 +3,18 @@
 import { describe, expect, it } from 'vitest';
 import { namesOf, type Names } from '../../../src/service/executors/remote/naming/names.ts';
 import { pathOf, type Place } from '../../../src/service/executors/remote/naming/values.ts';
+import { PICTURE_GRAPHS } from './picture-graphs.ts';
 import { PROMPT_GRAPHS } from './prompt-graphs.ts';
 import { SETTING_GRAPHS } from './setting-graphs.ts';
 import { TEXT_GRAPHS } from './text-graphs.ts';
 import { link, node, sampler, type NamedGraph, type Nodes } from './usual-graph.ts';
 
-const GRAPHS: readonly NamedGraph[] = [...PROMPT_GRAPHS, ...TEXT_GRAPHS, ...SETTING_GRAPHS];
+const GRAPHS: readonly NamedGraph[] = [
+  ...PROMPT_GRAPHS,
+  ...TEXT_GRAPHS,
+  ...SETTING_GRAPHS,
+  ...PICTURE_GRAPHS,
+];
 
 const UNTITLED = GRAPHS.filter(([, graph]) =>
   Object.values(graph).every(({ _meta: meta }) => meta === undefined),

@@ -285,4 +285,62 @@ export const SETTING_GRAPHS: readonly NamedGraph[] = [
     }),
     { mask: '22.image', image: '23.image' },
   ],
+
+  [
+    'sliders',
+    usualGraph({
+      5: node('EmptyLatentImage', { width: link(20), height: link(20, 1), batch_size: 1 }),
+      3: sampler({ cfg: link(21), steps: link(22) }),
+      20: node('mxSlider2D', { Xi: 640, Xf: 640, Yi: 480, Yf: 480, isfloatX: 0, isfloatY: 0 }, 'Size'),
+      21: node('mxSlider', { Xi: 3, Xf: 3.5, isfloatX: 1 }, 'Guidance'),
+      22: node('mxSlider', { Xi: 20, Xf: 20, isfloatX: 0 }),
+    }),
+    { width: '20.Xi', height: '20.Yi', cfg: '21.Xf', guidance: '21.Xf', steps: '22.Xi' },
+  ],
+  [
+    'size of a node that makes nothing else',
+    usualGraph({
+      5: node('EmptyLatentImage', { width: link(20), height: link(20, 1), batch_size: 1 }),
+      20: node('ImageSize', { width: 640, height: 480 }),
+    }),
+    { width: '20.width', height: '20.height' },
+  ],
+  [
+    'size that a preset gives',
+    usualGraph({
+      5: node('EmptyLatentImage', { width: link(20), height: link(20, 1), batch_size: 1 }),
+      20: node('AspectRatio', { width: 640, height: 480, aspect_ratio: '1:1 square 1024x1024' }),
+    }),
+    { width: undefined, height: undefined, aspect_ratio: '20.aspect_ratio' },
+  ],
+  [
+    'model that adds frames',
+    usualGraph({
+      4: node('UNETLoader', { unet_name: 'a.safetensors' }),
+      9: node('SaveImage', { images: link(20), filename_prefix: 'x' }),
+      20: node('RIFE VFI', { frames: link(8), ckpt_name: 'rife47.pth', multiplier: 2 }),
+    }),
+    { ckpt_name: undefined, unet_name: '4.unet_name' },
+  ],
+  [
+    'steps of an upscaler beside calculated ones',
+    usualGraph({
+      3: sampler({ steps: link(21) }),
+      9: node('SaveImage', { images: link(20), filename_prefix: 'x' }),
+      20: node('UltimateSDUpscale', { image: link(8), steps: 6, positive: link(6), negative: link(7) }),
+      21: node('MathInt', { a: link(22), b: 2, operation: 'add' }),
+      22: node('PrimitiveInt', { value: 10 }),
+    }),
+    { steps: '?', prompt: '6.text' },
+  ],
+  [
+    'rate of frames as whole number and as fraction',
+    usualGraph({
+      5: node('EmptyVideoLatent', { width: 640, height: 480, length: 81, frame_rate: link(20) }),
+      9: node('VHS_VideoCombine', { images: link(8), frame_rate: link(21), filename_prefix: 'x' }),
+      20: node('JWInteger', { value: 24 }),
+      21: node('IntegerToFloat', { value: link(20) }),
+    }),
+    { fps: '20.value' },
+  ],
 ];

@@ -1,6 +1,6 @@
 // Graphs whose prompt is made of other texts: joined, chosen, extended, or with places in them.
 
-import { link, node, usualGraph, type NamedGraph } from './usual-graph.ts';
+import { link, node, sampler, usualGraph, type NamedGraph } from './usual-graph.ts';
 
 export const TEXT_GRAPHS: readonly NamedGraph[] = [
   [
@@ -126,5 +126,113 @@ export const TEXT_GRAPHS: readonly NamedGraph[] = [
       22: node('PrimitiveString', { value: 'oil' }, 'Style'),
     }),
     { prompt: '?', subject: '21.value', style: '22.value' },
+  ],
+
+  [
+    'text that a display stored at its last run',
+    usualGraph({
+      6: node('CLIPTextEncode', { text: link(20), clip: link(4, 1) }),
+      20: node('easy showAnything', { text: 'of last time', anything: link(21) }, 'Final text'),
+      21: node('PrimitiveStringMultiline', { value: 'a fox' }),
+    }),
+    { prompt: '21.value', final_text: undefined },
+  ],
+  [
+    'text box that hands on another text',
+    usualGraph({
+      6: node('CLIPTextEncode', { text: link(20), clip: link(4, 1) }),
+      20: node('Textbox', { text: 'of last time', passthrough: link(21) }),
+      21: node('JoinStrings', { delimiter: ' ', string1: link(22), string2: '' }),
+      22: node('PrimitiveString', { value: 'a fox' }),
+    }),
+    { prompt: '22.value' },
+  ],
+  [
+    'setting shown before it is noted in the file',
+    usualGraph({
+      9: node('Image Saver', {
+        images: link(8),
+        filename: 'x',
+        scheduler_name: link(20),
+        positive: 'of last time',
+        clip_skip: -2,
+        denoise: 1,
+      }),
+      20: node('easy showAnything', { text: 'normal', anything: link(21) }, 'Scheduler'),
+      21: node('WidgetToString', { id: 3, widget_name: 'scheduler', any_input: link(3) }),
+    }),
+    { scheduler: '3.scheduler', denoise: '3.denoise', clip_skip: undefined, prompt: '6.text' },
+  ],
+  [
+    'switch over a boolean of its own node',
+    usualGraph({
+      3: sampler({ steps: link(20) }),
+      6: node('CLIPTextEncode', { text: link(24), clip: link(4, 1) }),
+      20: node('ComfySwitchNode', { switch: link(23), on_false: link(21), on_true: link(22) }),
+      21: node('PrimitiveInt', { value: 20 }),
+      22: node('PrimitiveInt', { value: 4 }),
+      23: node('PrimitiveBoolean', { value: true }),
+      24: node('ComfySwitchNode', { switch: link(23), on_false: link(26), on_true: link(25) }),
+      25: node('PrimitiveString', { value: 'a fox' }),
+      26: node('PrimitiveString', { value: 'another' }),
+    }),
+    { steps: '22.value', prompt: '25.value' },
+  ],
+  [
+    'flag whose name has the word of a side',
+    usualGraph({
+      9: node('SaveImage', { images: link(20), filename_prefix: 'x' }),
+      20: node('FaceDetailerPipe', { image: link(21), detailer_pipe: link(21, 4) }),
+      21: node('FaceDetailer', {
+        image: link(8),
+        positive: link(6),
+        negative: link(7),
+        sam_mask_hint_use_negative: 'False',
+      }),
+    }),
+    { prompt: '6.text', negative_prompt: '7.text' },
+  ],
+  [
+    'instructions of an enhancer',
+    usualGraph({
+      6: node('CLIPTextEncode', { text: link(20), clip: link(4, 1) }),
+      20: node('PromptEnhancer', { prompt_text: link(21), custom_system_prompt: link(22) }),
+      21: node('easy positive', { positive: 'a fox' }),
+      22: node('Text Multiline', { text: 'You write prompts.' }),
+    }),
+    { prompt: '21.positive' },
+  ],
+  [
+    'empty prompt beside the text of a detector',
+    usualGraph({
+      6: node('CLIPTextEncode', { text: '', clip: link(4, 1) }),
+      5: node('VAEEncodeForInpaint', { pixels: link(20), vae: link(4, 2), mask: link(21, 1) }),
+      20: node('LoadImage', { image: 'a.png' }),
+      21: node('GroundingDinoSAMSegment', { prompt: link(22), image: link(20) }),
+      22: node('PrimitiveString', { value: 'leaves' }),
+    }),
+    { prompt: '?!', image: '20.image' },
+  ],
+  [
+    'empty prompts of a picture and of its film',
+    usualGraph({
+      3: sampler({ positive: link(20), latent_image: link(21) }),
+      6: node('CLIPTextEncode', { text: '', clip: link(4, 1) }),
+      20: node('CLIPTextEncode', { text: '', clip: link(10) }),
+      21: node('ImageToVideo', { image: link(23), positive: link(6), negative: link(7) }),
+      22: sampler({ seed: 2 }),
+      23: node('VAEDecode', { samples: link(22), vae: link(4, 2) }),
+    }),
+    { prompt: '?!', negative_prompt: '7.text' },
+  ],
+  [
+    'text joined with a caption',
+    usualGraph({
+      6: node('CLIPTextEncode', { text: link(20), clip: link(4, 1) }),
+      20: node('JoinStrings', { delimiter: ' ', string1: 'oil painting', string2: link(21, 2) }),
+      21: node('Florence2Run', { image: link(22), text_input: '', task: 'caption', seed: 1 }),
+      22: node('LoadImage', { image: 'a.png' }),
+    }),
+    { prompt: '?', image: '22.image' },
   ],
 ];

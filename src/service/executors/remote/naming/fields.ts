@@ -1,7 +1,7 @@
 // Inputs that a field's own name tells: seeds, sizes, the settings of samplers, and files by their kinds.
 
 import { isRawNumber } from '../../../../host/exact-json.ts';
-import { isLiteral, linkIn, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { isLiteral, linkIn, savesFiles, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { linksOf, pathOf, placeOf, valueAt, type Place } from './values.ts';
 
 export type FoundInput = {
@@ -41,7 +41,10 @@ const MAKES_LATENT = /empty|latent|to_?video|i2v|t2v|img2vid/i;
 const TAKES_LATENT = /^(?:samples|latents?|latent_image)$/;
 const KEEPS_SIZE = /scale|crop|composite|batch|mask|tile|noise/i;
 const RESIZES = /scale|resize/i;
-const SIDES = { width: ['width', 'empty_latent_width'], height: ['height', 'empty_latent_height'] } as const;
+const SIDES = {
+  width: ['width', 'empty_latent_width', 'target_width'],
+  height: ['height', 'empty_latent_height', 'target_height'],
+} as const;
 
 export type Files = 'image' | 'mask' | 'video' | 'audio' | 'model' | 'file';
 
@@ -71,9 +74,15 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
     }),
     ({ name }) => name,
   );
-  const singles = [...found].map(([name, all]) =>
-    single(graph, name, distinct(all.map(({ place }) => place))),
-  );
+  const calculated = calculatedIn(graph);
+  const singles = [...found].map(([name, all]) => {
+    const places = distinct(all.map(({ place }) => place));
+    const others = calculated.get(name) ?? [];
+    return places.length === 1 &&
+      places.some(({ node }) => others.some((other) => !graph.above(other.node).has(node)))
+      ? { name, places, why: 'another node calculates its own' }
+      : single(graph, name, places);
+  });
   const seeds = distinct(
     claims
       .filter(({ field, place }) => SEEDS.has(field) && isNumber(valueAt(graph, place)))
@@ -82,9 +91,26 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   return [...(seeds.length === 0 ? [] : [{ name: 'seed', places: seeds }]), ...sizesOf(graph), ...singles];
 }
 
-function settingOf(graph: LiveGraph, { node, field, place }: Claim): string | undefined {
+/** Settings that a live node gets from a calculation, with these nodes. */
+const calculatedIn = (graph: LiveGraph): ReadonlyMap<string | undefined, readonly { node: string }[]> =>
+  Map.groupBy(
+    [...graph.live].flatMap((node) =>
+      linksOf(graph.nodes[node] as GraphNode)
+        .filter(([field]) => placeOf(graph, node, field) === undefined)
+        .map(([field]) => ({ node, name: settingNamed(graph, node, field) })),
+    ),
+    ({ name }) => name,
+  );
+
+const settingOf = (graph: LiveGraph, { node, field, place }: Claim): string | undefined =>
+  isLiteral(valueAt(graph, place)) ? settingNamed(graph, node, field) : undefined;
+
+/** The setting that a field of a node is. */
+function settingNamed(graph: LiveGraph, node: string, field: string): string | undefined {
   const { class_type: name } = graph.nodes[node] as GraphNode;
-  if (!isLiteral(valueAt(graph, place))) return undefined;
+  if (savesFiles(name) && !RATES.has(field)) return undefined;
+  // Nodes that add frames or sharpen name their model so, too.
+  if (field === 'ckpt_name' && !LOADS.test(name) && !/checkpoint/i.test(name)) return undefined;
   if (Object.hasOwn(SINGLE, field)) return SINGLE[field];
   if (field === 'strength') return /control_?net/i.test(name) ? 'strength' : undefined;
   if (RATES.has(field)) return 'fps';
@@ -150,10 +176,17 @@ function whyAsked(graph: LiveGraph, pairs: readonly Pair[], areMakers: boolean):
     pairs.some(({ node }) =>
       [...graph.above(node)].some(
         (above) =>
-          RESIZES.test(graph.nodes[above]?.class_type ?? '') && isNumber(graph.nodes[above]?.inputs['width']),
+          RESIZES.test(graph.nodes[above]?.class_type ?? '') && hasOwnSide(graph, above, distinctPairs),
       ),
     );
   return isScaledBefore ? 'a picture is scaled before it' : undefined;
+}
+
+/** Whether a node scales to a size that is none of these pairs. */
+function hasOwnSide(graph: LiveGraph, node: string, pairs: ReadonlySet<string>): boolean {
+  const sides = (['width', 'height'] as const).map((side) => sideOf(graph, node, side));
+  const own = sides.filter((side) => side?.node === node);
+  return own.length > 0 && !pairs.has(sides.map((side) => side && pathOf(side)).join());
 }
 
 function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): Place | undefined {
@@ -200,6 +233,7 @@ const BASE64 = /^(?:data:[^,]*,)?[A-Za-z\d+/]{200}/;
 const LOADS = /load/i;
 const LOADS_MODEL =
   /checkpoint|lora|unet|vae|clip|control_?net|upscale_?model|style_?model|diffusion|encoder|ipadapter|insightface/i;
+const MAKES_MASK = /image_?to_?mask/i;
 /** Nodes that hand a picture on, changed. */
 const HANDS_ON_FILES: ReadonlySet<string> = new Set(
   'scale resize crop batch trim pad padding rotate flip convert resizer resized reroute'.split(' '),
@@ -221,15 +255,22 @@ export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | un
   if (kind !== 'image') return kind;
   const isMask =
     wordsOf(name).includes('mask') ||
-    (graph.usersOf(node).length > 0 && graph.usersOf(node).every(({ slot }) => slot === 1));
+    (graph.usersOf(node).length > 0 &&
+      graph
+        .usersOf(node)
+        .every((user) => user.slot === 1 || MAKES_MASK.test(graph.nodes[user.node]?.class_type ?? '')));
   return isMask ? 'mask' : 'image';
 }
+
+/** Fields that take the size of a picture. */
+const NO_PICTURE = /(?:^|_)(?:width|height|size|length|count)$/i;
 
 /** The fields that a file reaches, through nodes that hand pictures on. */
 function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
   if (seen.has(node)) return [];
   seen.add(node);
   return graph.usersOf(node).flatMap((user) => {
+    if (NO_PICTURE.test(user.field)) return [];
     if (!graph.live.has(user.node) || graph.isPreview(user.node)) return [];
     const words = wordsOf(graph.nodes[user.node]?.class_type ?? '');
     return words.some((word) => HANDS_ON_FILES.has(word)) ? reachedBy(graph, user.node, seen) : [user];

@@ -33,8 +33,8 @@ export const isLiteral = (value: unknown): boolean =>
 const SAVES: ReadonlySet<string> = new Set(['save', 'saver', 'export', 'send', 'websocket']);
 const COMBINES = /video_?combine/i;
 const PREVIEWS = /preview/i;
-/** Classes that show a text. */
-const SHOWS_TEXT = /^(?:previewany|show_?(?:text|anything|string)|display_?(?:text|any|string))/i;
+/** Classes that show a text, after the name of their package. */
+const SHOWS_TEXT = /(?:^|[^a-z])(?:previewany|show[_ ]?(?:text|any|string)|display[_ ]?(?:text|any|string))/i;
 
 /** The words of a class or field name: `VAEEncodeForInpaint` has `vae`, `encode`, `for` and `inpaint`. */
 export const wordsOf = (name: string): readonly string[] =>
@@ -44,6 +44,21 @@ export const wordsOf = (name: string): readonly string[] =>
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
+
+/**
+ * Whether a node only shows or hands on what it gets: the text in it is the one of its last run, so that another one there changes
+ * nothing.
+ */
+export const isDisplay = ({ class_type: name, inputs }: GraphNode): boolean =>
+  SHOWS_TEXT.test(name)
+    ? Object.values(inputs).some((value) => linkIn(value) !== undefined)
+    : linkIn(inputs['passthrough']) !== undefined;
+
+/** Whether a class saves what it gets: settings beside it are noted in the file, and change nothing. */
+export const savesFiles = (name: string): boolean =>
+  wordsOf(name.replaceAll(IN_BRACKETS, '')).some((word) => SAVES.has(word));
+/** The name of the package that a class is of. */
+const IN_BRACKETS = /\([^()]*\)/g;
 
 export class LiveGraph {
   readonly nodes: GraphNodes;
@@ -135,7 +150,7 @@ export class LiveGraph {
     if (isShown) return this.usersOf(node).length === 0;
     const known = this.classOf(node)?.isOutput;
     if (known !== undefined) return known;
-    const isSaver = wordsOf(name).some((word) => SAVES.has(word)) || COMBINES.test(name);
+    const isSaver = savesFiles(name) || COMBINES.test(name);
     return inputs['filename_prefix'] !== undefined || isSaver || PREVIEWS.test(name);
   }
 }

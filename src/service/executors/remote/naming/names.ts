@@ -3,7 +3,7 @@
 // other field is reached as NODE.FIELD.
 
 import { distinct, filesOf, settingsOf, type FoundInput } from './fields.ts';
-import { isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
+import { isDisplay, isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf } from './titles.ts';
 import { pathOf, valueAt, type Place } from './values.ts';
@@ -60,16 +60,23 @@ function ofPrompts(graph: LiveGraph): readonly FoundInput[] {
   ];
   if (texts.length > 0) return texts;
   const places = [...graph.live]
+    .filter((node) => !shows(graph, node))
     .map((node) => ({ node, field: 'text' }))
     .filter((place) => typeof valueAt(graph, place) === 'string');
   return places.length === 1 ? [{ name: 'text', places }] : [];
 }
+
+const shows = ({ nodes }: LiveGraph, id: string): boolean => {
+  const node = nodes[id];
+  return node !== undefined && isDisplay(node);
+};
 
 /** `{{x}}` in a live text is an input of its own; a text that is one part is that field. */
 function partsOf(graph: LiveGraph): readonly NamedInput[] {
   const parts = [...graph.live].flatMap((node) =>
     Object.entries(graph.nodes[node]?.inputs ?? {}).flatMap(([field, value]) => {
       if (typeof value !== 'string' || NEVER.test(field) || NAMES_FILES.test(field)) return [];
+      if (shows(graph, node)) return [];
       return [...value.matchAll(PART)]
         .filter(([part]) => part !== value.trim())
         .map(([part]) => ({ name: partName(part), place: { node, field }, part }));
@@ -190,7 +197,9 @@ function singlesOf(
 ): readonly { readonly name: string; readonly place: Place }[] {
   const rest = [...graph.live].flatMap((node) =>
     Object.entries(graph.nodes[node]?.inputs ?? {})
-      .filter(([field, value]) => isFillable(value, field) && !taken.has(`${node}.${field}`))
+      .filter(
+        ([field, value]) => isFillable(value, field) && !shows(graph, node) && !taken.has(`${node}.${field}`),
+      )
       .map(([field]) => ({ name: field.split('.').at(-1) as string, place: { node, field } })),
   );
   return [...Map.groupBy(rest, ({ name }) => name)]

@@ -1,7 +1,7 @@
 // The texts that reach a sampler's positive and negative side: the prompt of a workflow and its counterpart.
 
-import { linkIn, wordsOf, type GraphNode, type Link, type LiveGraph } from './live.ts';
-import { branchOf, linksOf, pathOf, valueAt, type Place } from './values.ts';
+import { isDisplay, linkIn, savesFiles, wordsOf, type GraphNode, type Link, type LiveGraph } from './live.ts';
+import { branchOf, linksOf, pathOf, placeOf, valueAt, type Place } from './values.ts';
 
 export type Role = 'positive' | 'negative';
 
@@ -17,7 +17,7 @@ const SIDES: Readonly<Record<Role, ReadonlySet<string>>> = {
   negative: new Set(['negative', 'neg', 'uncond']),
 };
 /** Fields whose name has the word of a side, and that hold a setting. */
-const NO_SIDE = /_(?:normalization|interpretation|mode|scale|weight)$|^use_|^style_|^has_/;
+const NO_SIDE = /_(?:normalization|interpretation|mode|scale|weight)$|(?:^|_)use_|^style_|^has_/;
 const GUIDES = /guid/i;
 const SAMPLES = /sampler|guid/i;
 const ENDS = /zero_? ?out/i;
@@ -33,7 +33,7 @@ export const partName = (part: string): string =>
   part.replaceAll(/^(?:\{\{\s*|%|__)|(?:\s*\}\}|%|__)$/g, '').toLowerCase();
 
 const TEXT =
-  /^(?:text|prompt|string|value|user_prompt|(?:text|string)_[a-z\d]+|text\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
+  /^(?:text|prompt|string|value|user_prompt|prompt_text|text_prompt|(?:text|string)_[a-z\d]+|(?:text|string)\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
 const NO_TEXT = /system|instruction|template|delimiter|separator|(?:^|_)(?:old|new|0)$/i;
 const ENCODES: ReadonlySet<string> = new Set(['clip', 't5', 'text_encoder']);
 /** Links that carry no text. */
@@ -41,7 +41,6 @@ const NO_TEXT_LINK =
   /^(?:model|clip|vae|unet|control_?net|t5|text_encoder|upscale_model|ipadapter|insightface|lora_stack|noise|sigmas|sampler|guider|latent|latent_image|samples|audio|video|select|selector|index|switch|boolean|width|height|size|seed)(?:_.*|\d*)$|image|pixels|mask|picture|frame|vision/i;
 const SEES = /^(?:images?|pixels|video|frames|picture)(?:_?\d+)?$/i;
 const CARRIES_TEXT: ReadonlySet<string> = new Set(['CONDITIONING', 'STRING', '*', 'PIPE', 'PIPE_LINE']);
-const DISPLAYS = /^(?:previewany|show_?(?:text|anything|string)|display_?(?:text|any|string))/i;
 
 function roleOf(field: string): Role | undefined {
   if (NO_SIDE.test(field)) return undefined;
@@ -50,8 +49,12 @@ function roleOf(field: string): Role | undefined {
   return words.some((word) => SIDES.positive.has(word)) ? 'positive' : undefined;
 }
 
+const seesPicture = ({ inputs }: GraphNode): boolean =>
+  Object.keys(inputs).some((field) => SEES.test(field) && linkIn(inputs[field]) !== undefined);
+
 /** The roles in which a field of a live node starts a walk. */
 function startsOf({ class_type: name }: GraphNode, field: string): readonly Role[] {
+  if (savesFiles(name)) return [];
   const role = roleOf(field);
   if (role !== undefined) return [role];
   if (field === 'conditioning' && SAMPLES.test(name)) return ['positive'];
@@ -85,18 +88,20 @@ class Walk {
       for (const field of sided.filter((name) => roleOf(name) === side)) this.#take(node, field, side);
       return;
     }
-    const isDisplay = DISPLAYS.test(at.class_type);
+    const isShown = isDisplay(at);
     const texts = Object.keys(at.inputs).filter(
       (field) =>
         TEXT.test(field) &&
         (!NO_TEXT.test(field) || field === 'text_0') &&
-        (linkIn(at.inputs[field]) !== undefined || (typeof at.inputs[field] === 'string' && !isDisplay)),
+        (linkIn(at.inputs[field]) !== undefined || (typeof at.inputs[field] === 'string' && !isShown)),
     );
     const isEncoder = Object.keys(at.inputs).some((field) => ENCODES.has(field));
-    if (texts.length > 0) this.#judge(at, isEncoder);
-    for (const field of texts) this.#take(node, field, side);
+    const isQuestion = seesPicture(at) && !isEncoder;
+    if (texts.length > 0) this.#judge(at, isQuestion);
+    // A model that sees a picture needs no question: an empty one is no prompt.
+    for (const field of texts) if (!isQuestion || at.inputs[field] !== '') this.#take(node, field, side);
     if (texts.length > 0 || isEncoder) return;
-    const branch = branchOf(at);
+    const branch = branchOf(this.#graph, node);
     if (branch !== undefined) return this.follow(branch, side);
     for (const [field, link] of linksOf(at)) if (this.#carriesText(field, link)) this.follow(link, side);
   }
@@ -106,12 +111,9 @@ class Walk {
     return typeof inputs[field] === 'string' || linkIn(inputs[field]) !== undefined;
   }
 
-  #judge(node: GraphNode, isEncoder: boolean): void {
+  #judge(node: GraphNode, isQuestion: boolean): void {
     if (SCHEDULES.test(node.class_type)) this.why ??= 'it is a schedule of texts';
-    const seesPicture = Object.keys(node.inputs).some(
-      (field) => SEES.test(field) && linkIn(node.inputs[field]) !== undefined,
-    );
-    if (seesPicture && !isEncoder) this.why ??= 'its text is a question about a picture';
+    if (isQuestion) this.why ??= 'a model that sees a picture writes the text';
   }
 
   #take(node: string, field: string, role: Role): void {
@@ -126,7 +128,7 @@ class Walk {
   #carriesText(field: string, { node: source, slot }: Link): boolean {
     const type = this.#graph.classOf(source)?.outputs?.[slot]?.type;
     if (type !== undefined) return CARRIES_TEXT.has(type);
-    return !NO_TEXT_LINK.test(field);
+    return !NO_TEXT_LINK.test(field) && !/system/i.test(field);
   }
 }
 
@@ -139,7 +141,10 @@ export function promptsOf(graph: LiveGraph): Readonly<Record<Role, FoundTexts | 
   }
   for (const path of walks.positive.places.keys()) walks.negative.places.delete(path);
   const isCrossed = [...graph.live].some((node) => isWiredCrosswise(graph, node));
-  const found = { positive: textsOf(graph, walks.positive), negative: textsOf(graph, walks.negative) };
+  const found = {
+    positive: withoutEmpty(graph, textsOf(graph, walks.positive)),
+    negative: textsOf(graph, walks.negative),
+  };
   const crossed = (texts: FoundTexts | undefined): FoundTexts | undefined =>
     texts && { ...texts, why: 'both sides are wired crosswise', isChoice: true };
   if (isCrossed) return { positive: crossed(found.positive), negative: crossed(found.negative) };
@@ -160,6 +165,26 @@ function isWiredCrosswise(graph: LiveGraph, node: string): boolean {
   const sides = new Set(Object.keys(graph.nodes[positive.node]?.inputs ?? {}).map(roleOf));
   return sides.has('positive') && sides.has('negative');
 }
+
+/**
+ * A prompt that is empty in several nodes, or beside another field that is called so and has a text, as the one of a detector, may
+ * mean either.
+ */
+function withoutEmpty(graph: LiveGraph, found: FoundTexts | undefined): FoundTexts | undefined {
+  if (found === undefined || found.why !== undefined) return found;
+  if (found.places.some((place) => valueAt(graph, place) !== '')) return found;
+  const others = [...graph.live].flatMap((node) =>
+    [...PROMPT_FIELDS].flatMap((field) => {
+      const place = isDisplay(graph.nodes[node] as GraphNode) ? undefined : placeOf(graph, node, field);
+      const text = place && valueAt(graph, place);
+      return place !== undefined && typeof text === 'string' && text !== '' ? [place] : [];
+    }),
+  );
+  const isOneNode = new Set(found.places.map(({ node }) => node)).size === 1;
+  if (isOneNode && others.length === 0) return found;
+  return { places: [...found.places, ...others], why: 'several fields may hold it', isChoice: true };
+}
+const PROMPT_FIELDS: ReadonlySet<string> = new Set(['prompt', 'text_prompt']);
 
 function textsOf(graph: LiveGraph, { places, why }: Walk): FoundTexts | undefined {
   const all = [...places.values()];
@@ -182,7 +207,7 @@ function onlyField(graph: LiveGraph, role: Role): FoundTexts | undefined {
       ? ['prompt', 'positive_prompt', 'text_positive', 'positive']
       : ['negative_prompt', 'text_negative', 'negative'];
   const places = [...graph.live].flatMap((node) =>
-    names
+    (savesFiles(graph.nodes[node]?.class_type ?? '') ? [] : names)
       .filter((field) => typeof graph.nodes[node]?.inputs[field] === 'string')
       .map((field) => ({ node, field })),
   );

@@ -1,8 +1,8 @@
 // Titles that the owner of a workflow gave to nodes, and the inputs that they name.
 
-import { isLiteral, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { isDisplay, isLiteral, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { fileKindAt, hasLinks } from './fields.ts';
-import type { Place } from './values.ts';
+import { carriedBy, type Place } from './values.ts';
 
 export type Title = {
   readonly name: string;
@@ -100,7 +100,10 @@ function ownersName(graph: LiveGraph, node: string, title: string): string | und
     repeatsClass(text, name) || (display !== undefined && letters(display) === letters(text));
   if (OF_ANY_TEXT.test(title) || isOfClass(title) || isSharedByClass(graph, node, title)) return undefined;
   const before = title.replace(/\s*\([^()]+\)$/, '');
-  const own = nameIn(inBrackets !== undefined && isOfClass(before) ? inBrackets : title);
+  const own = nameIn(inBrackets !== undefined && isOfClass(before) ? inBrackets : title).replace(
+    /^load_/,
+    '',
+  );
   return own === '' || NO_TITLE.has(own) ? undefined : own;
 }
 
@@ -128,10 +131,12 @@ function titlesByClass(graph: LiveGraph): ReadonlyMap<string, readonly (string |
 /** The field that a title speaks for: the one of its name, the only literal of a node without links, else its text, file or seed. */
 function fieldMeant(graph: LiveGraph, node: string, title: string): string | undefined {
   const at = graph.nodes[node] as GraphNode;
+  if (isDisplay(at)) return undefined;
   const literals = Object.keys(at.inputs).filter((field) => isLiteral(at.inputs[field]));
   const called = literals.find((field) => nameIn(field) === title);
   if (called !== undefined) return called;
   if (!hasLinks(at) && literals.length === 1) return literals[0];
+  if (at.inputs['isfloatX'] !== undefined && at.inputs['Yi'] === undefined) return carriedBy(at, 0);
   const files = literals.filter((field) => fileKindAt(graph, { node, field }) !== undefined);
   if (files.length === 1) return files[0];
   const texts = TEXTS.filter((field) => isLiteral(at.inputs[field]));

@@ -1,6 +1,6 @@
 // Where the value of a field stands: in the field itself, or, over links, in the node that carries it.
 
-import { isLiteral, linkIn, type GraphNode, type Link, type LiveGraph } from './live.ts';
+import { isDisplay, isLiteral, linkIn, type GraphNode, type Link, type LiveGraph } from './live.ts';
 
 /** A field with a value of its own, as NODE.FIELD. */
 export type Place = { readonly node: string; readonly field: string };
@@ -12,16 +12,31 @@ export const valueAt = ({ nodes }: LiveGraph, { node, field }: Place): unknown =
 /** Fields of a node that carries one value. */
 const CARRIES = /^(?:value|int|float|number|text|string|seed|boolean|combo|choice|default_value|xi|xf|x)$/i;
 /** Nodes that hand on what they get. */
-const HANDS_ON =
-  /reroute|^show_?(?:text|anything|string)|display_?(?:text|any|string)|^previewany$|any switch|switch|^primitivenode$/i;
+const HANDS_ON = /reroute|switch|^primitivenode$/i;
+/** The link that chooses the branch of a switch. */
+const CHOOSES = /^(?:switch|boolean|condition|flag|enabled?)$/i;
+/** A node that knows sizes by name gives another one than its own fields say, unless it is told to use these. */
+const PRESETS = /aspect|ratio|preset|resolution|dimensions|template|model/i;
+const OWN_SIZE = /^(?:custom|manual|none|off|disabled)\b/i;
 
 /** The branch of a switch whose boolean is known. */
-export function branchOf({ inputs }: GraphNode): Link | undefined {
-  const flag = Object.values(inputs).find((value) => typeof value === 'boolean');
+export function branchOf(graph: LiveGraph, id: string, seen = new Set<string>()): Link | undefined {
+  const { inputs } = graph.nodes[id] as GraphNode;
+  const flag = Object.values(inputs).find((value) => typeof value === 'boolean') ?? flagOver(graph, id, seen);
   if (flag === undefined) return undefined;
   const side = flag ? /(?:^|_)(?:on_)?true$/i : /(?:^|_)(?:on_)?false$/i;
   const field = Object.keys(inputs).find((name) => side.test(name));
   return field === undefined ? undefined : linkIn(inputs[field]);
+}
+
+/** The boolean that a node of one value gives to a switch. */
+function flagOver(graph: LiveGraph, id: string, seen: Set<string>): boolean | undefined {
+  const { inputs } = graph.nodes[id] as GraphNode;
+  const field = Object.keys(inputs).find((name) => CHOOSES.test(name)) ?? '';
+  const link = linkIn(inputs[field]);
+  const place = link && sourceOf(graph, link, field, new Set([...seen, id]));
+  const value = place && valueAt(graph, place);
+  return typeof value === 'boolean' ? value : undefined;
 }
 
 /** Links without those that choose. */
@@ -34,7 +49,7 @@ export const linksOf = ({ inputs }: GraphNode): readonly (readonly [field: strin
 /** The place whose value a field has; undefined if it is calculated, or nothing that can be filled in. */
 export function placeOf(graph: LiveGraph, node: string, field: string): Place | undefined {
   const value = graph.nodes[node]?.inputs[field];
-  if (isLiteral(value)) return { node, field };
+  if (isLiteral(value)) return isDisplay(graph.nodes[node] as GraphNode) ? undefined : { node, field };
   const link = linkIn(value);
   return link === undefined ? undefined : sourceOf(graph, link, field, new Set());
 }
@@ -49,15 +64,31 @@ function sourceOf(
   if (source === undefined || seen.has(node)) return undefined;
   seen.add(node);
   const links = linksOf(source);
-  if (links.length === 0) {
-    const values = Object.keys(source.inputs).filter(
-      (name) => CARRIES.test(name) && isLiteral(source.inputs[name]),
-    );
-    if (values.length === 1) return { node, field: values[0] as string };
-  }
-  // A node that resizes hands on the width that it was given.
-  if (slot > 0 && isLiteral(source.inputs[field])) return { node, field };
-  if (!HANDS_ON.test(source.class_type)) return undefined;
-  const next = branchOf(source) ?? (links.length === 1 ? links[0]?.[1] : undefined);
+  const carried = links.length === 0 ? carriedBy(source, slot) : undefined;
+  if (carried !== undefined) return { node, field: carried };
+  // A node that resizes hands on the width that it was given; one that makes nothing else has it first.
+  if (isLiteral(source.inputs[field]) && (slot > 0 || (links.length === 0 && givesSize(source, field))))
+    return { node, field };
+  if (!isDisplay(source) && !HANDS_ON.test(source.class_type)) return undefined;
+  const next = branchOf(graph, node, seen) ?? (links.length === 1 ? links[0]?.[1] : undefined);
   return next === undefined ? undefined : sourceOf(graph, next, field, seen);
+}
+
+/** The field whose value a node without links gives; a slider has one as a whole number and one as a fraction for each output. */
+export function carriedBy({ inputs }: GraphNode, slot: number): string | undefined {
+  const axis = 'XYZ'.charAt(slot);
+  const isFraction = inputs[`isfloat${axis}`];
+  if (axis !== '' && isFraction !== undefined) {
+    const field = `${axis}${Number(isFraction) > 0 ? 'f' : 'i'}`;
+    return isLiteral(inputs[field]) ? field : undefined;
+  }
+  const values = Object.keys(inputs).filter((name) => CARRIES.test(name) && isLiteral(inputs[name]));
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function givesSize({ inputs }: GraphNode, field: string): boolean {
+  if (field !== 'width' && field !== 'height') return false;
+  return Object.entries(inputs).every(
+    ([name, value]) => typeof value !== 'string' || !PRESETS.test(name) || OWN_SIZE.test(value),
+  );
 }
