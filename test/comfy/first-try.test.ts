@@ -180,6 +180,39 @@ describe('pictures beside a sheet', () => {
     expect(JSON.parse(request)).toMatchObject({ inputs: { '1.image': 'upload:pics/a.png' } });
   });
 
+  it('are proposed to the node whose title has the words of their column', async () => {
+    const titled = {
+      ...TWO,
+      1: node('LoadImage', { image: 'example.png' }, 'Load Target Image'),
+      2: node('LoadImage', { image: 'example.png' }, 'Load Clothing Reference Image'),
+    };
+    const { plan, write } = await openPlace(titled);
+    for (const name of ['a', 'b']) write(`pics/${name}.png`, pictureOf(0xff));
+    const made = await plan(write('s.csv', 'sku,clothing,target\na1,pics/a.png,pics/b.png\n'));
+    expect(made.asked).toEqual([
+      expect.stringMatching(/"clothing" names files.*sent there/),
+      expect.stringMatching(/"target" names files.*sent there/),
+    ]);
+    const [request = ''] = made.requests;
+    expect(JSON.parse(request)).toMatchObject({
+      inputs: { '1.image': 'upload:pics/b.png', '2.image': 'upload:pics/a.png' },
+    });
+  });
+
+  it('are asked about without a proposal where both titles have the words', async () => {
+    const titled = {
+      ...TWO,
+      1: node('LoadImage', { image: 'example.png' }, 'First face'),
+      2: node('LoadImage', { image: 'example.png' }, 'Second face'),
+    };
+    const { plan, write } = await openPlace(titled);
+    write('pics/a.png', pictureOf(0xff));
+    const made = await plan(write('s.csv', 'sku,face\na1,pics/a.png\n'));
+    expect(made.asked).toEqual([expect.stringMatching(/"face" names files and is not sent/)]);
+    const [request = ''] = made.requests;
+    expect(JSON.parse(request)).toMatchObject({ inputs: {} });
+  });
+
   it('are asked about where two nodes take one each', async () => {
     const { plan, write } = await openPlace(TWO);
     write('pics/a.png', pictureOf(0xff));

@@ -44,6 +44,7 @@ const KNOWN: readonly (readonly string[])[] = [
   ['aspect_ratio', 'ratio', 'ar'],
   ['resolution', 'image size', 'output size'],
   ['fps', 'frame rate', 'frames per second'],
+  ['length', 'frames', 'num frames', 'number of frames', 'frame count', 'video length'],
   ['batch_size', 'batch count', 'n iter', 'num images', 'number of images', 'num outputs', 'output count'],
   ['clip_skip', 'clip skip'],
   ['lora', 'loras', 'lora name'],

@@ -4,7 +4,7 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type Guess, toConfirm } from './guess.ts';
-import { areOneSetting, nameProper } from './input-names.ts';
+import { areOneSetting, nameProper, sharedWords } from './input-names.ts';
 import { fits, isMedia, isOfKind, isValue } from './sample.ts';
 import { inputNamed } from '../named-inputs.ts';
 
@@ -104,8 +104,18 @@ export function filesUnsent(
   );
   const isOnly = (type: InputType): boolean =>
     [...able.values()].filter((types) => types.includes(type)).length === 1;
+  const alike = new Map([...able].map(([column, types]) => [column, mostAlike(column, types)] as const));
   return [...able].flatMap(([column, [first, ...others]]) => {
     if (first === undefined) return [];
+    const like = alike.get(column);
+    if (
+      others.length > 0 &&
+      like !== undefined &&
+      [...alike.values()].filter((type) => type === like).length === 1
+    ) {
+      const text = `column "${column}" names files, and ${fieldText(like.name, like)} takes one: it is sent there`;
+      return [toConfirm('columns', text, '--map', `${like.name}=${column}`)];
+    }
     if (others.length === 0 && isOnly(first)) {
       const text = `column "${column}" names files, and ${fieldText(first.name, first)} takes one: it is sent there`;
       return [toConfirm('columns', text, '--map', `${first.name}=${column}`)];
@@ -114,6 +124,16 @@ export function filesUnsent(
     const text = `column "${column}" names files and is not sent; to send it: ${choices}`;
     return [toConfirm('columns', text, '--drop', column)];
   });
+}
+
+/** The input that has most words of a column's name, if it is the only one. */
+function mostAlike(column: string, types: readonly InputType[]): InputType | undefined {
+  const shared = types.map(({ name, also = [] }) =>
+    Math.max(...[name, ...also].map((called) => sharedWords(column, called))),
+  );
+  const most = Math.max(...shared);
+  const best = types.filter((_, at) => shared[at] === most);
+  return most > 0 && best.length === 1 ? best[0] : undefined;
 }
 
 /** Columns whose name fits an input and whose cells do not, each with its question. */

@@ -64,4 +64,18 @@ export const PICTURE_GRAPHS: readonly NamedGraph[] = [
     }),
     { target_image: '20.image', clothing: '21.image', image: undefined },
   ],
+  [
+    'picture scaled to a size that stands in two nodes',
+    usualGraph({
+      5: node('WanVideoImageToVideoEncode', {
+        width: 832,
+        height: 480,
+        num_frames: 81,
+        start_image: link(20),
+      }),
+      20: node('ImageResizeKJv2', { image: link(21), width: 832, height: 480 }),
+      21: node('LoadImage', { image: 'a.png' }),
+    }),
+    { width: '?', height: '?', image: '21.image' },
+  ],
 ];

@@ -343,4 +343,36 @@ export const SETTING_GRAPHS: readonly NamedGraph[] = [
     }),
     { fps: '20.value' },
   ],
+
+  [
+    'titles with notes in brackets',
+    usualGraph({
+      5: node('EmptyLatentVideo', { width: link(20), height: 480, length: link(21), batch_size: 1 }),
+      7: node('easy negative', { negative: 'bad' }, 'Negative (ignored by Turbo)'),
+      20: node('MathInt', { a: link(22), operation: 'round' }),
+      21: node('MathInt', { a: link(23), operation: 'frames' }),
+      22: node('PrimitiveInt', { value: 640 }, 'Width (custom aspect)'),
+      23: node('PrimitiveInt', { value: 5 }, 'Length (seconds)'),
+    }),
+    { width_custom_aspect: '22.value', width: '?', length: '?', negative: '7.negative' },
+  ],
+  [
+    'models that all have titles',
+    usualGraph({
+      3: sampler({ model: link(20) }),
+      20: node('ModelMerge', { model1: link(21), model2: link(22) }),
+      21: node('UNETLoader', { unet_name: 'a.safetensors', weight_dtype: 'default' }, 'Base'),
+      22: node('UnetLoaderGGUF', { unet_name: 'b.gguf' }, 'Refiner'),
+      23: node('UnetLoaderGGUF', { unet_name: 'c.gguf' }, 'Idle'),
+    }),
+    { unet_name: '?!', refiner: '22.unet_name' },
+  ],
+  [
+    'other spellings of settings',
+    {
+      1: node('VibeVoice', { text: 'hello', diffusion_steps: 20, cfg_scale: 1.3, seed: 3 }),
+      2: node('SaveAudio', { audio: link(1), filename_prefix: 'x' }),
+    },
+    { text: '1.text', steps: '1.diffusion_steps', cfg: '1.cfg_scale' },
+  ],
 ];

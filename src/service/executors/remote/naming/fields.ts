@@ -18,15 +18,22 @@ type Claim = { readonly node: string; readonly field: string; readonly place: Pl
 
 const SEEDS: ReadonlySet<string> = new Set(['seed', 'noise_seed', 'seed_num', 'rand_seed']);
 
-/** Fields that a workflow usually has once, under the name of the input. */
-const SINGLE: Readonly<Record<string, string>> = Object.fromEntries(
-  (
-    'steps cfg guidance denoise sampler_name scheduler shift ckpt_name unet_name lora_name strength_model strength_clip ' +
-    'control_net_name vae_name clip_skip upscale_by megapixels aspect_ratio'
-  )
-    .split(' ')
-    .map((name) => [name, name]),
-);
+/** Fields that a workflow usually has once, under the name of the input, and their other spellings. */
+const SINGLE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    (
+      'steps cfg guidance denoise sampler_name scheduler shift ckpt_name unet_name lora_name strength_model strength_clip ' +
+      'control_net_name vae_name clip_skip upscale_by megapixels aspect_ratio'
+    )
+      .split(' ')
+      .map((name) => [name, name]),
+  ),
+  inference_steps: 'steps',
+  num_inference_steps: 'steps',
+  diffusion_steps: 'steps',
+  cfg_scale: 'cfg',
+  guidance_scale: 'guidance',
+};
 const LENGTHS: ReadonlySet<string> = new Set([
   'length',
   'num_frames',
@@ -46,7 +53,10 @@ const SIDES = {
   height: ['height', 'empty_latent_height', 'target_height'],
 } as const;
 
-export type Files = 'image' | 'mask' | 'video' | 'audio' | 'model' | 'file';
+const FILES = ['image', 'mask', 'video', 'audio', 'model', 'file'] as const;
+export type Files = (typeof FILES)[number];
+/** Whether it is the name of all files of a kind. */
+export const isFiles = (name: string): boolean => FILES.some((kind) => kind === name);
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || isRawNumber(value);
 
@@ -80,7 +90,7 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
     const others = calculated.get(name) ?? [];
     return places.length === 1 &&
       places.some(({ node }) => others.some((other) => !graph.above(other.node).has(node)))
-      ? { name, places, why: 'another node calculates its own' }
+      ? { name, places, why: 'another node calculates its own', isChoice: true }
       : single(graph, name, places);
   });
   const seeds = distinct(
@@ -121,9 +131,16 @@ function settingNamed(graph: LiveGraph, node: string, field: string): string | u
 
 function single(graph: LiveGraph, name: string, places: readonly Place[]): FoundInput {
   if (places.length === 1) return { name, places };
-  const isEqual = new Set(places.map((place) => String(valueAt(graph, place)))).size === 1;
-  return { name, places, why: 'several nodes have it', ...(!isEqual && { isChoice: true }) };
+  return {
+    name,
+    places,
+    why: 'several nodes have it',
+    ...(areUnlike(graph, places) && { isChoice: true }),
+  };
 }
+
+const areUnlike = (graph: LiveGraph, places: readonly Place[]): boolean =>
+  new Set(places.map((place) => String(valueAt(graph, place)))).size > 1;
 
 function makesLatent(graph: LiveGraph, node: string): boolean {
   const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
@@ -148,45 +165,45 @@ function sizesOf(graph: LiveGraph): readonly FoundInput[] {
     width: sideOf(graph, node, 'width'),
     height: sideOf(graph, node, 'height'),
   }));
-  const why = whyAsked(graph, pairs, makers.length > 0);
+  const scalings = makers.length > 0 ? scalingsBefore(graph, pairs) : [];
+  const why = whyAsked(pairs) ?? (scalings.length > 0 ? 'a picture is scaled before it' : undefined);
   return (['width', 'height'] as const).flatMap((name) => {
     const own = distinct(pairs.flatMap((pair) => pair[name] ?? []));
     if (own.length === 0) return [];
-    if (why !== undefined) return [{ name, places: own, why, isChoice: own.length > 1 }];
+    if (why !== undefined) {
+      const places = distinct([...own, ...scalings.flatMap((pair) => pair[name] ?? [])]);
+      return [{ name, places, why, isChoice: own.length > 1 || areUnlike(graph, places) }];
+    }
     return [{ name, places: distinct([...own, ...followersOf(graph, name, own)]) }];
   });
 }
 
 type Pair = { readonly node: string; readonly width: Place | undefined; readonly height: Place | undefined };
 
-function whyAsked(graph: LiveGraph, pairs: readonly Pair[], areMakers: boolean): string | undefined {
+const pathsOf = ({ width, height }: Pair): string =>
+  [width, height].map((side) => side && pathOf(side)).join();
+
+function whyAsked(pairs: readonly Pair[]): string | undefined {
   const [first] = pairs;
-  const distinctPairs = new Set(
-    pairs.map(({ width, height }) => [width, height].map((side) => side && pathOf(side)).join()),
-  );
-  if (distinctPairs.size > 1) return 'several nodes have a size';
+  if (new Set(pairs.map(pathsOf)).size > 1) return 'several nodes have a size';
   if (
     first?.width !== undefined &&
     first.height !== undefined &&
     pathOf(first.width) === pathOf(first.height)
   )
     return 'width and height are one field';
-  const isScaledBefore =
-    areMakers &&
-    pairs.some(({ node }) =>
-      [...graph.above(node)].some(
-        (above) =>
-          RESIZES.test(graph.nodes[above]?.class_type ?? '') && hasOwnSide(graph, above, distinctPairs),
-      ),
-    );
-  return isScaledBefore ? 'a picture is scaled before it' : undefined;
+  return undefined;
 }
 
-/** Whether a node scales to a size that is none of these pairs. */
-function hasOwnSide(graph: LiveGraph, node: string, pairs: ReadonlySet<string>): boolean {
-  const sides = (['width', 'height'] as const).map((side) => sideOf(graph, node, side));
-  const own = sides.filter((side) => side?.node === node);
-  return own.length > 0 && !pairs.has(sides.map((side) => side && pathOf(side)).join());
+/** The sizes to which pictures are scaled before a latent of another size is made. */
+function scalingsBefore(graph: LiveGraph, pairs: readonly Pair[]): readonly Pair[] {
+  const made = new Set(pairs.map(pathsOf));
+  const before = new Set(pairs.flatMap(({ node }) => [...graph.above(node)]));
+  return [...before]
+    .filter((node) => RESIZES.test(graph.nodes[node]?.class_type ?? ''))
+    .map((node) => ({ node, width: sideOf(graph, node, 'width'), height: sideOf(graph, node, 'height') }))
+    .filter(({ node, width, height }) => width?.node === node || height?.node === node)
+    .filter((pair) => !made.has(pathsOf(pair)));
 }
 
 function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): Place | undefined {

@@ -2,10 +2,10 @@
 // a server tells of its node classes. A name that is certain fills its places; one with several readings is asked about; any
 // other field is reached as NODE.FIELD.
 
-import { distinct, filesOf, settingsOf, type FoundInput } from './fields.ts';
+import { distinct, filesOf, isFiles, settingsOf, type FoundInput } from './fields.ts';
 import { isDisplay, isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
-import { titlesOf } from './titles.ts';
+import { titlesOf, type Title } from './titles.ts';
 import { pathOf, valueAt, type Place } from './values.ts';
 
 type NamedInput = {
@@ -95,9 +95,10 @@ type Draft = { found: FoundInput; also: string[] };
 /** Titles name what has no name, are aliases of what has one, and win where they mean another input. */
 function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Draft[] {
   let drafts: Draft[] = found.map((input) => ({ found: input, also: [] }));
+  const titles = titlesOf(graph);
   /** Paths that titles have named. */
   const titled: string[] = [];
-  for (const { name, places, isExplicit } of titlesOf(graph)) {
+  for (const { name, places, isExplicit } of titles) {
     const owner = drafts.find(
       (draft) => draft.found.why === undefined && hasSamePlaces(draft.found.places, places),
     );
@@ -111,10 +112,31 @@ function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Dr
     }
   }
   // Of several pictures that all have titles, none is left to ask about.
-  return drafts.filter(
+  const left = drafts.filter(
     ({ found: { why, name, places } }) =>
-      why === undefined || isPrompt(name) || !places.every((place) => titled.includes(pathOf(place))),
+      why === undefined || !isFiles(name) || !places.every((place) => titled.includes(pathOf(place))),
   );
+  return [...left, ...withShortNames(left, titles)];
+}
+
+/**
+ * `First frame (16:9)` of the only picture is `first frame`, too. `Length (seconds)` of a number that only its title names may be what
+ * a column `length` means, and is asked about.
+ */
+function withShortNames(drafts: readonly Draft[], titles: readonly Title[]): readonly Draft[] {
+  const names = new Set(drafts.map(({ found: { name } }) => name));
+  return [...Map.groupBy(titles, ({ short }) => short)].flatMap(([short, all]) => {
+    if (short === undefined || names.has(short)) return [];
+    const places = distinct(all.flatMap((title) => title.places));
+    const owner = drafts.find(({ found }) => found.why === undefined && hasSamePlaces(found.places, places));
+    if (owner !== undefined && all.every(({ name }) => name !== owner.found.name)) {
+      owner.also.push(short);
+      return [];
+    }
+    return [
+      { found: { name: short, places, why: 'its title says more', isChoice: places.length > 1 }, also: [] },
+    ];
+  });
 }
 
 const within = (places: readonly Place[], others: readonly Place[]): boolean => {

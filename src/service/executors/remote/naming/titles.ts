@@ -9,6 +9,8 @@ export type Title = {
   readonly places: readonly Place[];
   /** `input: word`, or the name that a vendor's input node gives: it always wins, and may join nodes. */
   readonly isExplicit: boolean;
+  /** The name without what brackets add to it, such as a unit. */
+  readonly short?: string | undefined;
 };
 
 const TEXTS = ['text', 'prompt', 'string', 'value', 'default_value'] as const;
@@ -79,7 +81,10 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
   const [, asked] = /^input:\s*(\S+)$/i.exec(title) ?? [];
   if (asked !== undefined) return { name: asked, places: [{ node, field }], isExplicit: true };
   const name = ownersName(graph, node, title);
-  return name === undefined ? undefined : { name, places: [{ node, field }], isExplicit: false };
+  if (name === undefined) return undefined;
+  const short = nameIn(title.replaceAll(/\([^()]*\)|\[[^\]]*\]/g, ' '));
+  const isShorter = short !== '' && short !== name && name.startsWith(short);
+  return { name, places: [{ node, field }], isExplicit: false, ...(isShorter && { short }) };
 }
 
 /** The title that its owner gave to a node, as it was written. */
