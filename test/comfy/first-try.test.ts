@@ -144,6 +144,16 @@ describe('a workflow of two passes', () => {
     expect(await executed(made, fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
   });
 
+  it('has a field that a title and its name tell, also once nodes have other numbers', async () => {
+    const titled = { ...SECOND_PASS, 29: { ...SECOND_PASS[29], _meta: { title: 'Second pass' } } } as Nodes;
+    const { plan, write, executed } = await openPlace(usualGraph(titled));
+    const made = await plan(write('s.csv', 'prompt,few\na fox,5\n'), '--map', 'Second pass.steps=few');
+    expect([made.asked, await executed(made, ['3.steps', '29.steps'])]).toEqual([
+      [],
+      [{ '3.steps': 20, '29.steps': 5 }],
+    ]);
+  });
+
   it('draws all seeds anew with --repeat, so that no picture is made twice', async () => {
     const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
     const made = await plan(write('s.csv', 'prompt\na fox\n'), '--repeat', '3');

@@ -101,13 +101,32 @@ function withOldNames(
   own: Readonly<Record<string, readonly string[]>>,
 ): readonly InputType[] {
   const before = namesBefore(nodes, own).filter(([name]) => !name.includes('.'));
+  const titles = onlyTitles(nodes);
   return inputs.map((input) => {
-    const paths = new Set(input.fields.filter(({ part }) => part === undefined).map(pathOf));
+    const whole = input.fields.filter(({ part }) => part === undefined);
+    const paths = new Set(whole.map(pathOf));
     const old = before.filter(([, fields]) => fields.some((path) => paths.has(path))).map(([name]) => name);
-    const also = new Set([...(input.also ?? []), ...old]);
+    const [only, ...others] = whole;
+    const title = only && others.length === 0 ? titles.get(only.node) : undefined;
+    const byTitle = only && title !== undefined ? [`${title}.${only.field}`] : [];
+    const also = new Set([...(input.also ?? []), ...old, ...byTitle]);
     also.delete(input.name);
     return also.size === 0 ? input : { ...input, also: [...also] };
   });
+}
+
+/** The titles that one node has, by node: `Base.steps` is a field as `3.steps` is, also once nodes have other numbers. */
+function onlyTitles(nodes: GraphNodes): ReadonlyMap<string, string> {
+  const titled = Object.entries(nodes).flatMap(([node, { _meta: meta }]) => {
+    const title = meta?.title?.trim() ?? '';
+    return title === '' ? [] : [{ node, title }];
+  });
+  const groups = Map.groupBy(titled, ({ title }) => title);
+  return new Map(
+    [...groups].flatMap(([title, [first, ...more]]) =>
+      first && more.length === 0 ? [[first.node, title]] : [],
+    ),
+  );
 }
 
 /** A place that has an own name leaves the group that the graph has found; an own name replaces the graph's. */
