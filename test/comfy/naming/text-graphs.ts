@@ -235,4 +235,12 @@ export const TEXT_GRAPHS: readonly NamedGraph[] = [
     }),
     { prompt: '?', image: '22.image' },
   ],
+  [
+    'prompt of a whole film',
+    usualGraph({
+      3: sampler({ positive: link(20, 1) }),
+      20: node('Director', { model: link(4), global_prompt: 'a fox', timeline: '[]', frame_rate: 24 }),
+    }),
+    { prompt: '20.global_prompt', negative_prompt: '7.text' },
+  ],
 ];

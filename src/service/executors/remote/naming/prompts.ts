@@ -33,7 +33,7 @@ export const partName = (part: string): string =>
   part.replaceAll(/^(?:\{\{\s*|%|__)|(?:\s*\}\}|%|__)$/g, '').toLowerCase();
 
 const TEXT =
-  /^(?:text|prompt|string|value|user_prompt|prompt_text|text_prompt|(?:text|string)_[a-z\d]+|(?:text|string)\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
+  /^(?:text|prompt|string|value|(?:user|global|main|base|text|image|video)_prompt|prompt_text|(?:text|string)_[a-z\d]+|(?:text|string)\d|clip_[lgh]|t5xxl|llama|wildcard_text|populated_text|default_value)$/i;
 const NO_TEXT = /system|instruction|template|delimiter|separator|(?:^|_)(?:old|new|0)$/i;
 const ENCODES: ReadonlySet<string> = new Set(['clip', 't5', 'text_encoder']);
 /** Links that carry no text. */
