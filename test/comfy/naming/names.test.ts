@@ -113,6 +113,17 @@ describe('the names of a graph', () => {
 
   it.each([
     ['in a row', (id: number) => node('ConditioningCombine', { a: link(id + 1), b: link(id + 2) })],
+    [
+      'over switches',
+      (id: number) =>
+        node('ComfySwitchNode', {
+          switch: true,
+          on_true: link(id + 1),
+          on_false: link(id + 1),
+          steps: link(id + 1),
+          positive: link(id + 1),
+        }),
+    ],
     ['side by side', (id: number) => node('LoadImage', { image: 'a.png' }, `picture ${id}`)],
   ])('are found soon in as many nodes as may be, %s', (_, make) => {
     const ids = Array.from({ length: 1_990 }, (__, id) => id + 10);

@@ -60,9 +60,18 @@ export const isFiles = (name: string): boolean => FILES.some((kind) => kind === 
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || isRawNumber(value);
 
+const settingFields = (graph: LiveGraph, node: string): readonly string[] =>
+  Object.keys(graph.nodes[node]?.inputs ?? {}).filter(
+    (field) =>
+      Object.hasOwn(SINGLE, field) ||
+      [SEEDS, LENGTHS, RATES].some((fields) => fields.has(field)) ||
+      field === 'strength' ||
+      field === 'batch_size',
+  );
+
 const claimsOf = (graph: LiveGraph): readonly Claim[] =>
   [...graph.live].flatMap((node) =>
-    Object.keys(graph.nodes[node]?.inputs ?? {}).flatMap((field) => {
+    settingFields(graph, node).flatMap((field) => {
       const place = placeOf(graph, node, field);
       return place === undefined ? [] : [{ node, field, place }];
     }),
@@ -88,8 +97,8 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   const singles = [...found].map(([name, all]) => {
     const places = distinct(all.map(({ place }) => place));
     const others = calculated.get(name) ?? [];
-    return places.length === 1 &&
-      places.some(({ node }) => others.some((other) => !graph.above(other.node).has(node)))
+    const [place] = places;
+    return places.length === 1 && place !== undefined && isElsewhere(graph, place, others)
       ? { name, places, why: 'another node calculates its own', isChoice: true }
       : single(graph, name, places);
   });
@@ -101,13 +110,21 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   return [...(seeds.length === 0 ? [] : [{ name: 'seed', places: seeds }]), ...sizesOf(graph), ...singles];
 }
 
+/** Whether one of the nodes depends on something else than a place. */
+function isElsewhere(graph: LiveGraph, { node }: Place, others: readonly { node: string }[]): boolean {
+  if (others.length === 0) return false;
+  const below = graph.below(node);
+  return others.some((other) => !below.has(other.node));
+}
+
 /** Settings that a live node gets from a calculation, with these nodes. */
 const calculatedIn = (graph: LiveGraph): ReadonlyMap<string | undefined, readonly { node: string }[]> =>
   Map.groupBy(
     [...graph.live].flatMap((node) =>
-      linksOf(graph.nodes[node] as GraphNode)
-        .filter(([field]) => placeOf(graph, node, field) === undefined)
-        .map(([field]) => ({ node, name: settingNamed(graph, node, field) })),
+      settingFields(graph, node)
+        .filter((field) => linkIn(graph.nodes[node]?.inputs[field]) !== undefined)
+        .filter((field) => placeOf(graph, node, field) === undefined)
+        .map((field) => ({ node, name: settingNamed(graph, node, field) })),
     ),
     ({ name }) => name,
   );

@@ -111,6 +111,19 @@ export class LiveGraph {
     return found;
   }
 
+  /** All nodes that depend on this one. */
+  below(node: string): ReadonlySet<string> {
+    const found = new Set<string>();
+    const open = [node];
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const user of this.usersOf(at)) {
+        if (found.has(user.node)) continue;
+        found.add(user.node);
+        open.push(user.node);
+      }
+    return found;
+  }
+
   /** Savers and texts that are shown, previews only if nothing is saved, and else what nothing uses. */
   #outputsThatCount(): readonly string[] {
     const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));

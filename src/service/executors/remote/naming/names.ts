@@ -3,7 +3,7 @@
 // other field is reached as NODE.FIELD.
 
 import { distinct, filesOf, isFiles, settingsOf, type FoundInput } from './fields.ts';
-import { isDisplay, isLiteral, LiveGraph, type GraphNodes, type KnownClasses } from './live.ts';
+import { isDisplay, isLiteral, LiveGraph, savesFiles, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf, type Title } from './titles.ts';
 import { pathOf, valueAt, type Place } from './values.ts';
@@ -70,6 +70,12 @@ const shows = ({ nodes }: LiveGraph, id: string): boolean => {
   const node = nodes[id];
   return node !== undefined && isDisplay(node);
 };
+
+/** Whether a field keeps what was, or notes a setting in a file that is saved. */
+const isNoted = (graph: LiveGraph, node: string, field: string): boolean =>
+  shows(graph, node) || (NOTES.test(field) && savesFiles(graph.nodes[node]?.class_type ?? ''));
+const NOTES =
+  /^(?:width|height|seed\w*|steps|cfg|denoise|clip_skip|sampler_name|scheduler\w*|modelname|positive|negative)$/;
 
 /** `{{x}}` in a live text is an input of its own; a text that is one part is that field. */
 function partsOf(graph: LiveGraph): readonly NamedInput[] {
@@ -219,9 +225,8 @@ function singlesOf(
 ): readonly { readonly name: string; readonly place: Place }[] {
   const rest = [...graph.live].flatMap((node) =>
     Object.entries(graph.nodes[node]?.inputs ?? {})
-      .filter(
-        ([field, value]) => isFillable(value, field) && !shows(graph, node) && !taken.has(`${node}.${field}`),
-      )
+      .filter(([field, value]) => isFillable(value, field) && !isNoted(graph, node, field))
+      .filter(([field]) => !taken.has(`${node}.${field}`))
       .map(([field]) => ({ name: field.split('.').at(-1) as string, place: { node, field } })),
   );
   return [...Map.groupBy(rest, ({ name }) => name)]

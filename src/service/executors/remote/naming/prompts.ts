@@ -66,6 +66,7 @@ class Walk {
   readonly #graph: LiveGraph;
   readonly #role: Role;
   readonly #seen = new Set<string>();
+  readonly #open: { readonly link: Link; readonly role: Role }[] = [];
   readonly places = new Map<string, Place>();
   /** A reason to ask, and whether no answer can be proposed. */
   why: string | undefined;
@@ -75,7 +76,14 @@ class Walk {
     this.#role = role;
   }
 
-  follow({ node, slot }: Link, role: Role = this.#role): void {
+  /** Link by link, because a chain of nodes may be longer than calls can be nested. */
+  follow(from: Link): void {
+    this.#open.push({ link: from, role: this.#role });
+    for (let next = this.#open.shift(); next !== undefined; next = this.#open.shift())
+      this.#visit(next.link, next.role);
+  }
+
+  #visit({ node, slot }: Link, role: Role): void {
     const at = this.#graph.nodes[node];
     if (at === undefined || ENDS.test(at.class_type) || this.#seen.has(`${node} ${role}`)) return;
     this.#seen.add(`${node} ${role}`);
@@ -102,8 +110,9 @@ class Walk {
     for (const field of texts) if (!isQuestion || at.inputs[field] !== '') this.#take(node, field, side);
     if (texts.length > 0 || isEncoder) return;
     const branch = branchOf(this.#graph, node);
-    if (branch !== undefined) return this.follow(branch, side);
-    for (const [field, link] of linksOf(at)) if (this.#carriesText(field, link)) this.follow(link, side);
+    if (branch !== undefined) return void this.#open.push({ link: branch, role: side });
+    for (const [field, link] of linksOf(at))
+      if (this.#carriesText(field, link)) this.#open.push({ link, role: side });
   }
 
   /** A side's field holds a text or a link; numbers and flags beside it are settings. */
@@ -119,7 +128,7 @@ class Walk {
   #take(node: string, field: string, role: Role): void {
     const value = this.#graph.nodes[node]?.inputs[field];
     const link = linkIn(value);
-    if (link !== undefined) return this.follow(link, role);
+    if (link !== undefined) return void this.#open.push({ link, role });
     if (typeof value !== 'string') return;
     const place = { node, field };
     this.places.set(pathOf(place), place);

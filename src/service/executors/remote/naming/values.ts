@@ -20,22 +20,21 @@ const PRESETS = /aspect|ratio|preset|resolution|dimensions|template|model/i;
 const OWN_SIZE = /^(?:custom|manual|none|off|disabled)\b/i;
 
 /** The branch of a switch whose boolean is known. */
-export function branchOf(graph: LiveGraph, id: string, seen = new Set<string>()): Link | undefined {
-  const { inputs } = graph.nodes[id] as GraphNode;
-  const flag = Object.values(inputs).find((value) => typeof value === 'boolean') ?? flagOver(graph, id, seen);
+export function branchOf({ nodes }: LiveGraph, id: string): Link | undefined {
+  const { inputs } = nodes[id] as GraphNode;
+  const flag = Object.values(inputs).find((value) => typeof value === 'boolean') ?? flagOver(nodes, inputs);
   if (flag === undefined) return undefined;
   const side = flag ? /(?:^|_)(?:on_)?true$/i : /(?:^|_)(?:on_)?false$/i;
   const field = Object.keys(inputs).find((name) => side.test(name));
   return field === undefined ? undefined : linkIn(inputs[field]);
 }
 
-/** The boolean that a node of one value gives to a switch. */
-function flagOver(graph: LiveGraph, id: string, seen: Set<string>): boolean | undefined {
-  const { inputs } = graph.nodes[id] as GraphNode;
-  const field = Object.keys(inputs).find((name) => CHOOSES.test(name)) ?? '';
-  const link = linkIn(inputs[field]);
-  const place = link && sourceOf(graph, link, field, new Set([...seen, id]));
-  const value = place && valueAt(graph, place);
+/** The boolean that a node of one value gives to a switch; over several nodes it is not followed, which could take long. */
+function flagOver(nodes: LiveGraph['nodes'], inputs: GraphNode['inputs']): boolean | undefined {
+  const link = linkIn(inputs[Object.keys(inputs).find((name) => CHOOSES.test(name)) ?? '']);
+  const source = link && nodes[link.node];
+  if (link === undefined || source === undefined || linksOf(source).length > 0) return undefined;
+  const value = source.inputs[carriedBy(source, link.slot) ?? ''];
   return typeof value === 'boolean' ? value : undefined;
 }
 
@@ -51,27 +50,49 @@ export function placeOf(graph: LiveGraph, node: string, field: string): Place | 
   const value = graph.nodes[node]?.inputs[field];
   if (isLiteral(value)) return isDisplay(graph.nodes[node] as GraphNode) ? undefined : { node, field };
   const link = linkIn(value);
-  return link === undefined ? undefined : sourceOf(graph, link, field, new Set());
+  return link === undefined ? undefined : sourceOf(graph, link, field);
 }
 
-function sourceOf(
-  graph: LiveGraph,
-  { node, slot }: Link,
-  field: string,
-  seen: Set<string>,
-): Place | undefined {
+/** What is known of the links of a graph: many fields hang on one chain of nodes. */
+const sources = new WeakMap<LiveGraph, Map<string, Place | undefined>>();
+
+function sourceOf(graph: LiveGraph, link: Link, field: string): Place | undefined {
+  const known = sources.get(graph) ?? new Map<string, Place | undefined>();
+  sources.set(graph, known);
+  const passed: string[] = [];
+  let found: Place | undefined;
+  for (let at: Link | undefined = link; at !== undefined;) {
+    const key = `${at.node} ${at.slot} ${field}`;
+    if (known.has(key)) {
+      found = known.get(key);
+      break;
+    }
+    passed.push(key);
+    // A ring ends here.
+    known.set(key, undefined);
+    found = givenBy(graph, at, field);
+    at = found === undefined ? handedOn(graph, at) : undefined;
+  }
+  for (const key of passed) known.set(key, found);
+  return found;
+}
+
+function givenBy(graph: LiveGraph, { node, slot }: Link, field: string): Place | undefined {
   const source = graph.nodes[node];
-  if (source === undefined || seen.has(node)) return undefined;
-  seen.add(node);
-  const links = linksOf(source);
-  const carried = links.length === 0 ? carriedBy(source, slot) : undefined;
+  if (source === undefined) return undefined;
+  const hasLinks = linksOf(source).length > 0;
+  const carried = hasLinks ? undefined : carriedBy(source, slot);
   if (carried !== undefined) return { node, field: carried };
   // A node that resizes hands on the width that it was given; one that makes nothing else has it first.
-  if (isLiteral(source.inputs[field]) && (slot > 0 || (links.length === 0 && givesSize(source, field))))
-    return { node, field };
-  if (!isDisplay(source) && !HANDS_ON.test(source.class_type)) return undefined;
-  const next = branchOf(graph, node, seen) ?? (links.length === 1 ? links[0]?.[1] : undefined);
-  return next === undefined ? undefined : sourceOf(graph, next, field, seen);
+  const isGiven = slot > 0 || (!hasLinks && givesSize(source, field));
+  return isGiven && isLiteral(source.inputs[field]) ? { node, field } : undefined;
+}
+
+function handedOn(graph: LiveGraph, { node }: Link): Link | undefined {
+  const source = graph.nodes[node];
+  if (source === undefined || (!isDisplay(source) && !HANDS_ON.test(source.class_type))) return undefined;
+  const links = linksOf(source);
+  return branchOf(graph, node) ?? (links.length === 1 ? links[0]?.[1] : undefined);
 }
 
 /** The field whose value a node without links gives; a slider has one as a whole number and one as a fraction for each output. */
