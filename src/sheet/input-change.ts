@@ -70,10 +70,13 @@ export async function changeFrom(
     filled.set(input, sentFiles(feed, addresses));
   }
   // Rows speak of fields, but for those of a batch that was made when they spoke of names.
-  const membersOf = (name: string): readonly string[] =>
-    stored.some(({ input, fields }) => input === name && fields === undefined)
-      ? [name]
-      : (inputTypes?.find((type) => type.name === name)?.fields ?? [name]);
+  const membersOf = (name: string): readonly string[] => {
+    const type = inputTypes?.find((one) => one.name === name);
+    const before = stored.find(
+      ({ input, fields }) => fields === undefined && (input === name || isOnly(inputTypes, type, input)),
+    );
+    return before === undefined ? (type?.fields ?? [name]) : [before.input];
+  };
   const set = Object.fromEntries(
     [...filled].flatMap(([name, value]) => membersOf(name).map((member) => [member, value] as const)),
   );
@@ -87,6 +90,16 @@ export async function changeFrom(
     });
   return { set, ...(unset.length === 0 ? {} : { unset }) };
 }
+
+/** Whether this input had the name when rows spoke of names, and no other one. */
+const isOnly = (
+  inputTypes: readonly InputType[] | undefined,
+  type: InputType | undefined,
+  name: string,
+): boolean => {
+  const [first, ...others] = inputTypes?.filter(({ also }) => also?.includes(name)) ?? [];
+  return type !== undefined && first?.name === type.name && others.length === 0;
+};
 
 /** Of a file of this machine, it may be a mark until that is uploaded. */
 async function addressIn(feed: Feed, text: string, files: InputFiles): Promise<string> {

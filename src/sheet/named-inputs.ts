@@ -60,7 +60,7 @@ export function withInputNames<Options extends Named>(
   return { ...options, map: renamed('map', map), set: renamed('set', set), types: renamed('type', types) };
 }
 
-type Naming = Named & Pick<SheetOptions, 'grid'>;
+type Naming = Named & Pick<SheetOptions, 'grid' | 'drop'>;
 
 /**
  * The inputs as these options and columns see them: a field that is named alone leaves the input that fills it together with others,
@@ -68,10 +68,12 @@ type Naming = Named & Pick<SheetOptions, 'grid'>;
  */
 export function inputsFor(
   inputTypes: InputTypes,
-  { map, set, types, grid = {} }: Naming,
+  { map, set, types, drop, grid = {} }: Naming,
   columns: readonly string[] = [],
 ): InputTypes {
-  const isPath = (name: string): boolean => inputTypes.some(({ fields }) => fields?.includes(name));
+  const elsewhere = new Set([...drop, ...Object.values(map)]);
+  const isPath = (name: string): boolean =>
+    !elsewhere.has(name) && inputTypes.some(({ fields }) => fields?.includes(name));
   const names = [map, set, types, grid].flatMap((named) => Object.keys(named));
   const named = [...new Set([...names, ...columns.filter(isPath)])].flatMap(
     (name) => inputNamed(inputTypes, name) ?? [],
@@ -82,8 +84,8 @@ export function inputsFor(
   const left = inputTypes.flatMap((input) => {
     const { ask, fields = [], ...rest } = input;
     if (ask === undefined && fields.length < 2) return [input];
-    const elsewhere = new Set(named.flatMap((one) => (one.name === input.name ? [] : (one.fields ?? []))));
-    const open = fields.filter((path) => !elsewhere.has(path));
+    const taken = new Set(named.flatMap((one) => (one.name === input.name ? [] : (one.fields ?? []))));
+    const open = fields.filter((path) => !taken.has(path));
     if (open.length === fields.length) return [input];
     if (open.length === 0) return [];
     return [{ ...rest, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];
@@ -106,7 +108,14 @@ export function withSheetNames(inputTypes: InputTypes, inputs: readonly SheetInp
     return type === undefined ? [] : [{ ...fieldOf(type, input), fields: [field, ...more] }];
   });
   const names = new Set(kept.map(({ name }) => name));
-  return [...kept, ...inputTypes.filter(({ name }) => !names.has(name))];
+  const taken = new Set(kept.flatMap(({ fields }) => fields ?? []));
+  const others = inputTypes.flatMap((type) => {
+    if (names.has(type.name)) return [];
+    if (type.fields === undefined) return [type];
+    const fields = type.fields.filter((path) => !taken.has(path));
+    return fields.length === 0 ? [] : [{ ...type, fields }];
+  });
+  return [...kept, ...others];
 }
 
 /** The values of a row by the names of its sheet: rows and requests speak of fields. */

@@ -124,6 +124,31 @@ describe('an ordinary workflow', () => {
   });
 });
 
+describe('a text with marked parts', () => {
+  it('keeps its rest, whatever the part is called', async () => {
+    const { plan, write, executed } = await openPlace(
+      usualGraph({ 6: node('CLIPTextEncode', { text: 'masterpiece, {{prompt}}, 4k', clip: link(4, 1) }) }),
+    );
+    const made = await plan(write('s.csv', 'prompt,seed\na fox,7\n'));
+    expect(await executed(made, ['6.text', '3.seed'])).toEqual([
+      { '6.text': 'masterpiece, a fox, 4k', '3.seed': 7 },
+    ]);
+  });
+
+  it('gets the value of the setting that a part is called as, and addresses stay addresses', async () => {
+    const { plan, write, executed } = await openPlace(
+      usualGraph({ 6: node('CLIPTextEncode', { text: '{{width}} wide, {{seed}}', clip: link(4, 1) }) }),
+    );
+    const fields = ['6.text', '3.seed', '5.width'];
+    const named = await plan(write('s.csv', 'seed,width\n7,768\n'));
+    expect(await executed(named, fields)).toEqual([{ '6.text': '768 wide, 7', '3.seed': 7, '5.width': 768 }]);
+    const addressed = await plan(write('a.csv', '3.seed,5.width\n8,640\n'));
+    expect(await executed(addressed, fields)).toEqual([
+      { '6.text': '{{width}} wide, {{seed}}', '3.seed': 8, '5.width': 640 },
+    ]);
+  });
+});
+
 describe('a workflow of two passes', () => {
   it('has one seed for both, and asks which steps are meant', async () => {
     const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
@@ -142,6 +167,15 @@ describe('a workflow of two passes', () => {
     const other = write('b.csv', 'prompt,seed,second\na fox,7,8\n');
     const made = await plan(other, '--map', '29.seed=second');
     expect(await executed(made, fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
+  });
+
+  it.each([
+    ['is dropped', ['--drop', '3.seed'], { '3.seed': 7, '29.seed': 7 }],
+    ['is mapped to all of them', ['--map', 'seed=3.seed', '--drop', 'seed'], { '3.seed': 9, '29.seed': 9 }],
+  ])('keeps its seeds together where a column that is called as one of them %s', async (_, flags, seeds) => {
+    const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
+    const made = await plan(write('s.csv', 'prompt,seed,3.seed\na fox,7,9\n'), ...flags);
+    expect(await executed(made, ['3.seed', '29.seed'])).toEqual([seeds]);
   });
 
   it('has a field that a title and its name tell, also once nodes have other numbers', async () => {
@@ -231,6 +265,15 @@ describe('pictures beside a sheet', () => {
     const [request = ''] = made.requests;
     expect(JSON.parse(request)).toMatchObject({ inputs: {} });
   });
+});
+
+it('a row of a batch that was made when rows spoke of names is sent again with what is asked for', async () => {
+  const titled = usualGraph({ 6: node('CLIPTextEncode', { text: 'a fox', clip: link(4, 1) }, 'Positive') });
+  const gpu = await openStandIn({ checkpoints: ['a.safetensors'] });
+  const own = await OwnService.of([gpu], titled as never);
+  await own.until(await own.queue({ Positive: 'an owl', '6.text': 'a bear' }));
+  await own.until(await own.queue({ '6.text': 'a bear', Positive: 'an owl' }));
+  expect(gpu.executions.map((one) => one.graph['6']?.inputs['text'])).toEqual(['a bear', 'a bear']);
 });
 
 it('a batch that was made when rows spoke of names is found by its requests', async () => {

@@ -101,6 +101,32 @@ it.each([
     /wf_api\.json#\$\.a'/,
   ],
   [
+    'a name that would end its quotes',
+    { "a'; echo $(id); '": graph, b: other },
+    '',
+    /has 2 different graphs/,
+    /--workflow '\S*wf_api\.json#\$\.a'\\''; echo \$\(id\); '\\'''/,
+  ],
+  [
+    'a class of very many letters',
+    { 1: { class_type: 'A'.repeat(20_000), inputs: {} } },
+    '',
+    /20000 letters/,
+    /Export/,
+  ],
+  [
+    'a node of very many fields',
+    {
+      1: {
+        class_type: 'A',
+        inputs: Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`f${at}`, 1])),
+      },
+    },
+    '',
+    /1001 fields/,
+    /Export/,
+  ],
+  [
     'a graph of very many nodes',
     Object.fromEntries(Array.from({ length: 2_001 }, (_, id) => [id, { class_type: 'Draw', inputs: {} }])),
     '',

@@ -1,83 +1,34 @@
-// Inputs that a row gets when it is sent again.
+// The change that `retry --set` makes to a row, in the names that the row has.
 
-import { describe, expect, it } from 'vitest';
-import { isRunsheetError } from '../../src/errors/error.ts';
-import { bothChanges, changedInputs, changeFrom } from '../../src/sheet/input-change.ts';
-import type { InputFiles } from '../../src/sheet/input-files.ts';
+import { expect, it } from 'vitest';
+import { changedInputs, changeFrom } from '../../src/sheet/input-change.ts';
+import { withSheetNames, type SheetInput } from '../../src/sheet/named-inputs.ts';
 
 const TYPES = [
-  { name: 'prompt', type: 'string', required: true },
-  { name: 'seed', type: 'int', required: false, min: 0 },
-  { name: 'style', type: 'enum', required: false, options: ['flat', 'oil'] },
-  { name: 'photo', type: 'image', required: false, default: 'example.png' },
-] as never;
-
-const NO_FILES: InputFiles = {
-  read: () => undefined,
-  valueOf: (path) => ({ what: `there is no ${path}`, hint: '', isAbsent: true }),
-  taken: () => {},
-  atServer: () => {},
+  { name: 'prompt', type: 'string', required: false, fields: ['6.text'], also: ['Positive'] },
+  { name: 'seed', type: 'int', required: false, fields: ['3.seed', '29.seed'] },
+];
+const changed = async (row: object, stored: readonly SheetInput[], set: Readonly<Record<string, string>>) => {
+  const change = await changeFrom(set, {}, withSheetNames(TYPES, stored), {} as never, stored);
+  return changedInputs(row as Readonly<Record<string, unknown>>, change);
 };
 
-const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types, NO_FILES);
-const refusal = async (given: Record<string, string>): Promise<string> => {
-  try {
-    await from(given);
-    return 'accepted';
-  } catch (error) {
-    if (!isRunsheetError(error, 'E602')) throw error;
-    return `${error.message} ${error.hint}`;
-  }
-};
+it.each(['Positive', 'prompt', '6.text'])(
+  'of a batch from when rows spoke of names, %s replaces what the row has',
+  async (name) => {
+    const row = { Positive: 'old' };
+    expect(await changed(row, [{ input: 'Positive' }], { [name]: 'new' })).toEqual({ Positive: 'new' });
+  },
+);
 
-describe('the inputs of --set', () => {
-  it('have the types of the deployment and keep every digit', async () => {
-    const { set, unset } = await from({ seed: '18446744073709551615', prompt: '7', style: '' });
-    expect([JSON.stringify(set), unset]).toEqual(['{"seed":18446744073709551615,"prompt":"7"}', ['style']]);
-  });
-
-  it('are addresses of files', async () => {
-    const { set } = await from({ photo: ' https://a.example/fox.png' });
-    expect(set).toEqual({ photo: 'https://a.example/fox.png' });
-  });
-
-  it('name a file of the server if the workflow does so by default, and no other one', async () => {
-    expect((await from({ photo: 'example.png' })).set).toEqual({ photo: 'example.png' });
-    expect(await refusal({ photo: 'other.png' })).toContain('there is no other.png');
-  });
-
-  it('have the types of the batch if the service does not tell them', async () => {
-    const kinds = { prompt: 'string', seed: 'auto', other: 'int' } as const;
-    expect(await changeFrom({ prompt: '7', seed: '7' }, kinds, undefined, NO_FILES)).toEqual({
-      set: { prompt: '7', seed: 7 },
-    });
-  });
-
-  it.each([
-    [{ promt: 'a' }, 'did you mean prompt?'],
-    [{ seed: 'x' }, 'the value is not an integer'],
-    [{ seed: '-1' }, 'the value is too small'],
-    [{ style: 'oi' }, 'allowed: flat oil'],
-    [{ prompt: '' }, 'the deployment requires this input'],
-    [{ photo: 'fox.png' }, 'there is no fox.png'],
-  ])('are refused if they are wrong: %j', async (given, text) => {
-    expect(await refusal(given as unknown as Record<string, string>)).toContain(text);
-  });
+it.each(['words', '6.text'])('of a batch whose rows speak of fields, %s replaces its field', async (name) => {
+  const stored = [{ input: 'words', fields: ['6.text'] }];
+  expect(await changed({ '6.text': 'old' }, stored, { [name]: 'new' })).toEqual({ '6.text': 'new' });
 });
 
-describe('changed inputs', () => {
-  it('are in canonical order, whichever change came first', () => {
-    const first = { set: { zoom: 1, style: 'oil' }, unset: ['seed'] };
-    const second = { set: { seed: 9 }, unset: ['style'] };
-    const both = bothChanges(first, second);
-    expect(both).toEqual({ set: { zoom: 1, seed: 9 }, unset: ['style'] });
-    const changed = changedInputs({ prompt: 'a', seed: 1 }, both);
-    expect(JSON.stringify(changed)).toBe('{"prompt":"a","seed":9,"zoom":1}');
-    expect(changedInputs(changedInputs({ prompt: 'a', seed: 1 }, first), second)).toEqual(changed);
-  });
-
-  it('are the sheet’s own without a change', () => {
-    const inputs = { prompt: 'a' };
-    expect(changedInputs(inputs, bothChanges(undefined, undefined))).toBe(inputs);
-  });
+it('fills all fields of a name, and one by its address', async () => {
+  const row = { '3.seed': 1, '29.seed': 1 };
+  const stored = [{ input: 'seed', fields: ['3.seed', '29.seed'] }];
+  expect(await changed(row, stored, { seed: '5' })).toEqual({ '3.seed': 5, '29.seed': 5 });
+  expect(await changed(row, stored, { '29.seed': '5' })).toEqual({ '3.seed': 1, '29.seed': 5 });
 });

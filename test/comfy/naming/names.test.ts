@@ -1,13 +1,14 @@
 // The names that inputs get from a graph: of graphs of each kind, as they are and as other tools write them.
 
 import { describe, expect, it } from 'vitest';
+import { faultsOf } from '../../../src/service/executors/remote/workflow-faults.ts';
 import { namesOf, type Names } from '../../../src/service/executors/remote/naming/names.ts';
 import { pathOf, type Place } from '../../../src/service/executors/remote/naming/values.ts';
 import { PICTURE_GRAPHS } from './picture-graphs.ts';
 import { PROMPT_GRAPHS } from './prompt-graphs.ts';
 import { SETTING_GRAPHS } from './setting-graphs.ts';
 import { TEXT_GRAPHS } from './text-graphs.ts';
-import { link, node, sampler, type NamedGraph, type Nodes } from './usual-graph.ts';
+import { link, node, sampler, usualGraph, type NamedGraph, type Nodes } from './usual-graph.ts';
 
 const GRAPHS: readonly NamedGraph[] = [
   ...PROMPT_GRAPHS,
@@ -137,5 +138,13 @@ describe('the names of a graph', () => {
     const began = process.cpuUsage();
     namesOf(graph, undefined);
     expect(process.cpuUsage(began).user).toBeLessThan(10e6);
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])('lead nowhere by a link to %s', (id) => {
+    const graph = usualGraph({ 6: node('CLIPTextEncode', { text: 'a fox', clip: link(id, 1) }) });
+    expect(meanings(graph, ['prompt', 'seed'])).toEqual({ prompt: '6.text', seed: '3.seed' });
+    expect(faultsOf(graph, undefined)).toEqual([
+      `node 6 (CLIPTextEncode): clip is a link to node ${id}, which is not there`,
+    ]);
   });
 });

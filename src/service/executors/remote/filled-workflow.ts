@@ -104,11 +104,14 @@ function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyM
       { class_type, inputs: { ...own } },
     ]),
   );
-  // A field by its own name counts more than an input that fills several.
+  // A field by its own address counts more than a name, and a name more than one that fills more.
   const members = Object.entries(given)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ value, fields: fieldsNamed(inputs, name) ?? [] }))
-    .toSorted((a, b) => b.fields.length - a.fields.length);
+    .map(([name, value]) => {
+      const fields = fieldsNamed(inputs, name) ?? [];
+      return { value, fields, isAddress: fields.some((field) => pathOf(field) === name) };
+    })
+    .toSorted((a, b) => Number(a.isAddress) - Number(b.isAddress) || b.fields.length - a.fields.length);
   const parts = new Map<string, Map<string, string>>();
   for (const { value, fields } of members)
     for (const { node, field, isFile, part } of fields) {

@@ -46,7 +46,7 @@ const at = (node: string, { class_type: name }: GraphNode): string => `node ${no
 function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): readonly string[] {
   return Object.entries(own.inputs).flatMap(([field, value]) => {
     const link = linkIn(value);
-    return link === undefined || nodes[link.node] !== undefined
+    return link === undefined || Object.hasOwn(nodes, link.node)
       ? []
       : [`${at(node, own)}: ${field} is a link to node ${link.node}, which is not there`];
   });

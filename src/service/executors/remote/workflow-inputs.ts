@@ -24,6 +24,8 @@ export type InputType = {
   readonly fields: readonly Field[];
   /** Other names of the same fields. */
   readonly also?: readonly string[] | undefined;
+  /** Its names in batches that were made when rows spoke of names. */
+  readonly before?: readonly string[] | undefined;
   /** The name has several readings, so a column of this name is asked about. `isChoice`: nothing can be proposed. */
   readonly ask?: { readonly why: string; readonly isChoice: boolean } | undefined;
   /** A field that only one node has under this last word: a column of this name may mean it. */
@@ -70,11 +72,16 @@ export function inputsOf(
   );
   const taken = new Set(given.flatMap(({ fields }) => fields.map(pathOf)));
   const names = without(namesOf(nodes, classes), taken, new Set(Object.keys(own)));
-  const named = names.named.map(({ name, places, also, part }) => ({
-    ...type(name, places, part),
-    ...(also.length > 0 && { also }),
-  }));
-  const asked = names.open.map(({ name, places, why, isChoice = false }) => ({
+  const named = joined(
+    names.named.map(({ name, places, also, part }) => ({
+      ...type(name, places, part),
+      ...(also.length > 0 && { also }),
+    })),
+  );
+  // A part that the owner has marked tells which place is meant.
+  const known = new Set(named.map(({ name }) => name));
+  const open = names.open.filter(({ name }) => !known.has(name));
+  const asked = open.map(({ name, places, why, isChoice = false }) => ({
     ...type(name, places),
     ask: { why, isChoice },
   }));
@@ -94,6 +101,12 @@ export function inputsOf(
   return withOldNames([...given, ...named, ...asked, ...others], nodes, own);
 }
 
+/** A part of a text that is called as another input gets its value too. */
+const joined = (inputs: readonly InputType[]): readonly InputType[] =>
+  [...Map.groupBy(inputs, ({ name }) => name).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, fields: [first, ...others].flatMap(({ fields }) => fields) }],
+  );
+
 /** The names that inputs had before, such as titles that several share: a batch that was made with them is found by them. */
 function withOldNames(
   inputs: readonly InputType[],
@@ -111,7 +124,11 @@ function withOldNames(
     const byTitle = only && title !== undefined ? [`${title}.${only.field}`] : [];
     const also = new Set([...(input.also ?? []), ...old, ...byTitle]);
     also.delete(input.name);
-    return also.size === 0 ? input : { ...input, also: [...also] };
+    return {
+      ...input,
+      ...(also.size > 0 && { also: [...also] }),
+      ...(old.length > 0 && { before: old }),
+    };
   });
 }
 

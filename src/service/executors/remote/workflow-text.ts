@@ -2,17 +2,21 @@
 
 import { z } from 'zod';
 import { errorMessage, list, problem } from '../../../errors/error.ts';
+import { shellWord } from '../../../errors/outside-text.ts';
 import { plural } from '../../../options/number-text.ts';
 import { parseExactly } from '../../../host/exact-json.ts';
 import { plainJson } from '../../../host/python-json.ts';
 import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
 import { LiveGraph } from './naming/live.ts';
 
+/** In letters; a longer title is none. */
+const TITLE_MOST = 300;
+
 const nodeSchema = z.looseObject({
   class_type: z.string().min(1),
   inputs: z.record(z.string(), z.unknown()).default({}),
   _meta: z
-    .looseObject({ title: z.string().optional().catch(undefined) })
+    .looseObject({ title: z.string().max(TITLE_MOST).optional().catch(undefined) })
     .optional()
     .catch(undefined),
 });
@@ -60,8 +64,22 @@ function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
     throw refuse(name, `has ${count} nodes, more than ${NODES_MOST}`, 'split it into workflows of their own');
   const graph = graphSchema.safeParse(nodes);
   if (!graph.success) throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
+  for (const [id, { class_type: nodeClass, inputs }] of Object.entries(graph.data)) {
+    const fields = Object.keys(inputs);
+    const longest = [id, nodeClass, ...fields].reduce((most, { length }) => Math.max(most, length), 0);
+    if (longest > LETTERS_MOST || fields.length > FIELDS_MOST)
+      throw refuse(
+        name,
+        `has a node with ${fields.length} fields and a name of ${longest} letters: at most ${FIELDS_MOST} and ${LETTERS_MOST}`,
+        EXPORT,
+      );
+  }
   return graph.data;
 }
+
+/** Far more than nodes have; patterns read names in the square of their length. */
+const LETTERS_MOST = 300;
+const FIELDS_MOST = 1_000;
 
 const isMedia = (file: string): boolean => !/\.(?:json|txt)$/i.test(file) && /\.\w+$/.test(file);
 
@@ -92,7 +110,7 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
   const graphs = graphsIn(value);
   const [first, ...others] = graphs;
   const several = (): string => graphs.map((graph) => shownGraph(name, graph)).join('; ');
-  const choice = (path: string): string => `--workflow '${file}#${path}'`;
+  const choice = (path: string): string => `--workflow ${shellWord(`${file}#${path}`)}`;
   if (at !== undefined) {
     const chosen = graphs.find(({ path, also }) => path === at || also.includes(at));
     if (chosen !== undefined) return chosen;

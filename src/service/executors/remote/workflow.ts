@@ -133,10 +133,12 @@ export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): stri
  * all that have it.
  */
 export function fieldsNamed(inputs: readonly InputType[], name: string): readonly Field[] | undefined {
-  const input = inputs.find((one) => one.name === name && one.ask === undefined);
-  if (input !== undefined) return input.fields;
-  const before = inputs.filter(({ ask, also }) => ask === undefined && also?.includes(name));
-  if (before.length > 0) return before.flatMap(({ fields }) => fields);
+  const certain = inputs.filter(({ ask }) => ask === undefined);
+  // Requests of today speak of fields.
+  const old = certain.filter(({ before }) => before?.includes(name));
+  if (old.length > 0) return old.flatMap(({ fields }) => fields);
+  const named = certain.find((one) => one.name === name) ?? certain.find(({ also }) => also?.includes(name));
+  if (named !== undefined) return named.fields;
   const field = inputs
     .flatMap(({ fields }) => fields)
     .find((one) => (one.part === undefined ? pathOf(one) === name : `${pathOf(one)}${one.part}` === name));

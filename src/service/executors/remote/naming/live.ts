@@ -72,7 +72,8 @@ export class LiveGraph {
   readonly #above = new Map<string, ReadonlySet<string>>();
 
   constructor(nodes: GraphNodes, classes: KnownClasses) {
-    this.nodes = nodes;
+    // Without the members of every object, which a link may name.
+    this.nodes = Object.assign(Object.create(null) as object, nodes);
     this.classes = classes;
     for (const [node, { inputs }] of Object.entries(nodes))
       for (const [field, value] of Object.entries(inputs)) {

@@ -109,8 +109,11 @@ function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Dr
       (draft) => draft.found.why === undefined && hasSamePlaces(draft.found.places, places),
     );
     if (!isExplicit && isPrompt(name)) disagree(drafts, name, places);
-    else if (owner !== undefined) owner.also.push(name);
-    else {
+    else if (owner !== undefined) {
+      // What the graph calls so keeps its address only.
+      drafts = drafts.filter((draft) => draft === owner || draft.found.name !== name);
+      owner.also.push(name);
+    } else {
       titled.push(...places.map(pathOf));
       const isOver = ({ found: input }: Draft): boolean =>
         input.name === name || (isExplicit && input.why === undefined && within(input.places, places));

@@ -23,6 +23,7 @@ const VENDOR_FIELDS = ['default_value', 'default_value_url'] as const;
 /** The name in a title: lower case, without brackets, words joined by `_`. */
 const nameIn = (title: string): string =>
   title
+    .normalize('NFC')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
     .replaceAll(/^_+|_+$/g, '');
