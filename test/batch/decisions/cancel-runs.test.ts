@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
 import { CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
@@ -140,6 +141,8 @@ describe('abandoned runs', () => {
     late(0);
     world.continueAsNew();
     expect([...world.state.overdue]).toEqual([2, 1]);
+    // Batches of earlier versions go on in the order in which their rows were sent.
+    expect([...restore({ ...snapshot(world.state), version: 5 }).overdue]).toEqual([1, 2]);
   });
 
   it('thousands of overdue runs are abandoned in one step when runs can be read again', () => {
