@@ -17,7 +17,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { parseExactly } from '../../host/exact-json.ts';
 import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { summarizedPass } from '../../results/summary.ts';
+import { canonical } from '../../host/canonical-json.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
+import { contentKey } from '../../sheet/row-keys.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
 import { changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -150,7 +152,7 @@ export async function compareRows(
     for await (const one of rowsOf(store, file, { through: newest })) {
       rows += 1;
       const { row } = one.row;
-      const wanted = comparison.rowWith(one.row.key);
+      const wanted = comparison.rowWith(one.row.key) ?? rowByFields(comparison, one.row, draft.inputs);
       const hasOutcome = one.record !== undefined || ended === newest;
       const isOpen = open.has(row) || !hasOutcome;
       if (wanted)
@@ -175,6 +177,26 @@ export async function compareRows(
     comparison[Symbol.dispose]();
     throw error;
   }
+}
+
+/** The row of a batch that was made when rows, and so the keys of their contents, spoke of names. */
+function rowByFields(
+  comparison: Comparison,
+  row: SheetRow,
+  inputs: readonly SheetInput[],
+): SheetRow | undefined {
+  const key = keyByFields(row, inputs);
+  return key === undefined ? undefined : comparison.rowWith(key);
+}
+
+/** The key that a row without one of its own has today; undefined if its sheet has named it. */
+export function keyByFields(
+  { key, inputs, gpu }: Pick<SheetRow, 'key' | 'inputs' | 'gpu'>,
+  sheetInputs: readonly SheetInput[],
+): string | undefined {
+  const [nth = ''] = /-\d+$/.exec(key) ?? [];
+  if (key !== contentKey(canonical(inputs), gpu) + nth) return undefined;
+  return contentKey(canonical(byFields(inputs, sheetInputs)), gpu) + nth;
 }
 
 type Pair = {
