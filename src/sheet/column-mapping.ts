@@ -96,7 +96,13 @@ export type ColumnMapping = ReturnType<typeof mapColumns>;
 function refuseGiver({ input, by }: Giver, inputTypes: readonly InputType[] | undefined): void {
   const fault = nameFault(input);
   if (fault) throw problem('E602', { what: `${by}: ${fault}` });
-  if (inputTypes === undefined || inputTypes.some(({ name }) => name === input)) return;
+  const type = inputTypes?.find(({ name }) => name === input);
+  if (type?.ask?.isChoice === true)
+    throw problem('E602', {
+      what: `${by}: "${input}" may be ${list(type.fields ?? [])}, because ${type.ask.why}`,
+      hint: 'name the field that is meant, or each of them',
+    });
+  if (inputTypes === undefined || type !== undefined) return;
   throw problem('E602', {
     what: `${by}: the deployment has no input "${input}"`,
     hint: hintAmong(

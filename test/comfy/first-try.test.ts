@@ -43,7 +43,7 @@ async function openPlace(workflow: Nodes) {
   };
   const plan = async (sheet: string, ...flags: readonly string[]): Promise<Plan> => {
     const { code, stdout, stderr } = await runInProcess(['plan', sheet, '-d', 'portrait', ...flags]);
-    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    if (code !== 0) throw new Error(stderr);
     return {
       asked: [...`${stdout}\n${stderr}`.matchAll(/^ +guess \? +(.*)$/gm)].map(([, text = '']) => text),
       requests: stdout.split('\n').filter((line) => line.startsWith('{')),
@@ -167,6 +167,18 @@ describe('a workflow of two passes', () => {
     const other = write('b.csv', 'prompt,seed,second\na fox,7,8\n');
     const made = await plan(other, '--map', '29.seed=second');
     expect(await executed(made, fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
+  });
+
+  it.each([
+    ['--set', 'steps=9', /"steps" may be 3\.steps, 29\.steps, because .*\n.*name the field/],
+    ['--map', 'steps=few', /"steps" may be 3\.steps, 29\.steps, because/],
+    ['--grid', 'steps=8,9', /--grid steps.*\n.*name a field, such as --grid 3\.steps=/],
+  ])('is told by %s %s that different steps are two fields', async (flag, value, says) => {
+    const { plan, write } = await openPlace(
+      usualGraph({ ...SECOND_PASS, 29: sampler({ steps: 8, latent_image: link(28) }) }),
+    );
+    const refused = plan(write('s.csv', 'prompt,few\na fox,5\n'), flag, value);
+    await expect(refused).rejects.toThrow(says);
   });
 
   it.each([

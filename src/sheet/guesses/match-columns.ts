@@ -75,7 +75,7 @@ export function matchColumns({ file, columns, options, sample, ...given }: Match
   const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
   const { matched, map, guesses, asked, missing } = meaningsOf(free, options, inputTypes, valuesOf);
   const data = free.filter((name) => !matched.has(name));
-  refuseIdleAxis(data, options, inputs);
+  refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
   const likely = likelyColumns(missing, data, valuesOf);
   // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
@@ -193,11 +193,20 @@ function refuseRepeats(
 }
 
 /** Its values would buy the same runs again. */
-function refuseIdleAxis(data: readonly string[], { grid = {} }: SheetOptions, inputs: readonly string[]) {
+function refuseIdleAxis(
+  data: readonly string[],
+  { grid = {} }: SheetOptions,
+  inputTypes: readonly InputType[],
+): void {
   const axis = data.find((name) => Object.hasOwn(grid, name));
   if (axis === undefined) return;
   const what = `--grid ${axis}: it is not clear which input of the deployment is meant, or it is another axis`;
-  throw problem('E602', { what, hint: `call it as the input; inputs: ${list(inputs)}` });
+  const { ask, fields = [] } = inputTypes.find(({ name }) => name === axis) ?? {};
+  const hint =
+    ask === undefined
+      ? `call it as the input; inputs: ${list(inputTypes.map(({ name }) => name))}`
+      : `name a field, such as --grid ${fields[0]}=…, or take a column and --map it to each of ${list(fields)}`;
+  throw problem('E602', { what, hint });
 }
 
 const noInput = (file: string, [first]: readonly Column[], inputs: readonly string[]): RunsheetError =>
