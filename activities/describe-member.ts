@@ -15,7 +15,7 @@ export type Member = {
   /** A hash of the secret of webhooks. */
   readonly webhookSecret: string;
   readonly out: string;
-  /** What it may start for notifications. */
+  /** Programs that it may start for notifications. */
   readonly programs: readonly string[];
 };
 

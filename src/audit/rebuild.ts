@@ -324,8 +324,8 @@ class Places {
 
   /** The number of the last one in a segment; the number before the segment if it has none. */
   lastIn(lane: number, { first, count }: Segment): number {
-    const found = this.#lanes[lane]?.subarray(first, first + count).lastIndexOf(1) ?? -1;
-    return first + found;
+    const offset = this.#lanes[lane]?.subarray(first, first + count).lastIndexOf(1) ?? -1;
+    return first + offset;
   }
 }
 

@@ -112,7 +112,7 @@ function pageOf(words: readonly string[], program: string): string | undefined {
     [name, target] = [`${name} ${word}`, next];
   }
   if (!('getAllEntries' in target)) return commandPage(name, target as CommandHelp, words[at + 1] === 'all');
-  // What its default command takes says more than a list of two commands.
+  // The flags of its default command say more than a list of two commands.
   const usual = name.endsWith(' service') ? target.getDefaultCommand() : undefined;
   if (usual !== undefined) return commandPage(name, usual as CommandHelp, words[at + 1] === 'all');
   const commands = target

@@ -20,7 +20,8 @@ export function inputNamed(inputTypes: InputTypes, name: string): InputType | un
   return input.fields?.length === 1 ? input : fieldOf(input, name);
 }
 
-const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
+/** The single one; undefined if there is none, or several. */
+export const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
 
 /** One field of an input that fills several. */
 function fieldOf(input: InputType, path: string): InputType {

@@ -70,7 +70,7 @@ const OTHER_FOLDER: Way = {
   until: 'a worker can use its folder',
 };
 
-/** What a hint needs to know of a pause. */
+/** The facts of a pause that decide its hint. */
 type HintedPause = { readonly kind: PauseKind; readonly reason?: string };
 
 /**

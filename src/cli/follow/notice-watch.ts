@@ -30,7 +30,7 @@ export class NoticeWatch {
   }
 
   async lookNow(): Promise<void> {
-    // What cannot be read now is read at the next look.
+    // Events that cannot be read now are read at the next look.
     const undelivered = await undeliveredNotices(this.#found.store).catch(() => []);
     for (const one of undelivered) {
       const text = `${one.at} ${one.notice}`;

@@ -211,13 +211,13 @@ const NOTICES_WITHIN_MS = 24 * 3_600_000;
 /** The newest batches; reading those of years would take long. */
 const BATCHES_MOST = 50;
 
-/** What the batches of the last day wanted to tell, and could not. */
+/** Notifications of the last day that reached nobody. */
 async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
   const part = 'notifications';
-  const found = (await listBatchFolders(out, () => undefined)).slice(0, BATCHES_MOST);
+  const batches = (await listBatchFolders(out, () => undefined)).slice(0, BATCHES_MOST);
   const undelivered = await pMap(
-    found,
-    // What cannot be read is a finding of other commands.
+    batches,
+    // A folder that cannot be read is a finding of other commands.
     async ({ batch, store }) =>
       (await undeliveredNotices(store).catch(() => [])).map((one) => ({ batch, ...one })),
     { concurrency: 8 },

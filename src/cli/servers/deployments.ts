@@ -74,7 +74,7 @@ const listed = (one: Deployment): readonly string[] => [
   one.inputTypes === undefined ? 'not described' : inputsText(one.inputTypes),
 ];
 
-/** Of a workflow, those that a sheet usually has. */
+/** The names of inputs; of a workflow only those that a sheet usually has. */
 function inputsText(inputTypes: readonly InputType[]): string {
   const usual = isWorkflow({ inputTypes }) ? new Set(usualColumns(inputTypes)) : undefined;
   const shown = usual === undefined ? inputTypes : inputTypes.filter(({ name }) => usual.has(name));

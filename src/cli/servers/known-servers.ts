@@ -25,10 +25,10 @@ export default async function listServers(
   const [from, to] = moved === undefined ? [forget, undefined] : movedIn(moved);
   const printer = printerFor(this, flags);
   await using servers = serversFor(configOf({}), printer);
-  const known = from === undefined ? await knownServers(servers) : await forgetServer(servers, from, to);
-  if (flags.output === 'json') printer.json(known.map((one) => shaped(knownServerSchema, one)));
-  else for (const line of aligned([HEADER, ...known.map(rowOf)])) printer.data(line);
-  const [first] = known;
+  const listed = from === undefined ? await knownServers(servers) : await forgetServer(servers, from, to);
+  if (flags.output === 'json') printer.json(listed.map((one) => shaped(knownServerSchema, one)));
+  else for (const line of aligned([HEADER, ...listed.map(rowOf)])) printer.data(line);
+  const [first] = listed;
   if (first === undefined)
     printer.notice('no GPU servers are known yet: --comfyui <address> makes one known');
   else printer.next(['forget one', `runsheet service servers --forget ${first.url}`]);

@@ -111,7 +111,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
   await running.close();
 }
 
-/** What is said of the files of workflows, such as where a graph stood, goes to stderr. */
+/** Prints notes about workflow files, such as where a graph stood, on stderr. */
 async function addGiven(
   running: LocalService,
   given: GivenGpus,

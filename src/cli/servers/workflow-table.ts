@@ -21,31 +21,31 @@ const isNamed = ({ name, ask, fields = [] }: InputType): boolean =>
 /** `all`: also the fields that only `--map NODE.FIELD` reaches. */
 export function workflowTable(inputTypes: readonly InputType[], all: boolean): readonly string[] {
   const named = inputTypes.filter(isNamed);
-  const asked = inputTypes.filter(({ ask }) => ask !== undefined);
-  const others = inputTypes.filter((one) => one.ask === undefined && !isNamed(one));
+  const ambiguous = inputTypes.filter(({ ask }) => ask !== undefined);
+  const unnamed = inputTypes.filter((one) => one.ask === undefined && !isNamed(one));
   const byField = new Map(
     inputTypes.flatMap((one) => (one.ask === undefined ? [[one.fields?.[0], one] as const] : [])),
   );
-  const rows = [HEADER, ...named.map(rowOf), ...(all ? others.map(rowOf) : [])];
+  const rows = [HEADER, ...named.map(rowOf), ...(all ? unnamed.map(rowOf) : [])];
   return [
     ...lines(rows),
-    ...(asked.length === 0
+    ...(ambiguous.length === 0
       ? []
       : [
           '',
           'several fields, asked about when a sheet has a column of the name:',
-          ...lines(asked.map((one) => askedRow(one, byField))),
+          ...lines(ambiguous.map((one) => askedRow(one, byField))),
         ]),
-    ...(all || others.length === 0
+    ...(all || unnamed.length === 0
       ? []
       : [
           '',
-          `${plural(others.length, 'more field')} that a column can fill by --map NODE.FIELD=COLUMN: --fields`,
+          `${plural(unnamed.length, 'more field')} that a column can fill by --map NODE.FIELD=COLUMN: --fields`,
         ]),
   ];
 }
 
-/** What a sheet for the workflow usually has: its texts, files, seeds and sizes. */
+/** The columns of a usual sheet for the workflow: its texts, files, seeds and sizes. */
 export const usualColumns = (inputTypes: readonly InputType[]): readonly string[] =>
   inputTypes.filter((one) => isNamed(one) && (one.required || isUsual(one))).map(({ name }) => name);
 
@@ -73,7 +73,7 @@ function askedRow(input: InputType, byField: ReadonlyMap<string | undefined, Inp
   return [name, fields, type, now.join(' · ')];
 }
 
-/** What clients call types, as people do. */
+/** The types of clients in people's words. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['string', 'text'],
   ['float', 'number'],

@@ -4,6 +4,7 @@ import { list, nearest, problem, type RunsheetError } from '../../errors/error.t
 import { shellWord } from '../../errors/outside-text.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
+import { only } from '../named-inputs.ts';
 import { type Guess, plainName, said, toConfirm } from './guess.ts';
 import { areOneSetting, containsWords, nameProper } from './input-names.ts';
 import { fits } from './sample.ts';
@@ -138,5 +139,3 @@ function isSwapped(wrong: string, right: string): boolean {
   const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);
   return at > 0 && swapped === wrong;
 }
-
-const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
