@@ -2,7 +2,8 @@
 // a server tells of its node classes. A name that is certain fills its places; one with several readings is asked about; any
 // other field is reached as NODE.FIELD.
 
-import { distinct, filesOf, isFiles, settingsOf, type FoundInput } from './fields.ts';
+import { distinct, settingsOf, type FoundInput } from './fields.ts';
+import { filesOf, isFiles } from './files.ts';
 import { isDisplay, isLiteral, LiveGraph, savesFiles, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf, type Title } from './titles.ts';

@@ -1,8 +1,8 @@
 // Titles that the owner of a workflow gave to nodes, and the inputs that they name.
 
 import { isDisplay, isLiteral, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
-import { fileKindAt, hasLinks } from './fields.ts';
-import { carriedBy, type Place } from './values.ts';
+import { fileKindAt } from './files.ts';
+import { hasLinks, carriedBy, type Place } from './values.ts';
 
 export type Title = {
   readonly name: string;

@@ -113,3 +113,8 @@ function givesSize({ inputs }: GraphNode, field: string): boolean {
     ([name, value]) => typeof value !== 'string' || !PRESETS.test(name) || OWN_SIZE.test(value),
   );
 }
+
+export const hasLinks = (node: GraphNode): boolean => linksOf(node).length > 0;
+
+/** Classes that load something. */
+export const LOADS = /load/i;

@@ -1,0 +1,94 @@
+// Inputs that name a file: pictures, masks, videos, sounds and others, by their kinds and the fields that they reach.
+
+import { distinct, type FoundInput } from './fields.ts';
+import { wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { LOADS, type Place } from './values.ts';
+
+const FILES = ['image', 'mask', 'video', 'audio', 'model', 'file'] as const;
+export type Files = (typeof FILES)[number];
+/** Whether it is the name of all files of a kind. */
+export const isFiles = (name: string): boolean => FILES.some((kind) => kind === name);
+
+const MEDIA: readonly (readonly [RegExp, Files])[] = [
+  [/\.(?:png|jpe?g|webp|gif|avif|bmp|tiff?)(?: \[\w+\])?$/i, 'image'],
+  [/\.(?:mp4|webm|mov|mkv|avi)(?: \[\w+\])?$/i, 'video'],
+  [/\.(?:mp3|wav|flac|ogg|opus|m4a)(?: \[\w+\])?$/i, 'audio'],
+  [/\.(?:glb|gltf|obj|fbx|stl|ply|usdz)(?: \[\w+\])?$/i, 'model'],
+];
+/** A file that stands in the text itself. */
+const BASE64 = /^(?:data:[^,]*,)?[A-Za-z\d+/]{200}/;
+const LOADS_MODEL =
+  /checkpoint|lora|unet|vae|clip|control_?net|upscale_?model|style_?model|diffusion|encoder|ipadapter|insightface/i;
+const MAKES_MASK = /image_?to_?mask/i;
+/** Nodes that hand a picture on, changed. */
+const HANDS_ON_FILES: ReadonlySet<string> = new Set(
+  'scale resize crop batch trim pad padding rotate flip convert resizer resized reroute'.split(' '),
+);
+
+/** The kind of file that a field names; undefined if it names none. */
+export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | undefined {
+  const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
+  const value = inputs[field];
+  if (typeof value !== 'string' || BASE64.test(value)) return undefined;
+  const known = graph.classOf(node)?.inputs[field];
+  const told = known?.upload ?? MEDIA.find(([ending]) => ending.test(value))?.[1];
+  const isLoaded = LOADS.test(name) && !LOADS_MODEL.test(name);
+  const guessed = isLoaded && /^(?:image|video|audio|mask)$/.test(field) ? (field as Files) : undefined;
+  const kind =
+    known?.isFile === true
+      ? (told ?? guessed ?? 'file')
+      : ((isLoaded || told === undefined ? guessed : undefined) ?? (isLoaded ? told : undefined));
+  if (kind !== 'image') return kind;
+  const isMask =
+    wordsOf(name).includes('mask') ||
+    (graph.usersOf(node).length > 0 &&
+      graph
+        .usersOf(node)
+        .every((user) => user.slot === 1 || MAKES_MASK.test(graph.nodes[user.node]?.class_type ?? '')));
+  return isMask ? 'mask' : 'image';
+}
+
+/** Fields that take the size of a picture. */
+const NO_PICTURE = /(?:^|_)(?:width|height|size|length|count)$/i;
+
+/** The fields that a file reaches, through nodes that hand pictures on. */
+function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
+  if (seen.has(node)) return [];
+  seen.add(node);
+  return graph.usersOf(node).flatMap((user) => {
+    if (NO_PICTURE.test(user.field)) return [];
+    if (!graph.live.has(user.node) || graph.isPreview(user.node)) return [];
+    const words = wordsOf(graph.nodes[user.node]?.class_type ?? '');
+    return words.some((word) => HANDS_ON_FILES.has(word)) ? reachedBy(graph, user.node, seen) : [user];
+  });
+}
+
+export function filesOf(graph: LiveGraph): readonly FoundInput[] {
+  const files = [...graph.live].flatMap((node) =>
+    Object.keys(graph.nodes[node]?.inputs ?? {}).flatMap((field) => {
+      const kind = fileKindAt(graph, { node, field });
+      return kind === undefined ? [] : [{ kind, place: { node, field } }];
+    }),
+  );
+  return [...Map.groupBy(files, ({ kind }) => kind)].flatMap(([kind, all]) =>
+    ofKind(
+      graph,
+      kind,
+      all.map(({ place }) => place),
+    ),
+  );
+}
+
+function ofKind(graph: LiveGraph, kind: Files, places: readonly Place[]): readonly FoundInput[] {
+  if (places.length === 1) return [{ name: kind, places }];
+  const reached = places.map((place) => distinct(reachedBy(graph, place.node)));
+  const nodes = new Set(reached.flat().map(({ node }) => node));
+  const fields = reached.map(([first]) => first?.field ?? '');
+  const isCertain =
+    nodes.size === 1 && reached.every(({ length }) => length === 1) && new Set(fields).size === fields.length;
+  if (!isCertain) return [{ name: kind, places, why: `${places.length} nodes load one`, isChoice: true }];
+  return places.map((place, at) => ({
+    name: (fields[at] as string).replace(/^(image|video|audio)_?(\d+)$/, '$1_$2'),
+    places: [place],
+  }));
+}
