@@ -18,7 +18,7 @@ import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
 import { type Kind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
-import { inputNamed, inputsFor, nearestInput } from './named-inputs.ts';
+import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
@@ -267,7 +267,7 @@ function rolesOf(
   const giving = new Set(givers.map(({ from }) => ('column' in from ? from.column : undefined)));
   return {
     /** In the order of the sheet, then of `--set`; every input once. */
-    givers: eachInputOnce([...givers, ...constantsIn(options)]),
+    givers: eachInputOnce([...givers, ...constantsIn(options)], inputTypes ?? []),
     gpuColumn,
     keyColumn,
     /** Columns without a role. */
@@ -315,18 +315,27 @@ export function indexOf(names: readonly string[], name: string, flag: string): n
   );
 }
 
-function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
+/** Throws E602 if two givers provide one input, or one of them a part of a text that another provides as a whole. */
+function eachInputOnce(givers: readonly Giver[], inputTypes: readonly InputType[]): readonly Giver[] {
   const first = new Map<string, Giver>();
   for (const giver of givers) {
     const other = first.get(giver.input);
-    if (other) throw twoGivers(other, giver);
+    if (other) throw twoGivers(other, giver, `both provide the input "${giver.input}"`);
     first.set(giver.input, giver);
+  }
+  for (const { name, fields = [] } of inputTypes) {
+    const part = first.get(name);
+    if (part === undefined || !fields.every((path) => path !== textAround(path))) continue;
+    const whole = inputTypes.find((type) => type.fields?.includes(textAround(fields[0] ?? '')));
+    const around = first.get(whole?.name ?? '');
+    if (around !== undefined)
+      throw twoGivers(part, around, `exclude each other: "${name}" is a part of "${around.input}"`);
   }
   return givers;
 }
 
-function twoGivers(one: Giver, other: Giver): RunsheetError {
-  const what = `${one.by} and ${other.by} both provide the input "${one.input}"`;
+function twoGivers(one: Giver, other: Giver, why: string): RunsheetError {
+  const what = `${one.by} and ${other.by} ${why}`;
   const own = [one, other].find(({ asked }) => !asked);
   if (own === undefined) return problem('E602', { what, hint: 'remove one of them' });
   const hint = `to ignore the column, add: --drop ${shellWord(own.input)}`;

@@ -63,6 +63,9 @@ export function withInputNames<Options extends Named>(
 
 type Naming = Named & Pick<SheetOptions, 'grid' | 'drop'>;
 
+/** The field with the text that a marked part stands in, `6.text` of `6.text{{subject}}`; any other field itself. */
+export const textAround = (path: string): string => path.replace(/(?:\{\{.*\}\}|%[^%]*%|__[^_].*__)$/s, '');
+
 /**
  * The inputs as these options and columns see them: a field that is named alone leaves the input that fills it together with others,
  * and of a name with several readings those are left that nothing else names. A single one that is left is meant.
@@ -86,7 +89,7 @@ export function inputsFor(
     const { ask, fields = [], ...rest } = input;
     if (ask === undefined && fields.length < 2) return [input];
     const taken = new Set(named.flatMap((one) => (one.name === input.name ? [] : (one.fields ?? []))));
-    const open = fields.filter((path) => !taken.has(path));
+    const open = fields.filter((path) => !taken.has(path) && !taken.has(textAround(path)));
     if (open.length === fields.length) return [input];
     if (open.length === 0) return [];
     return [{ ...rest, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];

@@ -149,6 +149,43 @@ describe('a text with marked parts', () => {
   });
 });
 
+describe('a part of a text that is given as a whole', () => {
+  const EXCLUDED = /E602[^]*exclude each other: "subject" is a part of "(6\.text|scene)"/;
+  const graph = (text: string, title?: string): Nodes =>
+    usualGraph({
+      6: {
+        ...node('CLIPTextEncode', { text, clip: link(4, 1) }),
+        ...(title !== undefined && { _meta: { title } }),
+      },
+    });
+
+  it.each([
+    ['by two columns', '6.text,subject\nan owl,a fox\n', []],
+    ['by a flag and a column', 'subject\na fox\n', ['--set', '6.text=an owl']],
+    ['by a column and a flag', '6.text\nan owl\n', ['--set', 'subject=a fox']],
+  ])('is refused before anything is sent, %s', async (_, sheet, flags) => {
+    const { plan, write, gpu } = await openPlace(graph('photo of {{subject}}, 4k'));
+    await expect(plan(write('s.csv', sheet), ...flags)).rejects.toThrow(EXCLUDED);
+    expect(gpu.executions).toEqual([]);
+  });
+
+  it.each(['%subject%', '__SUBJECT__', '{{ Subject }}'])('is refused as %s too', async (part) => {
+    const { plan, write } = await openPlace(graph(`photo of ${part}, 4k`));
+    await expect(plan(write('s.csv', '6.text,subject\nan owl,a fox\n'))).rejects.toThrow(EXCLUDED);
+  });
+
+  it('is refused where the text has a title of its own', async () => {
+    const { plan, write } = await openPlace(graph('photo of {{subject}}, 4k', 'Scene'));
+    await expect(plan(write('s.csv', 'Scene,subject\nan owl,a fox\n'))).rejects.toThrow(EXCLUDED);
+  });
+
+  it('leaves the setting that the part is called as', async () => {
+    const { plan, write, executed } = await openPlace(graph('{{seed}} owls'));
+    const made = await plan(write('s.csv', '6.text,seed\nfoxes,7\n'));
+    expect(await executed(made, ['6.text', '3.seed'])).toEqual([{ '6.text': 'foxes', '3.seed': 7 }]);
+  });
+});
+
 describe('a workflow of two passes', () => {
   it('has one seed for both, and asks which steps are meant', async () => {
     const { plan, write, executed } = await openPlace(usualGraph(SECOND_PASS));
