@@ -77,10 +77,16 @@ export const SHEET_ENTRIES = {
     columns: readonly string[];
     flag?: readonly [flag: string, value: string] | undefined;
     emptyIn?: string;
+    /** The file that the workflow names for it, which no server has. */
+    absent?: string | undefined;
   }>(inputRefused, (f) => [
-    f.emptyIn === undefined
-      ? `the deployment requires the input "${f.input}", but no column provides it`
-      : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
+    [
+      `the deployment requires the input "${f.input}"`,
+      ...(f.absent === undefined ? [] : [`because no server has ${JSON.stringify(f.absent)}`]),
+      f.emptyIn === undefined
+        ? 'but no column provides it'
+        : `but column "${f.emptyIn}" is empty in this row`,
+    ].join(', '),
     f.emptyIn === undefined
       ? `columns of this sheet: ${list(f.columns)}; add ${f.flag === undefined ? `--map ${shellWord(f.input)}=<column>` : f.flag.map(shellWord).join(' ')} or --set ${shellWord(f.input)}=<value>`
       : 'the input has no default: fill in the cell, or remove the row from the sheet',

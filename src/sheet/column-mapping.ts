@@ -220,12 +220,17 @@ function missingInputs(
     return near === undefined ? undefined : ([flag, `${name}=${near}`] as const);
   });
   const isMended = !flags.includes(undefined);
-  return missing.map(({ name }, at) => {
+  return missing.map((type, at) => {
     const flag = flags[at];
     const correction = isMended && flag !== undefined ? { add: [flag] } : undefined;
-    return problem('E203', { input: name, columns: names, flag }, { place, correction });
+    const facts = { input: type.name, columns: names, flag, absent: absentFile(type) };
+    return problem('E203', facts, { place, correction });
   });
 }
+
+/** The file that a workflow names for an input, if no server has it: with another one, the input would not be required. */
+export const absentFile = ({ required, default: file }: InputType): string | undefined =>
+  required && typeof file === 'string' && file !== '' ? file : undefined;
 
 /** The source of an input: a column (by its index) or the text of `--set`; `by` names it in messages. */
 type Giver = {

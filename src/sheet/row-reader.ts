@@ -26,7 +26,7 @@ import {
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
-import type { Feed, ColumnMapping } from './column-mapping.ts';
+import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
@@ -120,9 +120,10 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   return accepted(look, feed, index, reading);
 }
 
-function emptyCell({ plan, record, row }: Look, { input }: Feed, index: number): RunsheetError {
+function emptyCell({ plan, record, row }: Look, { input, type }: Feed, index: number): RunsheetError {
   const emptyIn = plan.columns[index]?.name ?? '';
-  return problem('E203', { input, columns: [], emptyIn }, { place: placeOfCell(plan, record, row, index) });
+  const facts = { input, columns: [], emptyIn, absent: type && absentFile(type) };
+  return problem('E203', facts, { place: placeOfCell(plan, record, row, index) });
 }
 
 /** What the deployment accepts; else the error is noted at the cell. */

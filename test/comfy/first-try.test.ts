@@ -246,6 +246,28 @@ describe('a workflow of two passes', () => {
   });
 });
 
+describe('a picture that the workflow names and no server has', () => {
+  const graph = usualGraph({
+    1: node('LoadImage', { image: 'only-on-my-laptop.png' }),
+    10: node('SaveImage', { images: link(1), filename_prefix: 'copies' }),
+  });
+
+  it('is named where the sheet has none either', async () => {
+    const { plan, write } = await openPlace(graph);
+    await expect(plan(write('s.csv', 'prompt\na fox\n'))).rejects.toThrow(
+      /E203.*"image", because no server has "only-on-my-laptop.png", but no column provides it/,
+    );
+  });
+
+  it('is named at each empty cell', async () => {
+    const { plan, write } = await openPlace(graph);
+    write('fox.png', pictureOf(0));
+    await expect(plan(write('s.csv', 'prompt,image\na fox,fox.png\nan owl,\n'))).rejects.toThrow(
+      /because no server has "only-on-my-laptop.png", but column "image" is empty in this row[^]*s\.csv:3:2/,
+    );
+  });
+});
+
 describe('pictures beside a sheet', () => {
   const TWO: Nodes = {
     1: node('LoadImage', { image: 'example.png' }),
