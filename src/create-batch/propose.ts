@@ -22,6 +22,7 @@ import {
 import { NewBatch, type CreatedBatch, type CreateParams } from './create-batch.ts';
 import type { DraftBatch } from './laid-out-sheet.ts';
 import type { LongComparison } from './long-comparison.ts';
+import { addressPages } from './files/addressed-pages.ts';
 import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { isOwnBatch } from './known-places.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
@@ -325,8 +326,19 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       onUpload?.(this.#from, { uploaded, endsAt });
       copy = addressed;
     }
-    const isChanged = await this.#local?.upload(onUploading);
-    if (copy === undefined && isChanged !== true) return;
+    const isLost = (await this.#local?.check()) === true;
+    if (copy !== undefined || isLost) await this.#layOutAgain(copy);
+    const { draft } = this.#new as NewBatch;
+    if (draft === undefined || this.#local === undefined) return;
+    if (await this.#local.upload(onUploading))
+      await addressPages(
+        { layout: draft.layout, pages: draft.file.sheet.pages, file: draft.file.sheet.name },
+        (sha256) => this.#local?.addressOf(sha256),
+      );
+  }
+
+  /** Rows have other addresses than when they were laid out. */
+  async #layOutAgain(copy: SheetCopy | undefined): Promise<void> {
     this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers };
     this.#new?.[Symbol.dispose]();
     this.#new = await NewBatch.of(this.#params);

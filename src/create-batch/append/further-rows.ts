@@ -46,6 +46,7 @@ import { waitForOther } from '../claim.ts';
 import { isOwnBatch } from '../known-places.ts';
 import { rowsIn, type NewRows } from '../reuse/overlap.ts';
 import { saidIfSlow, type LongComparison } from '../long-comparison.ts';
+import { addressPages } from '../files/addressed-pages.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
@@ -158,7 +159,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       // Without its servers, nothing is added.
       await this.#around.servers();
       if (await this.#files?.upload(this.#around.onUploading)) {
-        await this.#layOut();
+        await this.#address(sheet);
         continue;
       }
       const added = await queueRows(sheet, compared, this.#request.by);
@@ -222,6 +223,15 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   async #layOut(): Promise<void> {
     const sheet = await (this.#sheet as ReadSheet).layOut();
     this.#found = this.#files?.found;
+    await this.#compare(sheet);
+  }
+
+  /** Rows have addresses for files that were uploaded; the comparison keeps rows as they are sent. */
+  async #address(sheet: FurtherSheet): Promise<void> {
+    const { layout, laidOut, name } = sheet;
+    await addressPages({ layout, pages: laidOut.pages, file: name }, (sha256) =>
+      this.#files?.addressOf(sha256),
+    );
     await this.#compare(sheet);
   }
 

@@ -66,6 +66,7 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #database = new DatabaseSync('');
   readonly #find;
   readonly #insert;
+  readonly #named;
   #addresses: FileAddresses<Named> | undefined;
   #near = 0;
   #isUploaded = false;
@@ -76,6 +77,7 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#database.exec(TABLE);
     this.#find = this.#database.prepare('SELECT read FROM file WHERE path = ?');
     this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)');
+    this.#named = this.#database.prepare('SELECT path FROM file WHERE sha256 = ? LIMIT 1');
   }
 
   read(path: string, isOwn: boolean): Promise<void> | undefined {
@@ -96,6 +98,15 @@ export class LocalFiles implements InputFiles, Disposable {
     const known = this.#at.known(read, this.#isUploaded ? 0 : undefined);
     if (known === undefined && this.#isUploaded) return GONE;
     return known === undefined ? beforeUpload(path, read.sha256) : marked(known, read.sha256);
+  }
+
+  /** The address of an uploaded file; undefined if no row names this content. Throws E210 if it has expired meanwhile. */
+  addressOf(sha256: string): string | undefined {
+    const path = this.#named.get(sha256)?.['path'];
+    if (path === undefined) return undefined;
+    const address = this.#at.known({ sha256 }, 0);
+    if (address !== undefined) return address;
+    throw problem('E210', { value: String(path), where: 'the sheet', column: undefined, ...GONE });
   }
 
   taken(column: string): void {
@@ -148,7 +159,7 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /**
-   * True if rows have other addresses now. An interrupted upload goes on where it was. Throws E107 for a file that has changed, E304,
+   * True if rows have marks that {@link addressOf} replaces now. An interrupted upload goes on where it was. Throws E107 for a file that has changed, E304,
    * E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {

@@ -44,6 +44,18 @@ export const beforeUpload = (path: string, sha256: string): string =>
 
 export const isBeforeUpload = (text: string): boolean => text.startsWith('upload:') && MARKED.test(text);
 
+/** In the text of a list, the quotes have a backslash. */
+const MARKS = new RegExp(String.raw`(\\?")upload:[^"\s]*${SHA256}\1`, 'g');
+
+/** JSON of rows with an address in place of each {@link beforeUpload}; a mark of another content stays. */
+export const withAddresses = (json: string, addressOf: (sha256: string) => string | undefined): string =>
+  json.includes('#sha256=')
+    ? json.replaceAll(MARKS, (mark, quote: string, sha256: string) => {
+        const address = addressOf(sha256);
+        return address === undefined ? mark : `${quote}${marked(address, sha256)}${quote}`;
+      })
+    : json;
+
 /** JSON of inputs as it is compared: each file is its content. */
 export const comparable = (json: string): string =>
   json.includes('#sha256=') ? json.replaceAll(IN_JSON, '$1sha256:$2$1') : json;
