@@ -23,7 +23,7 @@ const ROWS = [
 /** The copy of the sheet has other text by now, which no layout would take. */
 function ruin(layout: Store | undefined): void {
   const folder = layout?.location ?? '';
-  const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('sheet'));
+  const name = readdirSync(folder).find((file) => file.startsWith('sheet')) ?? '';
   expect(readFileSync(join(folder, name), 'utf8')).toContain('a.png');
   writeFileSync(join(folder, name), 'ruined');
 }
