@@ -33,9 +33,7 @@ const OWN_PROCESS = [
 const LONGEST = [
   'chaos/kill-all',
   'cli/over-rehearsal',
-  'cli/batches',
   'cli/interrupt',
-  'workflows/copied-payloads',
   'errors/quick',
   'simulation/simulation',
   'histories/replay',

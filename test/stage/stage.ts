@@ -352,7 +352,7 @@ export async function until(
   const last = Date.now() + patienceMs;
   for (let began = performance.now(); !(await isSo()); began = performance.now()) {
     if (Date.now() > last) throw new Error(`timed out waiting until ${what}`);
-    // Looking leaves the cores to what is looked at.
-    await wait(Math.min(200, Math.max(20, 3 * (performance.now() - began))));
+    // Looking leaves the cores to what is looked at: a look that starts a process is repeated less often than a request.
+    await wait(Math.min(2_000, Math.max(20, 3 * (performance.now() - began))));
   }
 }

@@ -13,7 +13,7 @@ describe('embedded servers', () => {
 
   beforeEach(async () => {
     stage = new Stage();
-    command = stage.start(['run', stage.sheet(600), '-d', 'portraits', '--local', '-c', '4']);
+    command = stage.start(['run', stage.sheet(200), '-d', 'portraits', '--local', '-c', '4']);
     await command.says(/progress state=running/);
   });
   afterEach(() => stage.close());

@@ -13,7 +13,7 @@ it('is named with its folder by status within a minute, by follow, and in its lo
   const right = await stage.worker();
   const batch = await stage.submit(6, 2);
   const statusOf = async (): Promise<BatchJson> =>
-    JSON.parse((await stage.run(['status', batch, '-o', 'json'])).stdout) as BatchJson;
+    JSON.parse((await stage.runHere(['status', batch, '-o', 'json'])).stdout) as BatchJson;
   await until(async () => (await statusOf()).progress?.running === 2, 'two runs are outstanding');
 
   await right.kill();

@@ -15,21 +15,21 @@ describe('beside an interrupted batch', () => {
 
   /** How many of its rows have an outcome. */
   const done = async (): Promise<number> => {
-    const { stdout } = await stage.run(['status', name, '-o', 'json']);
+    const { stdout } = await stage.runHere(['status', name, '-o', 'json']);
     const { outcomes } = JSON.parse(stdout) as { readonly outcomes: Readonly<Record<string, number>> };
     return Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   };
   let name = '';
 
   beforeAll(async () => {
-    const running = stage.start(['run', stage.sheet(5_000), '-d', 'portraits', '--local', '-c', '4']);
+    const running = stage.start(['run', stage.sheet(1_000), '-d', 'portraits', '--local', '-c', '4']);
     await running.says(/progress state=running/);
     name = basename(stage.batch());
     await until(async () => (await done()) > 5, 'rows have ended');
     running.child.kill('SIGINT');
     await running.ended;
     await until(() => strays(stage.folder).length === 0, 'the servers have ended');
-    stage.write('other.csv', `prompt\n${Array.from({ length: 300 }, (_, at) => `fox ${at}`).join('\n')}\n`);
+    stage.write('other.csv', `prompt\n${Array.from({ length: 100 }, (_, at) => `fox ${at}`).join('\n')}\n`);
   });
 
   const looker = () =>

@@ -1,0 +1,3 @@
+import { rowsOverALossyApi } from './lossy-api.ts';
+
+rowsOverALossyApi([2, 3]);
