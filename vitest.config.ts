@@ -12,6 +12,7 @@ const WHOLE = [
   'test/create-batch/killed-creator.long.test.ts',
   'test/comfy/own-gpus.long.test.ts',
   'test/package{,.long}.test.ts',
+  'test/temporal/spare-stack.long.test.ts',
 ];
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
@@ -33,7 +34,6 @@ const OWN_PROCESS = [
 const LONGEST = [
   'chaos/kill-all',
   'cli/over-rehearsal',
-  'cli/interrupt',
   'errors/quick',
   'simulation/simulation',
   'histories/replay',

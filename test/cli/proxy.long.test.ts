@@ -1,3 +1,5 @@
+// Servers behind a proxy, as in a company: what is on this machine works whatever the proxy does, and everything else goes through it.
+
 import { afterEach, expect, it } from 'vitest';
 import { openProxy } from '../stage/proxy.ts';
 import { Stage } from '../stage/stage.ts';
@@ -7,6 +9,24 @@ const opened: { close: () => unknown }[] = [];
 afterEach(async () => {
   await stage.close();
   for (const one of opened.splice(0)) one.close();
+});
+
+const bothCases = (url: string): Record<string, string> =>
+  Object.fromEntries(
+    ['http_proxy', 'https_proxy', 'all_proxy', 'grpc_proxy'].flatMap((name) => [
+      [name, url],
+      [name.toUpperCase(), url],
+    ]),
+  );
+
+it('run --local works behind a proxy that refuses everything, and asks it for nothing', async () => {
+  const proxy = await openProxy({ status: 403 });
+  opened.push(proxy);
+  stage.environment = { ...bothCases(proxy.url), NODE_USE_ENV_PROXY: '1' };
+  const ended = await stage.run(['run', stage.sheet(3), '-d', 'portraits', '--local', '-y']);
+  expect(ended).toMatchObject({ code: 0 });
+  expect(stage.results().map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(proxy.asked).toEqual([]);
 });
 
 it('workers and commands reach a remote Temporal through the proxy with its login', async () => {

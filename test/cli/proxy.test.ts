@@ -1,5 +1,4 @@
-// Commands behind a proxy, as in a company: what is on this machine works whatever the proxy does, and everything else goes through
-// it.
+// Commands behind a proxy, as in a company: everything that is not on this machine goes through it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,24 +15,6 @@ beforeEach(() => {
 afterEach(async () => {
   await stage.close();
   for (const one of opened.splice(0)) one.close();
-});
-
-const bothCases = (url: string): Record<string, string> =>
-  Object.fromEntries(
-    ['http_proxy', 'https_proxy', 'all_proxy', 'grpc_proxy'].flatMap((name) => [
-      [name, url],
-      [name.toUpperCase(), url],
-    ]),
-  );
-
-it('run --local works behind a proxy that refuses everything, and asks it for nothing', async () => {
-  const proxy = await openProxy({ status: 403 });
-  opened.push(proxy);
-  stage.environment = { ...bothCases(proxy.url), NODE_USE_ENV_PROXY: '1' };
-  const ended = await stage.run(['run', stage.sheet(3), '-d', 'portraits', '--local', '-y']);
-  expect(ended).toMatchObject({ code: 0 });
-  expect(stage.results().map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
-  expect(proxy.asked).toEqual([]);
 });
 
 it('a service that only the proxy can reach is used through it, with an authority of its own', async () => {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
+import { WRITES } from '../../src/batch/params.ts';
 
 const { History: Binary } = proto.temporal.api.history.v1;
 const ENDING = '.history.br';
@@ -14,6 +15,11 @@ export const RECORDINGS: readonly string[] = readdirSync(import.meta.dirname, { 
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))
   .toSorted();
+
+/** Of batches that an earlier version has started. */
+export const OLDER: ReadonlySet<string> = new Set(
+  RECORDINGS.filter((name) => name.startsWith('version-') && !name.startsWith(`version-${WRITES}/`)),
+);
 
 const fileOf = (name: string): string => join(import.meta.dirname, `${name}${ENDING}`);
 

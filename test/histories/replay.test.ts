@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { OLDEST, READS, WRITES } from '../../src/batch/params.ts';
-import { bundleOf } from '../workflows/generations.ts';
-import { eventsIn, readRecording, RECORDINGS } from './recording.ts';
+import { eventsIn, OLDER, readRecording, RECORDINGS } from './recording.ts';
 import { errorsOf, replay } from './replay.ts';
 
 describe('recorded histories', () => {
@@ -20,16 +19,11 @@ describe('recorded histories', () => {
     expect(older.filter((kind) => !kindsOf(WRITES).includes(kind))).toEqual([]);
   });
 
-  const histories = new Map(RECORDINGS.map((name) => [name, readRecording(name)]));
-
-  it('replay', async () => {
-    expect(await errorsOf(histories)).toEqual(new Map(RECORDINGS.map((name) => [name, undefined])));
-  });
-
-  it('replay with a release that starts batches in a newer version and handles those differently', async () => {
-    const newer = await bundleOf({ reads: READS + 1, writes: READS + 1 });
-    const newest = new Map([...histories].filter(([name]) => name.startsWith(`version-${WRITES}/`)));
-    expect([...(await errorsOf(newest, newer)).values()]).toEqual([...newest].map(() => undefined));
+  it('of the version that batches have today replay', async () => {
+    const newest = RECORDINGS.filter((name) => !OLDER.has(name));
+    expect(newest.length).toBeGreaterThan(3);
+    const histories = new Map(newest.map((name) => [name, readRecording(name)]));
+    expect(await errorsOf(histories)).toEqual(new Map(newest.map((name) => [name, undefined])));
   });
 
   // A query or an update would cause such a task, and the SDK would replay it as a part of the task before it.
