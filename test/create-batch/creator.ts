@@ -1,7 +1,8 @@
 // Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
 // before the n-th call that changes something in <out>; what is inside a copy counts as one. It prints the batch's name and
 // mark. With REUSE=1 it reuses the rows of earlier batches, and moves their results as the start of a batch does; otherwise
-// no earlier batch may have all of them. With ASKS=1 nothing is decided beforehand, and it prints the code of a question.
+// no earlier batch may have all of them. With ASKS=1 nothing is decided beforehand: a forked process sends the code of its question
+// after each message.
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -39,27 +40,25 @@ enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/runsheet
 const { create } = await import('./create.ts');
 const { placeReused } = await import('../../src/create-batch/reuse/reuse-rows.ts');
 const [path = '', out = '', asked = '{}'] = process.argv.slice(2);
-// As soon as the other one is there as well.
-if (process.send) {
-  process.send('ready');
-  await new Promise((begin) => process.once('message', begin));
-}
 const decide: Asked['decide'] = async ({ open, rows }) => {
   if (process.env['REUSE']) return 'reuse';
   if (open.some((one) => one.rows === rows)) throw new Error(`asked about ${JSON.stringify(open)}`);
   return 'again';
 };
+// In rounds, each of which begins for two processes at the same moment. Asks as a script, which cannot be asked.
 if (process.env['ASKS']) {
-  // As a script, which cannot be asked.
   const given = JSON.parse(asked) as Asked;
   const into = process.env['INTO'];
-  const making = into === undefined ? newBatch(given) : addTo(into, given);
-  const said = await making.then(
-    (made) => ({ made }),
-    (error: unknown) => ({ refused: (error as { readonly code?: string }).code }),
-  );
-  console.log(JSON.stringify(said));
-  process.exit();
+  process.send?.('ready');
+  for (;;) {
+    await new Promise((begin) => process.once('message', begin));
+    const making = into === undefined ? newBatch(given) : addTo(into, given);
+    const said = await making.then(
+      (made) => ({ made }),
+      (error: unknown) => ({ refused: (error as { readonly code?: string }).code }),
+    );
+    process.send?.(said);
+  }
 }
 async function newBatch(given: Asked): Promise<boolean> {
   const { laidOut } = await create(path, out, given);
@@ -79,4 +78,3 @@ const made = await create(path, out, { ...(JSON.parse(asked) as Asked), decide }
 await placeReused(made);
 const { batch, file, laidOut } = made;
 console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined }));
-process.disconnect?.();

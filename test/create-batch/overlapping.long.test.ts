@@ -3,7 +3,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ASKED, Place } from './creating.ts';
 import { create } from './create.ts';
 
@@ -20,15 +20,10 @@ function creatorOf(place: Place, name: string, folder: string, more: object, int
   ];
   return fork(CREATOR, args, {
     env: { ...process.env, ASKS: '1', ...(into && { INTO: into }) },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
 }
 
-async function saidBy(child: ChildProcess): Promise<Said> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) text += String(chunk);
-  return JSON.parse(text) as Said;
-}
+const nextOf = async (child: ChildProcess): Promise<Said> => (await once(child, 'message'))[0] as Said;
 
 const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
 
@@ -46,17 +41,18 @@ async function eachRound(
         ...more,
         name: into,
       });
+  const children = ['one.csv', 'two.csv'].map((name, at) =>
+    creatorOf(place, name, folders[at] ?? '', more, intos[at]),
+  );
+  onTestFinished(() => children.forEach((child) => void child.kill()));
+  await Promise.all(children.map(nextOf));
   const both = new Set<string>();
   for (let round = 0; round < ROUNDS; round += 1) {
     const rows = (from: number, to: number): string =>
       Array.from({ length: to - from }, (_, at) => `round ${round} row ${from + at}\n`).join('');
     place.write('one.csv', `prompt\n${rows(0, 30)}`);
     place.write('two.csv', `prompt\n${rows(10, 40)}`);
-    const children = ['one.csv', 'two.csv'].map((name, at) =>
-      creatorOf(place, name, folders[at] ?? '', more, intos[at]),
-    );
-    await Promise.all(children.map((child) => once(child, 'message')));
-    const ended = Promise.all(children.map(saidBy));
+    const ended = Promise.all(children.map(nextOf));
     for (const child of children) child.send('begin');
     const said = (await ended).map(({ made, refused }) => refused ?? `made ${made}`);
     both.add(said.sort().join(', '));
