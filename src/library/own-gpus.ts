@@ -7,7 +7,8 @@ import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
-import { localService } from '../run-service/local-address.ts';
+import { LOCAL, localService } from '../run-service/local-address.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
 export type GivenGpus = {
@@ -84,6 +85,36 @@ export async function addOwnGpus(
 /** The GPU servers that the local run service knows. */
 export const knownServers = async (servers: Servers): Promise<readonly KnownServer[]> =>
   knownSchema.parse(await control(servers, 'servers'));
+
+/** A GPU server that takes no runs now, and why. */
+export type AwayServer = { readonly url: string; readonly reason: string };
+
+/** Longer than a service that is well takes. */
+const LOOK_MS = 2_000;
+
+/**
+ * The GPU servers of a batch that take no runs now. Starts nothing, and returns none if the local run service of the state folder cannot
+ * be asked.
+ */
+export async function awayServers(
+  home: string,
+  { service, servers }: Pick<BatchFile, 'service' | 'servers'>,
+): Promise<readonly AwayServer[]> {
+  const own = localService(home);
+  if (own === undefined || service.base !== LOCAL || service.rehearsal) return [];
+  try {
+    const answer = await fetchOutside(`${new URL(own.base).origin}/control/servers`, {
+      headers: { authorization: `Bearer ${own.key.value}` },
+      signal: AbortSignal.timeout(LOOK_MS),
+    });
+    const known = knownSchema.parse(jsonIn(await answer.text()));
+    const isMeant = ({ url, also }: KnownServer): boolean =>
+      servers === undefined || [url, ...also].some((address) => servers.includes(address));
+    return known.filter(isMeant).flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
+  } catch {
+    return [];
+  }
+}
 
 /** Forgets a GPU server, or puts another known one in its place. Returns those that are left. Throws E602 if runs need it. */
 export const forgetServer = async (

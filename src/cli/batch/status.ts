@@ -32,6 +32,7 @@ import { undeliveredText } from '../follow/notice-watch.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
+import { awayServers } from '../../library/own-gpus.ts';
 import type { Asked } from '../../library/servers.ts';
 import { serversFor, type Session } from '../session.ts';
 import { count, fromText, money, span } from '../format.ts';
@@ -67,12 +68,23 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const found = await findBatch(config, name);
   const fromFolder = await detailsFromFolder(found);
   const servers = serversFor(config, printer);
-  const now = fromFolder.summary
+  const live = fromFolder.summary
     ? fromFolder
     : await servers.asking((_, asked) => liveStatus(asked, found, fromFolder));
+  const now = await withAwayServers(config, found, live);
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(found, now));
   printer.next(...nextOf(found, now, servers.isCluster));
+}
+
+/** With the GPU servers that a running batch waits for. */
+async function withAwayServers(
+  config: Config,
+  { file }: FoundBatch,
+  live: BatchStatus,
+): Promise<BatchStatus> {
+  if (live.state !== 'running' || live.heldBy !== undefined) return live;
+  return { ...live, awayServers: await awayServers(config.home, file) };
 }
 
 type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
@@ -152,6 +164,10 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
     ...(reason === undefined ? [] : [`  reason    ${terminalLine(reason)}`]),
     ...(shown.unattended ? [`  worker    ${NO_WORKER}`] : []),
     ...(shown.trouble ? [`  worker    ${terminalLine(troubleText(shown.trouble))}`] : []),
+    ...(shown.awayServers ?? []).map(
+      ({ url, reason: why }) =>
+        `  waits     ${terminalLine(url)} takes no runs: ${terminalLine(why)}; the batch goes on when it answers`,
+    ),
     ...undelivered.map((one) => `  notices   ${terminalLine(undeliveredText(one))}`),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),

@@ -7,6 +7,7 @@ import type { BatchStatus as PublishedStatus, ShownProgress } from '../../librar
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../results/estimate.ts';
 import { estimateSchema } from './plan.ts';
+import type { AwayServer } from '../../library/own-gpus.ts';
 import {
   amount,
   count,
@@ -196,6 +197,9 @@ export const batchSchema = z.object({
   undelivered_notices: z
     .array(z.object({ at: time, notice: z.string(), reason: z.string() }))
     .describe('notifications that reached nobody, the latest of each kind and target; lists leave them out'),
+  away_servers: z
+    .array(z.object({ url: z.string(), reason: z.string() }))
+    .describe('GPU servers of the batch that take no runs now; lists leave them out'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z
@@ -210,6 +214,7 @@ export type BatchStatus = PublishedStatus & {
   /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
   readonly about_cost_usd?: number;
   readonly canary?: CanaryReport;
+  readonly awayServers?: readonly AwayServer[];
 };
 
 /** What nothing says is not zero. */
@@ -236,6 +241,7 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
     })),
     was_paused: (shown.wasPaused ?? []).map(({ since, ...one }) => ({ ...one, since: timeOf(since) })),
     undelivered_notices: (shown.undelivered ?? []).map(({ at, ...one }) => ({ ...one, at: timeOf(at) })),
+    away_servers: shown.awayServers ?? [],
     held_by: shown.heldBy,
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),
