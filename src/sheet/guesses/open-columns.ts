@@ -78,10 +78,9 @@ const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
 /** Why cells are hardly meant for an input of a workflow, although the name of their column fits. */
 function implausible(values: readonly string[], { name, type, fields }: InputType): string | undefined {
   if (fields === undefined || values.length === 0) return undefined;
-  const numbers = values.map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite);
-  const isSize = (value: number): boolean => value >= SIZE_LEAST && value % SIZE_STEP === 0;
-  if (SIZES.has(name) && numbers.some((value) => !isSize(value)))
-    return `a size in pixels is at least ${SIZE_LEAST} and a multiple of ${SIZE_STEP}`;
+  const numbers = numbersIn(values);
+  if (SIZES.has(name) && numbers.some((value) => value < SIZE_LEAST || !Number.isInteger(value)))
+    return `a size in pixels is a whole number of at least ${SIZE_LEAST}`;
   if (name === 'seed' && numbers.some((value) => !Number.isInteger(value))) return 'a seed is a whole number';
   if (SHARES.has(name) && numbers.some((value) => value > 1)) return `${name} is at most 1`;
   const areFiles = values.every((text) => isValue(text) && Number.isNaN(Number(text)));
@@ -90,6 +89,9 @@ function implausible(values: readonly string[], { name, type, fields }: InputTyp
   const isText = type === 'string' && !isMedia({ type });
   return isText && areFiles ? 'the cells name files, and the input is a text' : undefined;
 }
+
+const numbersIn = (values: readonly string[]): readonly number[] =>
+  values.map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite);
 
 /** A column of files beside an input that takes a file and gets none: the picture of the workflow would be used instead. */
 export function filesUnsent(
@@ -140,20 +142,40 @@ function mostAlike(column: string, types: readonly InputType[]): InputType | und
 export function unlikelyColumns(
   free: readonly string[],
   wanted: readonly InputType[],
-  valuesOf: (name: string) => readonly string[],
+  valuesOf: ValuesOf,
 ): ReadonlyMap<string, Guess> {
+  const called = free.flatMap((column) => {
+    const type = wanted.find(
+      ({ name }) => nameProper(name) === nameProper(column) || inputNamed(wanted, column)?.name === name,
+    );
+    return type === undefined ? [] : [{ column, type, why: implausible(valuesOf(column), type) }];
+  });
+  // Width and height have one unit: if one is in centimetres, so is the other, whatever its numbers are.
+  const noSize = called.find(({ type, why }) => why !== undefined && SIZES.has(type.name));
   return new Map(
-    free.flatMap((column) => {
-      const type = wanted.find(
-        ({ name }) => nameProper(name) === nameProper(column) || inputNamed(wanted, column)?.name === name,
-      );
-      const why = type && implausible(valuesOf(column), type);
-      if (type === undefined || why === undefined) return [];
-      const send = `--map ${shellWord(`${type.name}=${column}`)}`;
-      const text = `column "${column}" is not sent, because ${why}; to send it: ${send}`;
-      return [[column, toConfirm('columns', text, '--drop', column)] as const];
+    called.flatMap(({ column, type, why }) => {
+      const isBesideNoSize = SIZES.has(type.name) && type.fields !== undefined && noSize !== undefined;
+      const reason =
+        why ?? (isBesideNoSize ? `"${noSize.column}" beside it is no size in pixels` : undefined);
+      const guess =
+        reason === undefined ? oddSize(column, type, valuesOf(column)) : unlikely(column, type, reason);
+      return guess === undefined ? [] : [[column, guess] as const];
     }),
   );
+}
+
+function unlikely(column: string, { name }: InputType, why: string): Guess {
+  const text = `column "${column}" is not sent, because ${why}; to send it: ${mapping(name, column)}`;
+  return toConfirm('columns', text, '--drop', column);
+}
+
+/** Proposes to send sizes that are probably meant, and that a model may not make exactly. */
+function oddSize(column: string, { name, fields }: InputType, values: readonly string[]): Guess | undefined {
+  if (fields === undefined || !SIZES.has(name)) return undefined;
+  const odd = numbersIn(values).find((value) => value % SIZE_STEP !== 0);
+  if (odd === undefined) return undefined;
+  const text = `${name} ${odd} is not a multiple of ${SIZE_STEP}; a model may round it; to leave column "${column}" out: --drop ${shellWord(column)}`;
+  return toConfirm('columns', text, '--map', `${name}=${column}`);
 }
 
 export const isAskedAbout = (column: string, guesses: readonly Guess[]): boolean =>
