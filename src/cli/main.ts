@@ -10,6 +10,7 @@ import { LETTERS, printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
 import type { Context, Output } from './context.ts';
+import { withBatchNames } from './flags/batch-path.ts';
 import { parserFault } from './flags/parser-faults.ts';
 import type { Terminal } from './trust/ask-trust.ts';
 
@@ -55,8 +56,10 @@ export async function execute(
     return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
   // Messages repeat the command, and they end up in the logs of others.
   for (const word of args) for (const secret of secretsIn(word)) keepSecret(secret);
-  const words = plainWords(args);
-  const context = { process: process as StricliProcess & NodeJS.Process, args, program };
+  const words = withBatchNames(plainWords(args));
+  // An error corrects the words of a batch that it can name.
+  const given = words.includes('--out') ? words : args;
+  const context = { process: process as StricliProcess & NodeJS.Process, args: given, program };
   try {
     const page = pageOf(words, program ?? PROGRAM);
     if (page !== undefined) process.stdout.write(page);

@@ -332,7 +332,7 @@ export class NewBatch implements Disposable {
     const rows = rowsIn({ file, layout: openStore(from) });
     await using claim = await Claim.make({ out, file, rows, places });
     // Keep this order: who finds the place looks for the claim.
-    if (places !== undefined) rememberPlace(places, { out, home, file });
+    if (this.#params.places !== undefined) rememberPlace(this.#params.places, { out, home, file });
     const isMade = await saidIfSlow(this.#params.onComparing, () =>
       claim.create(this.#seen(seen), {
         create: async () => {

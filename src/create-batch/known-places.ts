@@ -1,4 +1,5 @@
-// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word.
+// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word,
+// and a command finds a batch from any folder.
 //
 //   <places>/<service and deployment>/<mark>.json   the place of a batch
 
@@ -40,15 +41,16 @@ const noteIn = (text = ''): z.output<typeof schema> | undefined => schema.safePa
 /** The command that wrote an older one has made its batch, or never will. */
 const LEFT_MS = 86_400_000;
 
-/** Folders for each name of the service: its addresses, and the id of its profile. */
+/** Folders for each name of the service: its addresses, and the id of its profile. Rows of a rehearsal are compared with no others. */
 const foldersOf = (
   places: string,
-  { deployment, service: { id } }: Placed['file'],
+  { deployment, service: { id, rehearsal } }: Placed['file'],
   addresses: readonly string[],
 ): readonly string[] =>
-  [...addresses, ...(id === undefined ? [] : [`id ${id}`])].map((service) =>
-    join(places, createHash('sha256').update(`${service}\n${deployment.id}`).digest('hex').slice(0, 16)),
-  );
+  [...addresses, ...(id === undefined ? [] : [`id ${id}`])].map((service) => {
+    const name = `${rehearsal ? 'rehearsal\n' : ''}${service}\n${deployment.id}`;
+    return join(places, createHash('sha256').update(name).digest('hex').slice(0, 16));
+  });
 
 /** Before the batch exists: a command that is killed leaves a place without a batch. */
 export function rememberPlace(places: string, { out, home, file }: Placed): void {
@@ -70,15 +72,36 @@ export function homeOfPlace(places: string, file: Placed['file']): string | unde
   return noteIn(noteOfPlace(places, file))?.home;
 }
 
-/** All places with a batch of this name, the newest one first. */
+/** The places of batches with this name, or else of those whose name begins so, the newest one first. */
 export async function placesNamed(places: string, name: string): Promise<readonly Place[]> {
+  const all = await allPlaces(places);
+  const exact = all.filter(({ batch }) => batch === name);
+  return exact.length > 0 ? exact : all.filter(({ batch }) => batch.startsWith(name));
+}
+
+/** Folders outside of `out` that have batches, the one with the newest batch first. */
+export async function outsElsewhere(places: string, out: string): Promise<readonly string[]> {
+  const byOut = Map.groupBy(await allPlaces(places), (place) => place.out);
+  byOut.delete(out);
+  const outs = [...byOut].slice(0, OUTS_MOST).map(async ([place, batches]) => {
+    const found = await batchesAt(batches.slice(0, BATCHES_TRIED));
+    return found.length > 0 ? [place] : [];
+  });
+  return (await Promise.all(outs)).flat();
+}
+
+const OUTS_MOST = 5;
+const BATCHES_TRIED = 10;
+
+/** The newest one first. */
+async function allPlaces(places: string): Promise<readonly Place[]> {
   const found: Place[] = [];
   for (const file of await readdir(places, { recursive: true }).catch(() => [])) {
     const mark = basename(file, '.json');
     if (mark === basename(file)) continue;
     const path = join(places, file);
     const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
-    if (place?.batch === name) found.push({ ...place, mark, path });
+    if (place !== undefined) found.push({ ...place, mark, path });
   }
   const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return found.sort((one, other) => madeAt(other) - madeAt(one));

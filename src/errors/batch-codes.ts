@@ -17,10 +17,10 @@ export const BATCH_ENTRIES = {
     near?: string | undefined;
     isAmbiguous?: boolean;
     /** The folder of batches that has it. */
-    there?: string;
+    there?: string | undefined;
   }>(usage, (f) => [
     f.batch === undefined
-      ? `there is no batch in ${f.out}`
+      ? `there is no batch in ${f.out}${f.there === undefined ? '' : `; there are some in ${f.there}`}`
       : f.isAmbiguous
         ? `several batches in ${f.out} begin with "${f.batch}"`
         : `there is no batch "${f.batch}" in ${f.out}${f.there === undefined ? '' : `; it is in ${f.there}`}`,

@@ -31,8 +31,10 @@ export type GivenFlag = readonly [flag: string, value?: string];
 /** How the command becomes right: a wrong word and the one that was meant, flags that it lacks, or variables before it. */
 export type Correction =
   | { readonly wrong: string; readonly right: string }
-  | { readonly add: readonly GivenFlag[] }
-  | { readonly environment: readonly (readonly [variable: string, value: string])[] };
+  | { readonly add: readonly GivenFlag[]; readonly environment?: Variables }
+  | { readonly environment: Variables };
+
+type Variables = readonly (readonly [variable: string, value: string])[];
 
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {

@@ -19,7 +19,7 @@ import {
   type ShownProgress,
   aboutCostUsd,
 } from '../../library/handle/batch-status.ts';
-import { findBatch } from '../../library/handle/find-batch.ts';
+import { findBatch, foldersElsewhere } from '../../library/handle/find-batch.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
@@ -57,8 +57,12 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
   if (newest !== undefined)
     printer.next(['status', nextCommand('status', newest.found, { out: config.out })]);
   else if (unreadable.length === 0) {
-    printer.notice('no batches here yet');
-    printer.next(['rehearse', 'runsheet demo']);
+    const outs = await foldersElsewhere(config);
+    printer.notice(
+      outs.length === 0 ? 'no batches here yet' : 'no batches here; there are some in other folders',
+    );
+    if (outs.length === 0) printer.next(['rehearse', 'runsheet demo']);
+    else printer.next(...outs.map((out) => ['list', `runsheet list --out ${shellWord(out)}`] as const));
   }
 }
 

@@ -47,7 +47,7 @@ export function withPlace(text: string, args: readonly string[]): string {
 function corrected(args: readonly string[], corrections: readonly Correction[]): string | undefined {
   const words = corrections.reduce(correct, args);
   const variables = corrections.flatMap((correction) =>
-    'environment' in correction ? correction.environment : [],
+    'environment' in correction ? (correction.environment ?? []) : [],
   );
   const isSame = words.length === args.length && words.every((word, at) => word === args[at]);
   if (isSame && variables.length === 0) return undefined;
@@ -56,10 +56,8 @@ function corrected(args: readonly string[], corrections: readonly Correction[]):
 }
 
 function correct(args: readonly string[], correction: Correction): readonly string[] {
-  if ('environment' in correction) return args;
-  return 'wrong' in correction
-    ? replaced(args, correction.wrong, correction.right)
-    : correction.add.reduce(withFlag, args);
+  if ('wrong' in correction) return replaced(args, correction.wrong, correction.right);
+  return 'add' in correction ? correction.add.reduce(withFlag, args) : args;
 }
 
 /** Their values are what the user wants to send or to call something. */

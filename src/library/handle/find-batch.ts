@@ -2,11 +2,12 @@
 // servers of the settings say where it is.
 
 import { dirname } from 'node:path';
-import { placesNamed } from '../../create-batch/known-places.ts';
+import { batchesAt, outsElsewhere, placesNamed } from '../../create-batch/known-places.ts';
 import { correctionOf, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { listBatchFolders, openBatchFolder } from '../../store/batch-folders.ts';
 import { Servers } from '../servers.ts';
+import { elsewhere } from '../start/start-or-attach.ts';
 import type { FoundBatch } from './found-batch.ts';
 
 /** The batch with this name, or the only one whose name begins with it; the newest without a name. Throws E502. */
@@ -42,29 +43,51 @@ export async function noBatch(
   known: readonly string[] = [],
 ): Promise<RunsheetError> {
   const { out } = config;
-  const there = name === undefined ? undefined : await placeOf(config, name);
   const facts = { batch: name, out, known: known.slice(0, 10) };
-  if (there !== undefined) {
-    const add = [['--out', there.out]] as const;
-    return problem('E502', { ...facts, known: [], there: there.out }, { correction: { add } });
+  if (name === undefined) {
+    const [there] = await foldersElsewhere(config);
+    const correction = there === undefined ? undefined : { add: [['--out', there]] as const };
+    return problem('E502', { ...facts, there }, { correction });
   }
-  const near = nearest(name ?? '', known);
-  return problem('E502', { ...facts, near }, { correction: correctionOf(name ?? '', near) });
+  const there = await placeOf(config, name);
+  if (there !== undefined) {
+    const environment = await environmentOf(config, there);
+    const correction = {
+      add: [['--out', dirname(there.folder)]] as const,
+      ...(environment && { environment }),
+    };
+    return problem('E502', { ...facts, known: [], there: dirname(there.folder) }, { correction });
+  }
+  const near = nearest(name, known);
+  return problem('E502', { ...facts, near }, { correction: correctionOf(name, near) });
 }
 
-/** Where a batch of this name is, the newest one first. */
-async function placeOf(config: Config, name: string): Promise<{ readonly out: string } | undefined> {
-  const outs = [
-    ...(await placesNamed(config.places, name)).map(({ out }) => out),
-    ...(await foldersNamed(config, name)).map((folder) => dirname(folder)),
-  ];
-  for (const out of new Set(outs)) {
-    if (out === config.out) continue;
+/** Other folders in which this user has batches. */
+export const foldersElsewhere = ({ places, out }: Config): Promise<readonly string[]> =>
+  outsElsewhere(places, out);
+
+/** The newest batch elsewhere that has this name, or whose name begins so. */
+async function placeOf(config: Config, name: string): Promise<FoundBatch | undefined> {
+  const { out, places } = config;
+  const [placed] = await batchesAt((await placesNamed(places, name)).filter((place) => place.out !== out));
+  if (placed !== undefined) return placed;
+  for (const folder of await foldersNamed(config, name)) {
+    if (dirname(folder) === out) continue;
     // It may be on a disk that is away, or removed.
-    const found = await openBatchFolder(out, name).catch(() => undefined);
-    if (found !== undefined) return { out };
+    const found = await openBatchFolder(dirname(folder), name).catch(() => undefined);
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** The variables of a command that reaches the servers that have a batch; undefined if it needs none, or if nobody can say. */
+async function environmentOf(config: Config, found: FoundBatch) {
+  try {
+    const correction = (await elsewhere(found, new Servers({}, config).here))?.correction;
+    return correction && 'environment' in correction ? correction.environment : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of the batches that the servers of the settings know, if they run. */
