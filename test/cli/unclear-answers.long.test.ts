@@ -26,8 +26,8 @@ const ANSWERS: Readonly<Record<string, readonly [Answer, string]>> = {
   nameless: [said(200, '{"ok":true}'), 'answered 200 without a run id: {"ok":true}'],
 };
 
-/** Two groups. */
-const ROWS = 60;
+/** Four groups: fewer would all be sent, and hold each slot, before the first answer is seen. */
+const ROWS = 120;
 
 /** The attempts of each batch that were sent, by batch and row. */
 const sent = new Map<string, Map<number, number>>();
