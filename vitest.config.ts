@@ -9,7 +9,9 @@ const WHOLE = [
   'test/chaos/**/*.test.ts',
   'test/workflows/**/*.test.ts',
   'test/library/*.long.test.ts',
-  'test/create-batch/killed-creator.long.test.ts',
+  'test/create-batch/{killed-creator,overlapping}.long.test.ts',
+  'test/errors/*.long.test.ts',
+  'test/applications/*.long.test.ts',
   'test/comfy/own-gpus.long.test.ts',
   'test/package{,.long}.test.ts',
   'test/temporal/spare-stack.long.test.ts',
@@ -27,11 +29,18 @@ const OWN_PROCESS = [
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
   'test/doors/doors.test.ts',
-  'test/sheet/large.test.ts',
+  'test/sheet/large.long.test.ts',
 ];
 
 /** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
 const LONGEST = [
+  'errors/cluster.long',
+  'package.long',
+  'simulation/worlds.long',
+  'create-batch/killed-creator.long',
+  'cli/readers.long',
+  'cli/slow-files.long',
+  'cli/retry.long',
   'chaos/kill-all',
   'cli/over-rehearsal',
   'errors/quick',
@@ -45,7 +54,7 @@ const LONGEST = [
   'temporal/control-port',
 ].map((name) => `/test/${name}.test.ts`);
 
-class LongestFirst extends BaseSequencer {
+export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
       const rank = LONGEST.findIndex((name) => moduleId.endsWith(name));

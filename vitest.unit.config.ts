@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // The fast loop: what tests the core, sheets, the client and webhooks, without the files that fill memory or sockets.
 const SLOW = [
   'test/batch/snapshot-size.test.ts',
-  'test/sheet/{large,many-names,unreadable}.test.ts',
+  'test/sheet/{many-names,unreadable}.test.ts',
   'test/run-service/{truth-table,download}.test.ts',
   'test/webhook/half-open.test.ts',
 ];
