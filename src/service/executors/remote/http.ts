@@ -8,6 +8,7 @@ import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../../errors/
 import { withoutSecrets } from '../../../errors/redact.ts';
 import { parseExactly } from '../../../host/exact-json.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
+import { plainJson } from '../../../host/python-json.ts';
 import { retryAfterOf } from '../../../run-service/calls.ts';
 import { Blocked, Unreachable } from './backend.ts';
 
@@ -138,20 +139,10 @@ export const retryAfterMs = (headers: Answer['headers'], usualMs = RETRY_MS.usua
   Math.min(retryAfterOf({ headers }) || usualMs, RETRY_MS.most);
 
 /** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
-export const jsonIn = (text: string): unknown => pythonJsonIn(text, JSON.parse);
+export const jsonIn = (text: string): unknown => plainJsonIn(plainJson(text));
 
 /** The same, with all digits of its integers. */
-export const exactJsonIn = (text: string): unknown => pythonJsonIn(text, parseExactly);
-
-function pythonJsonIn(text: string, parse: (text: string) => unknown): unknown {
-  const plain = plainJsonIn(text, parse);
-  if (plain !== undefined || !/NaN|Infinity/.test(text)) return plain;
-  return plainJsonIn(
-    text.replaceAll(NO_NUMBERS, (found) => (found.startsWith('"') ? found : 'null')),
-    parse,
-  );
-}
-const NO_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/gs;
+export const exactJsonIn = (text: string): unknown => plainJsonIn(plainJson(text), parseExactly);
 
 const TEXT_MOST = 500;
 /** A proxy may answer with the headers that it got. */
