@@ -208,7 +208,8 @@ export function noteSocketEvent(
 ): boolean {
   // Each node says once what it has made, unless it is executed again.
   if (event.kind === 'made') {
-    const others = one.reported.made.filter(({ node }) => event.made.every((made) => made.node !== node));
+    const again = new Set(event.made.map(({ node }) => node));
+    const others = one.reported.made.filter(({ node }) => !again.has(node));
     one.reported.made = [...others, ...event.made].slice(-MADE_MOST);
   }
   if (event.kind === 'success') one.reported.hasSucceeded = true;

@@ -43,9 +43,9 @@ export class Lists {
     [this.#jobs, this.#read, this.#labels] = [jobs, read, labels];
   }
 
-  /** The newest jobs; undefined for a service that has no lists. */
+  /** The newest jobs, at most as many as were asked for; undefined for a service that has no lists. */
   async newest(limit: number): Promise<readonly Item[] | undefined> {
-    return (await this.#page(`limit=${limit}`))?.jobs;
+    return (await this.#page(`limit=${limit}`))?.jobs.slice(0, limit);
   }
 
   /** The job of a run; undefined if there is none. `isCertain`: all jobs of the run were looked through. */

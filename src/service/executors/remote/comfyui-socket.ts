@@ -125,6 +125,5 @@ function eventsIn(text: string): readonly SocketEvent[] {
 function shareOf(nodes: unknown): number {
   const read = nodesSchema.safeParse(nodes);
   const running = read.success ? Object.values(read.data).filter(({ state }) => state === 'running') : [];
-  const shares = running.map(({ value, max }) => (max > 0 ? value / max : 0));
-  return Math.max(0, ...shares);
+  return running.reduce((most, { value, max }) => Math.max(most, max > 0 ? value / max : 0), 0);
 }

@@ -152,10 +152,15 @@ async function queueOf({
   // ComfyUI shows its heap, in which only the first one is in its place.
   const inOrder = queue_pending.toSorted(([one], [other]) => Number(one) - Number(other));
   const [running, waiting] = [queue_running.map(idOf), inOrder.map(idOf)];
-  const all = [...running, ...waiting];
-  const twice = all.filter((id, at) => all.indexOf(id) < at);
-  return { running: new Set(running), waiting: new Set(waiting), twice: new Set(twice) };
+  return {
+    running: new Set(running),
+    waiting: new Set(waiting),
+    twice: repeatedIn([...running, ...waiting]),
+  };
 }
+
+const repeatedIn = (ids: readonly string[]): ReadonlySet<string> =>
+  new Set([...Map.groupBy(ids, (id) => id)].flatMap(([id, times]) => (times.length > 1 ? [id] : [])));
 
 const itemSchema = z.tuple([z.unknown(), z.string()]).rest(z.unknown());
 const queueSchema = z.object({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
