@@ -56,9 +56,11 @@ export const BATCH_ENTRIES = {
     `batch ${f.batch} ended without a summary: ${f.reason}`,
     `list the rows that ended: runsheet rows ${f.batch}`,
   ]),
-  E507: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
-    `Temporal already has batch ${f.batch}, with its results in ${f.folder}`,
-    `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
+  E507: entry<{ batch: string; folder: string; isGone?: boolean }>(inputRefused, (f) => [
+    `Temporal already has batch ${f.batch}, with its results in ${f.folder}${f.isGone ? ', where it is not any more' : ''}`,
+    f.isGone
+      ? `if this is the folder that was moved or restored, rebuild the batch from it and the service's run list: runsheet resume ${f.batch} --recover`
+      : `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
   ]),
   E508: entry<{ batch: string; folder: string; status: string }>(inputRefused, (f) => [
     `the workflow of batch ${f.batch} is ${f.status.toLowerCase()}, but ${f.folder} has no results`,

@@ -8,6 +8,7 @@ import { isRunsheetError, problem, type RunsheetError } from '../../errors/error
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
+import { openBatchFolder } from '../../store/batch-folders.ts';
 import { newestPass, readContinued } from '../../store/passes.ts';
 import type { Known } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
@@ -41,7 +42,7 @@ export async function startOrAttach(
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
     if (known === undefined) refuseStart?.();
-    else refuseElsewhere(known, found);
+    else await refuseElsewhere(known, found, here);
     const continued = { continues: ended.newest };
     if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
     // Another command was faster.
@@ -58,7 +59,7 @@ export async function startOrAttach(
     await placeReused(found);
     if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }
-  if (known !== undefined) await refuseOther(known, found);
+  if (known !== undefined) await refuseOther(known, found, here);
   const { progress } = await batches.status(ref);
   if (!leavesPaused) await resumeIfPaused(batches, found, progress);
   // A command that was killed may have added a pass that the batch does not know.
@@ -100,19 +101,33 @@ export async function isUnderWay(
   if (!isWorking()) return false;
   const known = await batches.find(refOf(found));
   if (known === undefined || isSuperseded(known, await readStarted(found.store), here.holder)) return false;
-  await refuseOther(known, found);
+  await refuseOther(known, found, here);
   return true;
 }
 
-function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch): void {
+async function refuseElsewhere(
+  { folder }: Known,
+  { batch, folder: own }: FoundBatch,
+  here: Here,
+): Promise<void> {
   if (folder === own) return;
   const out = dirname(folder);
+  // The workers of a cluster may have folders that this machine does not have.
+  if (here.holder.kind === 'embedded' && (await isGone(out, batch)))
+    throw problem('E507', { batch, folder: out, isGone: true });
   throw problem('E507', { batch, folder: out }, { correction: { add: [['--out', out]] } });
 }
 
+/** A folder that cannot be read is not gone. */
+const isGone = (out: string, batch: string): Promise<boolean> =>
+  openBatchFolder(out, batch).then(
+    (found) => found === undefined,
+    () => false,
+  );
+
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
-async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
-  refuseElsewhere(known, found);
+async function refuseOther(known: Known, found: FoundBatch, here: Here): Promise<void> {
+  await refuseElsewhere(known, found, here);
   const { batch } = found;
   const { folder, status } = known;
   if (status === 'RUNNING' || (await summaryOfDone(found)) !== undefined) return;
