@@ -6,11 +6,11 @@
 //   held    nothing is sent                all alike: pause `alike`, otherwise: over
 //     │ no run in flight has succeeded
 //     ▼
-//   pause `alike` ── resume ──▶ open again; what the user has seen so far holds nothing back any more
+//   pause `alike` ── resume ──▶ open again; each resume lets twice as many attempts end alike as the one before
 //
 //   over    from the first success on, also out of the pause: retries follow the policy
 //
-// Batches before version 6 have no trial. decisions/judge-trial.ts decides when it is over.
+// Batches before version 6 have no trial. In version 6, reasons that a user has resumed in spite of hold nothing back. decisions/judge-trial.ts decides when it is over.
 
 import { addEnd, type FailedEnd, likenessOf, mostAlike, NO_ENDS } from './alike-ends.ts';
 import { unpause } from './pausing/pauses.ts';
@@ -19,12 +19,15 @@ import { seededNumber } from './seeded-number.ts';
 import { type Allowance, FREE, NOT_NOW } from './sending-limits/allowance.ts';
 import { endRow, put } from './state/put-row.ts';
 import { UNTIL_VERDICT, type Waiting } from './state/row-state.ts';
-import { NEW_TRIAL, type State, waitingRows } from './state/state.ts';
+import { NEW_TRIAL, type State, type Trial, waitingRows } from './state/state.ts';
 
-/** So many attempts that end alike hold a batch in which no row has succeeded. */
+/** Attempts that end alike until a batch is held in which no row has succeeded. */
 export const ALIKE_MOST = 10;
 
-/** How many likenesses the resumes of users leave out. */
+/** The same after resumes: a user who has corrected nothing pays for twice as many as before, and not for all rows. */
+const alikeMost = ({ resumes = 0 }: Pick<Trial, 'resumes'>): number => ALIKE_MOST * 2 ** resumes;
+
+/** Likenesses that the resumes of users leave out in version 6. */
 const OVERRULED_MOST = 60;
 
 /** Counts an attempt that has ended without success; returns whether its row waits for the verdict. */
@@ -32,9 +35,10 @@ export function countEnd(state: State, end: FailedEnd): boolean {
   const { trial } = state;
   if (trial === undefined || trial.overruled.includes(likenessOf(end))) return false;
   const ends = addEnd(trial.ends, end);
-  const isHeld = trial.heldAt === undefined && mostAlike(ends) >= ALIKE_MOST;
+  const isHeld = trial.heldAt === undefined && mostAlike(ends) >= alikeMost(trial);
   state.trial = { ...trial, ends, ...(isHeld ? { heldAt: state.now } : {}) };
-  return true;
+  // The user has seen that rows are refused: one that is refused again has ended.
+  return end.outcome !== 'refused' || trial.resumes === undefined;
 }
 
 /** Sends nothing once ten attempts have ended alike. */
@@ -56,12 +60,16 @@ export function endTrial(state: State): void {
   }
 }
 
-/** A user has resumed the batch: all rows that wait for the verdict are sent again. */
-export function overruleTrial(state: State): void {
-  const { trial } = state;
+/** Sends all rows again that wait for the verdict, because a user has resumed the batch. */
+export function resumeTrial(state: State): void {
+  const { trial, version } = state;
   if (trial === undefined || !state.pauses.has('alike')) return;
-  const seen = trial.ends.counts.map(({ likeness }) => likeness);
-  state.trial = { ends: NO_ENDS, overruled: [...trial.overruled, ...seen].slice(-OVERRULED_MOST) };
+  const { ends, overruled, resumes = 0 } = trial;
+  const seen = ends.counts.map(({ likeness }) => likeness);
+  state.trial =
+    version < 7
+      ? { ends: NO_ENDS, overruled: [...overruled, ...seen].slice(-OVERRULED_MOST) }
+      : { ends: NO_ENDS, overruled, resumes: resumes + 1 };
   for (const { refusal, ...row } of heldRows(state))
     put(state, { ...row, dueAt: refusal === undefined ? retryTime(state, row) : state.now });
 }

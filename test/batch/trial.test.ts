@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { VERDICT_MOST_MS } from '../../src/batch/decisions/judge-trial.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
-import type { BatchParams } from '../../src/batch/params.ts';
+import { READS, type BatchParams } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { waitingRows } from '../../src/batch/state/state.ts';
@@ -38,7 +38,8 @@ function play(world: World, endOf: (place: number) => 'failed' | 'succeeded' = (
   }
 }
 
-const resume = (world: World): void => void world.apply({ type: 'resume', commandId: `r${world.wallAt}` });
+let commands = 0;
+const resume = (world: World): void => void world.apply({ type: 'resume', commandId: `r${(commands += 1)}` });
 
 describe('a batch in which every run fails for the same reason', () => {
   it('is paused after ten runs and those in flight with them, and buys no row twice', () => {
@@ -60,16 +61,45 @@ describe('a batch in which every run fails for the same reason', () => {
     expect([paused(world), world.service.runs.length]).toEqual([['alike'], 6]);
   });
 
-  it('goes on when the user resumes it, tries the rows again, and is not paused for that reason again', () => {
-    const world = worldOf({ rows: 30, concurrency: 4 });
-    play(world);
-    resume(world);
-    play(world);
-    expect([world.state.finished, paused(world), attempts(world)]).toEqual([true, [], 3]);
-    expect([...world.folder.outcomes.values()].filter((outcome) => outcome === 'failed')).toHaveLength(30);
+  it('is paused again after a resume that has corrected nothing, each time after twice as many runs', () => {
+    const world = worldOf({ rows: 300, concurrency: 4 });
+    const bought = (): number => {
+      const before = world.service.runs.length;
+      play(world);
+      expect(paused(world)).toEqual(['alike']);
+      return world.service.runs.length - before;
+    };
+    expect(bought()).toBeLessThan(ALIKE_MOST + 4);
+    for (const most of [2 * ALIKE_MOST, 4 * ALIKE_MOST, 8 * ALIKE_MOST]) {
+      world.continueAsNew();
+      resume(world);
+      const runs = bought();
+      expect(runs).toBeGreaterThanOrEqual(most);
+      expect(runs).toBeLessThan(most + 4);
+      expect(progress(world.state).reason).toContain(`${runs} attempts ended alike`);
+    }
   });
 
-  it('is paused for another reason after the user has resumed it', () => {
+  it('ends once its user has resumed it until each row has had all of its attempts', () => {
+    const world = worldOf({ rows: 6, concurrency: 4 });
+    for (let resumes = 0; !world.state.finished; resumes += 1) {
+      expect(resumes).toBeLessThan(4);
+      if (resumes > 0) resume(world);
+      play(world);
+    }
+    expect([attempts(world), world.service.runs.length]).toEqual([3, 18]);
+    expect([...world.folder.outcomes.values()]).toEqual(Array.from({ length: 6 }, () => 'failed'));
+  });
+
+  it('follows the policy for retries from the first success after a resume on', () => {
+    const world = worldOf({ rows: 60, concurrency: 4 });
+    play(world);
+    resume(world);
+    play(world, (place) => (place % 2 === 0 ? 'succeeded' : 'failed'));
+    expect([world.state.finished, paused(world), attempts(world)]).toEqual([true, [], 3]);
+  });
+
+  it('names the other reason for which it is paused after a resume', () => {
     let isCorrected = false;
     const world = worldOf({ rows: 60, concurrency: 4 }, () => (isCorrected ? 'out of disk' : REASON));
     play(world);
@@ -78,10 +108,6 @@ describe('a batch in which every run fails for the same reason', () => {
     play(world);
     expect([paused(world), attempts(world)]).toEqual([['alike'], 2]);
     expect(progress(world.state).reason).toContain('out of disk');
-    world.continueAsNew();
-    resume(world);
-    play(world);
-    expect([world.state.finished, attempts(world)]).toEqual([true, 3]);
   });
 
   it('continues without the user when one of the runs in flight succeeds after all', () => {
@@ -131,8 +157,10 @@ describe('a batch in which every run fails for the same reason', () => {
   it('is paused again when its user sends rows again after its end', () => {
     const world = worldOf({ rows: 40, concurrency: 4, retries: 0 });
     play(world);
-    resume(world);
-    play(world);
+    while (!world.state.finished) {
+      resume(world);
+      play(world);
+    }
     expect(world.state.tally.outcomes.failed).toBe(40);
     const before = world.service.runs.length;
     world.apply({ type: 'retry', commandId: 'again', pass: 2 });
@@ -278,9 +306,12 @@ describe('a batch all of whose rows are refused', () => {
   it('sends the same rows again when the user resumes it, and refuses them for good then', () => {
     const world = worldOf({ rows: 60, concurrency: 4 });
     refuse(world);
-    resume(world);
-    refuse(world);
-    play(world);
+    for (const most of [2 * ALIKE_MOST, 4 * ALIKE_MOST]) {
+      expect(world.state.tally.outcomes.refused).toBeLessThan(most);
+      resume(world);
+      refuse(world);
+      play(world);
+    }
     expect([world.state.finished, world.state.tally.outcomes.refused]).toEqual([true, 60]);
     const mended = worldOf({ rows: 60, concurrency: 4 });
     refuse(mended);
@@ -315,6 +346,15 @@ describe('a batch all of whose rows are refused', () => {
 });
 
 describe('a batch of an earlier version', () => {
+  it('is not paused for a reason again in spite of which its user has resumed it', () => {
+    const world = worldOf({ rows: 30, concurrency: 4 });
+    world.state = { ...world.state, version: 6 };
+    play(world);
+    resume(world);
+    play(world);
+    expect([world.state.finished, paused(world), attempts(world)]).toEqual([true, [], 3]);
+  });
+
   it('tries each row again at once, and has no trial after it is continued', () => {
     const world = worldOf({ rows: 30, concurrency: 4 });
     world.state = { ...world.state, version: 5, trial: undefined };
@@ -324,6 +364,6 @@ describe('a batch of an earlier version', () => {
     world.continueAsNew();
     expect(world.state.trial).toBeUndefined();
     play(world);
-    expect([world.state.finished, attempts(world), world.state.version]).toEqual([true, 3, 6]);
+    expect([world.state.finished, attempts(world), world.state.version]).toEqual([true, 3, READS]);
   });
 });

@@ -85,7 +85,7 @@ export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[])
 /** R34: before a row has succeeded, no row is bought twice, unless its user has resumed the batch or it climbs. */
 function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRef[]): void {
   const { trial, params, rows } = state;
-  if (trial === undefined || trial.overruled.length > 0 || params.ladder !== undefined) return;
+  if (trial === undefined || trial.resumes !== undefined || params.ladder !== undefined) return;
   const again = attempts.filter(({ place }) => (rows.get(place)?.tries ?? 0) > 0);
   world.claim(
     again.length === 0,

@@ -27,7 +27,7 @@ import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limi
 import { accountsOf } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
 import { changePool } from '../pool/membership.ts';
-import { endTrial, overruleTrial } from '../trial.ts';
+import { endTrial, resumeTrial } from '../trial.ts';
 
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
@@ -157,7 +157,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   // Before the verdict, a resume ends only other pauses.
   if (state.pauses.has('canary')) state.gate = 'open';
-  overruleTrial(state);
+  resumeTrial(state);
   state.pauses.clear();
   state.resumedAt = state.endings;
   notifyAgain(state, limits, 'pauses');

@@ -56,8 +56,10 @@ export type Trial = {
   readonly ends: AlikeEnds;
   /** Since when nothing is sent. */
   readonly heldAt?: number;
-  /** What ends of attempts have in common in spite of which a user has resumed the batch. */
+  /** Likenesses in spite of which a user has resumed a batch of version 6. */
   readonly overruled: readonly string[];
+  /** How often a user has resumed the batch out of its pause (default: 0). */
+  readonly resumes?: number;
 };
 export const NEW_TRIAL: Trial = { ends: NO_ENDS, overruled: [] };
 
