@@ -6,9 +6,11 @@
 
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
-import { errorMessage, hintAmong, problem, type RunsheetError } from '../errors/error.ts';
+import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
 import { terminalLine } from '../errors/outside-text.ts';
+import { OPTIONS } from '../options/table.ts';
+import { flagOf } from '../options/written-options.ts';
 import { isBelow } from './below.ts';
 import { readPlainFile } from './plain-file.ts';
 import { isTrusted, type Found } from './trust-notes.ts';
@@ -80,7 +82,8 @@ function readTable(path: string, source: Source, known: KnownNames): SettingsFil
   const text = settingsIn(path);
   const table = text === undefined ? {} : parsed(path, text);
   for (const name of Object.keys(table)) {
-    if (name !== 'service' && !known.names.includes(name)) throw unknownName(path, name, known);
+    if (name !== 'service' && !known.names.includes(name))
+      throw unknownName(path, name, namesOf(source, known), known);
     if (source === 'folder' && !HARMLESS.has(name) && !TRUSTED.has(name))
       throw problem('E602', {
         what: `${path} has ${name}, which is a setting of this machine and not of a folder`,
@@ -145,9 +148,35 @@ const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
     { cause },
   );
 
-function unknownName(path: string, name: string, { names, isSecret, variableOf }: KnownNames): RunsheetError {
+/** What the file may have. */
+const namesOf = (source: Source, { names }: KnownNames): readonly string[] => [
+  ...names.filter((name) => source === 'user' || HARMLESS.has(name) || TRUSTED.has(name)),
+  'service',
+];
+
+/** Options of a batch, as a job file calls them, with their flags. */
+const OPTION_FLAGS: ReadonlyMap<string, string> = new Map(
+  Object.keys(OPTIONS).map((option) => {
+    const flag = flagOf(option);
+    return [flag.slice(2).replaceAll('-', '_'), flag];
+  }),
+);
+
+function unknownName(
+  path: string,
+  name: string,
+  allowed: readonly string[],
+  { names, isSecret, variableOf }: KnownNames,
+): RunsheetError {
   const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
-  if (!isSecret(name)) return problem('E602', { what, hint: hintAmong(name, 'names', names) });
+  const option = isSecret(name) ? undefined : nearest(name, [...allowed, ...OPTION_FLAGS.keys()]);
+  const flag = option !== undefined && !allowed.includes(option) ? OPTION_FLAGS.get(option) : undefined;
+  if (flag !== undefined) {
+    const meant = option === name ? '' : `did you mean ${option}? `;
+    const hint = `${meant}it is an option of a batch: give it with the command, as ${flag}, or in a job file, such as nightly.job.toml`;
+    return problem('E602', { what, hint });
+  }
+  if (!isSecret(name)) return problem('E602', { what, hint: hintAmong(name, 'names', allowed) });
   const file = names.includes(`${name}_file`)
     ? `use ${name}_file with the path of a file that contains it, or `
     : '';

@@ -109,8 +109,11 @@ describe('a name in runsheet.toml', () => {
   it.each([
     ['api_ulr = "https://example.test"', /"api_ulr"/, /did you mean api_url\?/],
     ['API_URL = "https://example.test"', /"API_URL"/, /did you mean api_url\?/],
-    ['colour = "red"', /"colour"/, /names: home, out, sheets, api_url/],
-    ['[runsheet]\nhome = "x"', /"runsheet"/, /names: home, out, sheets, api_url/],
+    ['colour = "red"', /"colour"/, /names: out, api_url, api, api_key_file, .*log_level/],
+    ['[runsheet]\nhome = "x"', /"runsheet"/, /names: out, api_url, (?!.*home)/],
+    ['concurrency = 4', /"concurrency"/, /^it is an option .* --concurrency, or in a job file/],
+    ['concurency = 4', /"concurency"/, /^did you mean concurrency\? it is an option .* --concurrency,/],
+    ['max_cost = 4', /"max_cost"/, /^it is an option .* --max-cost,/],
   ])('that is unknown is refused: %s', (text, message, hint) => {
     writeFileSync('runsheet.toml', `${text}\n`);
     const error = refusal(load);
