@@ -39,9 +39,11 @@ export const errorTable = {
     `the run service at ${f.base} cannot be reached: ${f.reason}`,
     'check its address (RUNSHEET_API_URL, or api_url in a settings file), and run: runsheet doctor. To rehearse without a run service, add --local',
   ]),
-  E305: entry<object>(usage, () => [
+  E305: entry<{ ownGpus?: string }>(usage, (f) => [
     'no run service is set',
-    'set RUNSHEET_API_URL and RUNSHEET_API_KEY, or add --local to rehearse on the local run service, which costs nothing',
+    f.ownGpus !== undefined
+      ? `the deployment "${f.ownGpus}" runs on your own GPUs, which this state folder keeps: add --local`
+      : 'set RUNSHEET_API_URL and RUNSHEET_API_KEY, or add --local to rehearse on the local run service, which costs nothing',
   ]),
   E306: entry<{ base: string }>(notAuthenticated, (f) => [
     `no API key is set for ${f.base}`,

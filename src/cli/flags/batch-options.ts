@@ -31,6 +31,7 @@ import type { SheetFlags, LimitFlags, OptionFlags, OwnFlags } from './flags.ts';
 import { resolve } from 'node:path';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
+import { isWorkflowKept } from '../../service/kept-workflows.ts';
 import { workflowIn } from './workflow-file.ts';
 
 type SettingFlags = {
@@ -44,9 +45,16 @@ export const configOf = ({ out, api, service, metrics }: SettingFlags): Config =
   loadConfig(undefined, definedOnly({ out, api, service, metrics }));
 
 /** The service that flags and settings select. Throws E305 if none is set. */
-export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
-  if (flags.local) return { base: LOCAL, api: 'v2' };
-  if (config.apiUrl === undefined) throw problem('E305', {}, { correction: { add: [['--local']] } });
+export function meantService(
+  config: Config,
+  { local, deployment }: Pick<SheetFlags, 'local' | 'deployment'>,
+): Spoken {
+  if (local) return { base: LOCAL, api: 'v2' };
+  if (config.apiUrl === undefined) {
+    const isOwn = deployment !== undefined && isWorkflowKept(config.home, deployment);
+    const facts = isOwn ? { ownGpus: deployment } : {};
+    throw problem('E305', facts, { correction: { add: [['--local']] } });
+  }
   return { base: config.apiUrl, api: config.api };
 }
 

@@ -7,6 +7,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 import { configOf, meantService, withOwnGpus } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { aligned, plural, span } from '../format.ts';
@@ -27,7 +28,7 @@ export default async function deployments(
   await using servers = serversFor(config, printer);
   const flags = await withOwnGpus<Flags & { readonly deployment?: string }>(servers, given);
   const { deployment: name = named } = flags;
-  const meant = meantService(config, flags);
+  const meant = meantService(config, { ...flags, ...definedOnly({ deployment: name }) });
   if (flags.local) await servers.look(true);
   const batches = await batchesByDeployment(config.out);
   const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);

@@ -12,6 +12,7 @@ import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { keepLocalService } from '../../run-service/local-address.ts';
+import { localDatabaseOf } from '../../service/kept-workflows.ts';
 import { temporalBinary } from './binary.ts';
 import { namespaceOf } from './instance.ts';
 import type { Ports } from './ports.ts';
@@ -154,7 +155,7 @@ function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
   const program = {
     name: 'service',
     home: config.home,
-    args: ['--speed', String(config.localSpeed), '--db', join(config.home, 'local-service.db')],
+    args: ['--speed', String(config.localSpeed), '--db', localDatabaseOf(config.home)],
     environment: environmentFor('service', config.environment),
   } as const;
   const start = async (): Promise<StackChild> => {
