@@ -69,6 +69,7 @@ export class Rebuilds {
         this.#underWay -= 1;
         if (stays === undefined)
           this.#batch.signal({ type: 'resume', commandId: `rebuilt ${stack.number} ${world.now}` });
+        this.#tellNewest();
       },
       (error: unknown) => {
         command.isOver = true;
@@ -87,11 +88,17 @@ export class Rebuilds {
 
   /** The batch has ended meanwhile; a rebuild that was given up may have left a pass, with which the command continues it. */
   #attach(): void {
-    const { passes, holder, world } = this.#batch;
     this.#underWay -= 1;
+    this.#tellNewest();
+  }
+
+  /** As each command that attaches to a batch; another one may have added a pass where the batch was until it was rebuilt. */
+  #tellNewest(): void {
+    const { passes, holder, world } = this.#batch;
     const pass = passes.newest;
-    if (holder.state.pass < pass)
-      this.#batch.signal({ type: 'retry', commandId: `known ${pass} ${world.now}`, pass });
+    if (holder.state.pass >= pass) return;
+    world.saw('a pass that a rebuilt batch did not know');
+    this.#batch.signal({ type: 'retry', commandId: `known ${pass} ${world.now}`, pass });
   }
 
   /** Does what the message says: the same command again, at the time that it names. */
