@@ -57,9 +57,9 @@ export const BATCH_ENTRIES = {
     `list the rows that ended: runsheet rows ${f.batch}`,
   ]),
   E507: entry<{ batch: string; folder: string; isGone?: boolean }>(inputRefused, (f) => [
-    `Temporal already has batch ${f.batch}, with its results in ${f.folder}${f.isGone ? ', where it is not any more' : ''}`,
+    `Temporal already has batch ${f.batch}, with its results in ${f.folder}${f.isGone ? ', which was moved or removed' : ''}`,
     f.isGone
-      ? `if this is the folder that was moved or restored, rebuild the batch from it and the service's run list: runsheet resume ${f.batch} --recover`
+      ? `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`
       : `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
   ]),
   E508: entry<{ batch: string; folder: string; status: string }>(inputRefused, (f) => [

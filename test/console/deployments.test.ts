@@ -1,7 +1,7 @@
 // deployments lists what can be run; and a GPU that the service may ignore is not asked for unknowingly.
 
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Console } from './console.ts';
 import { realConsole } from './real-service.ts';
 
@@ -35,12 +35,38 @@ describe('deployments', () => {
     expect(stdout).toMatch(/^style +string +plain +plain, oil$/m);
     expect(stdout).toContain('first line of a sheet: prompt,seed,style\n');
     const [, line = ''] = /^ {2}run +runsheet (.+)/m.exec(stderr) ?? [];
-    expect(stderr).toContain('  sheet     runsheet deployments portraits --sheet > prompts.csv\n');
+    expect(stderr).toContain('  sheet     runsheet deployments portraits --sheet > portraits-template.csv\n');
     const { stdout: template } = await console.run('deployments', 'portraits', '--sheet');
     expect(parse(template, { columns: true })).toEqual([{ prompt: '', seed: '7', style: 'plain' }]);
     const sheet = console.write('prompts.csv', template.replace(/^,/m, 'a fox,'));
-    const words = line.replace('prompts.csv', sheet).split(' ');
+    const words = line.replace('portraits-template.csv', sheet).split(' ');
     expect((await console.run('plan', ...words.slice(1))).code).toBe(0);
+  });
+});
+
+describe('the sheet of a deployment', () => {
+  it('is written into a file that no user has, and never over one that is there', async () => {
+    const console = await Console.open([
+      { name: 'Lä/mp $x', inputTypes: [{ name: 'prompt', type: 'string' }] },
+    ]);
+    const before = process.cwd();
+    process.chdir(console.folder);
+    onTestFinished(() => process.chdir(before));
+    for (const file of ['La-mp-x-template.csv', 'La-mp-x-template-2.csv']) {
+      const { stderr } = await console.run('deployments', 'Lä/mp $x');
+      expect(stderr).toContain(` --sheet > ${file}\n`);
+      console.write(file, 'prompt\na\n');
+    }
+  });
+
+  it('is refused if the deployment has no inputs by name, and no command that writes it is printed', async () => {
+    const console = await Console.open([{ name: 'old' }, { name: 'fixed', inputTypes: [] }]);
+    for (const name of ['old', 'fixed']) {
+      expect((await console.run('deployments', name)).stderr).not.toMatch(/ > /);
+      const { code, stdout, stderr } = await console.run('deployments', name, '--sheet');
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(/E602[^]*has no columns for (?:old|fixed)/);
+    }
   });
 });
 

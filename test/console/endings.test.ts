@@ -2,7 +2,7 @@
 // that need servers are in test/cli.
 
 import { rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commandsIn, wordsOf } from '../errors/printed-commands.ts';
 import { openQuickGround } from '../errors/quick-ground.ts';
 import { Recorded, recordOf } from '../printed/recorded.ts';
@@ -27,7 +27,6 @@ async function scene(): Promise<Console> {
   const sheet = console.write('sheet.csv', 'prompt\na\nb\n');
   await endBatch(await console.batch(sheet, 'done'));
   await endBatch(await console.batch(sheet, 'twin'));
-  console.write('prompts.csv', 'prompt\na fox\n');
   return console;
 }
 
@@ -57,15 +56,21 @@ describe('the end of a command names the next ones', () => {
     ['clean --older-than 300d', 'batches: list'],
     ['deployments', 'inputs: deployments free'],
     [
+      'deployments portraits',
+      'sheet: deployments portraits --sheet > portraits-template.csv',
+      'plan: plan portraits-template.csv -d portraits',
+      'run: run portraits-template.csv -d portraits',
+    ],
+    [
       'deployments portraits --sheet',
-      'plan: plan prompts.csv -d portraits',
-      'run: run prompts.csv -d portraits',
+      'plan: plan portraits-template.csv -d portraits',
+      'run: run portraits-template.csv -d portraits',
     ],
     [
       'deployments portraits',
-      'sheet: deployments portraits --sheet > prompts.csv',
-      'plan: plan prompts.csv -d portraits',
-      'run: run prompts.csv -d portraits',
+      'sheet: deployments portraits --sheet > portraits-template-2.csv',
+      'plan: plan portraits-template-2.csv -d portraits',
+      'run: run portraits-template-2.csv -d portraits',
     ],
     ['clean --older-than 0d', 'remove: clean --older-than 0d --yes'],
   ];
@@ -83,7 +88,8 @@ describe('the end of a command names the next ones', () => {
         expect(code || undefined, printed).toBeUndefined();
         if (isPasted) recorded.add(stderr, printed);
         // What its user fills in.
-        if (printed.endsWith(' > prompts.csv')) console.write('prompts.csv', 'prompt\na fox\n');
+        const [, template] = / > (\S+-template\S*)$/.exec(printed) ?? [];
+        if (template !== undefined) console.write(template, 'prompt\na fox\n');
       }
     }
     console.write('runsheet.toml', 'task_queue = "eu"\n');
@@ -92,6 +98,16 @@ describe('the end of a command names the next ones', () => {
     expect((await paste('runsheet trust --forget', 0, {})).code).toBe(0);
     recorded.add(stderr, 'runsheet trust --forget');
     rmSync('runsheet.toml');
+    const { folder } = await console.batch(console.write('sheet.csv', 'prompt\na\n'), 'elsewhere');
+    vi.stubEnv('RUNSHEET_OUT', 'another');
+    const listed = await console.run('list');
+    expect(nextOf(listed.stderr)).toEqual([`list: list --out ${console.out}`]);
+    for (const printed of commandsIn(listed.stderr)) {
+      expect((await paste(printed, 0, {})).stdout).toContain('elsewhere');
+      recorded.add(listed.stderr, printed);
+    }
+    vi.stubEnv('RUNSHEET_OUT', console.out);
+    rmSync(folder, { recursive: true });
     await expect(recorded.text).toMatchFileSnapshot(recordOf('endings'));
     expect((await run(['list'], {})).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
   });

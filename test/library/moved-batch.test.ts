@@ -28,7 +28,7 @@ it('E507 prints the rebuild if the folder of before is gone', async () => {
   const { attached, out } = await moved('embedded', false);
   await expect(attached).rejects.toMatchObject({
     code: 'E507',
-    message: `Temporal already has batch cups, with its results in ${out}, where it is not any more`,
+    message: `Temporal already has batch cups, with its results in ${out}, which was moved or removed`,
     hint: expect.stringMatching(/: runsheet resume cups --recover$/) as string,
     correction: undefined,
   });

@@ -217,8 +217,8 @@ export const SERVERS: readonly Scene[] = [
   {
     name: 'deployments are listed',
     args: ['deployments', 'Porträts'],
-    prints: [/^ +run +runsheet run prompts\.csv/],
-    between: (ground) => ground.sheet('prompts.csv', 'prompt\nprinted\n'),
+    prints: [/^ +run +runsheet run Portrats-template\.csv/],
+    between: (ground) => ground.sheet('Portrats-template.csv', 'prompt\nprinted\n'),
   },
   {
     name: 'a project is checked for a migration',

@@ -29,7 +29,7 @@ export default async function exportCommand(
     if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
       throw problem('E602', {
         what: `a terminal cannot show ${format}`,
-        hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}.${format}`,
+        hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}-results.${format}`,
       });
     const shown = stdout.isTTY ? forTerminal(format) : exact;
     const write = (chunk: Chunk): Promise<void> => put(stdout, shown(chunk));

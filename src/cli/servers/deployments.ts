@@ -2,7 +2,9 @@
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { deploymentsFlags } from './server-flags.ts';
+import { existsSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
+import { problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
@@ -50,13 +52,34 @@ export default async function deployments(
     return;
   }
   const found = await showDeployment(config, meant, name);
+  const shownName = wordsFor(found, flags.local);
+  const hasColumns = columnsOf(found).length > 0;
   if (flags.output === 'json') printer.json(shown(found));
+  else if (flags.sheet && !hasColumns) throw noColumns(found);
   else if (flags.sheet) printer.data(template(found).trimEnd());
   else for (const line of described(found, flags.fields)) printer.data(line);
-  const shownName = wordsFor(found, flags.local);
-  const words = `prompts.csv -d ${shownName}`;
-  if (!flags.sheet) printer.next(['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
+  const sheet = hasColumns ? templateFile(found, flags.sheet) : '<sheet>';
+  if (!flags.sheet && hasColumns)
+    printer.next(['sheet', `runsheet deployments ${shownName} --sheet > ${sheet}`]);
+  const words = `${sheet} -d ${shownName}`;
   printer.next(['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
+}
+
+const noColumns = ({ name, id, inputTypes }: Deployment): RunsheetError =>
+  problem('E602', {
+    what: `--sheet has no columns for ${name ?? id}: ${inputTypes === undefined ? 'the service does not describe its inputs' : 'none of its inputs has a name'}`,
+    hint: 'leave --sheet out to see what it takes',
+  });
+
+/** `lights-template.csv`, which no user has by accident: a shell overwrites what is there. `isWritten`: the newest that is there. */
+function templateFile({ name, id }: Deployment, isWritten: boolean): string {
+  const letters = (name ?? id).normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  const plain = letters.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-$/g, '');
+  const numbered = (number: number): string =>
+    `${plain === '' ? 'sheet' : plain}-template${number === 1 ? '' : `-${number}`}.csv`;
+  let number = 1;
+  while (existsSync(numbered(number))) number += 1;
+  return numbered(isWritten ? Math.max(1, number - 1) : number);
 }
 
 async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, number>> {
