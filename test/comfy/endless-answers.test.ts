@@ -16,7 +16,7 @@ async function answering(
 ): Promise<{ readonly backend: Backend; answer: (url: string) => object }> {
   const scene = { backend: undefined as unknown as Backend, answer: (_url: string): object => ({}) };
   const { url } = await serveForTest(({ url: path = '' }, response) =>
-    response.end(JSON.stringify(scene.answer(path))),
+    response.writeHead(200, { connection: 'close' }).end(JSON.stringify(scene.answer(path))),
   );
   scene.backend = open(url);
   onTestFinished(() => void scene.backend.close());

@@ -38,7 +38,7 @@ function checkedNodes(nodes: GraphNodes | Graph, classes: Classes): ReadonlySet<
   const outputs = Object.keys(nodes).filter(
     (node) => classes?.get(nodes[node]?.class_type ?? '')?.isOutput ?? graph.isOutput(node),
   );
-  return new Set(outputs.flatMap((node) => [node, ...graph.above(node)]));
+  return graph.withAbove(outputs);
 }
 
 const at = (node: string, { class_type: name }: GraphNode): string => `node ${node} (${name})`;

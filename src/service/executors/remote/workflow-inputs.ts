@@ -114,11 +114,15 @@ function withOldNames(
   own: Readonly<Record<string, readonly string[]>>,
 ): readonly InputType[] {
   const before = namesBefore(nodes, own).filter(([name]) => !name.includes('.'));
+  const byPath = Map.groupBy(
+    before.flatMap(([name, fields], rank) => fields.map((path) => ({ name, rank, path }))),
+    ({ path }) => path,
+  );
   const titles = onlyTitles(nodes);
   return inputs.map((input) => {
     const whole = input.fields.filter(({ part }) => part === undefined);
-    const paths = new Set(whole.map(pathOf));
-    const old = before.filter(([, fields]) => fields.some((path) => paths.has(path))).map(([name]) => name);
+    const former = whole.flatMap((field) => byPath.get(pathOf(field)) ?? []);
+    const old = [...new Set(former.toSorted((a, b) => a.rank - b.rank).map(({ name }) => name))];
     const [only, ...others] = whole;
     const title = only && others.length === 0 ? titles.get(only.node) : undefined;
     const byTitle = only && title !== undefined ? [`${title}.${only.field}`] : [];

@@ -86,8 +86,9 @@ const isMedia = (file: string): boolean => !/\.(?:json|txt)$/i.test(file) && /\.
 /** undefined for a file that is the graph and nothing else. */
 function noteOf(
   { name, file = name }: GivenText,
-  { path, nodes, leftOut, beside }: FoundGraph,
+  { path, nodes, leftOut, beside: around }: FoundGraph,
 ): string | undefined {
+  const beside = around.flat();
   const isPlain = path === '$' && leftOut.length === 0 && !isMedia(file);
   if (isPlain) return undefined;
   const where = path === '$' || isMedia(file) ? '' : ` at ${path}`;

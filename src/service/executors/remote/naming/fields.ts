@@ -210,8 +210,7 @@ function whyAsked(pairs: readonly Pair[]): string | undefined {
 /** The sizes to which pictures are scaled before a latent of another size is made. */
 function scalingsBefore(graph: LiveGraph, pairs: readonly Pair[]): readonly Pair[] {
   const made = new Set(pairs.map(pathsOf));
-  const before = new Set(pairs.flatMap(({ node }) => [...graph.above(node)]));
-  return [...before]
+  return [...graph.above(pairs.map(({ node }) => node))]
     .filter((node) => RESIZES.test(graph.nodes[node]?.class_type ?? ''))
     .map((node) => ({ node, width: sideOf(graph, node, 'width'), height: sideOf(graph, node, 'height') }))
     .filter(({ node, width, height }) => width?.node === node || height?.node === node)
@@ -231,12 +230,12 @@ function resizesBefore(graph: LiveGraph): readonly string[] {
   const samplers = [...graph.live].filter(
     (node) => linkIn(graph.nodes[node]?.inputs['latent_image']) !== undefined,
   );
-  const isBefore = (node: string): boolean => samplers.some((sampler) => graph.above(sampler).has(node));
+  const before = graph.above(samplers);
   return [...graph.live].filter(
     (node) =>
       RESIZES.test(graph.nodes[node]?.class_type ?? '') &&
       sideOf(graph, node, 'width') !== undefined &&
-      isBefore(node),
+      before.has(node),
   );
 }
 

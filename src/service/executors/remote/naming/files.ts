@@ -1,7 +1,7 @@
 // Inputs that name a file: pictures, masks, videos, sounds and others, by their kinds and the fields that they reach.
 
 import { distinct, type FoundInput } from './fields.ts';
-import { wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { LOADS, type Place } from './values.ts';
 
 const FILES = ['image', 'mask', 'video', 'audio', 'model', 'file'] as const;
@@ -39,14 +39,20 @@ export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | un
       ? (told ?? guessed ?? 'file')
       : ((isLoaded || told === undefined ? guessed : undefined) ?? (isLoaded ? told : undefined));
   if (kind !== 'image') return kind;
-  const isMask =
-    wordsOf(name).includes('mask') ||
-    (graph.usersOf(node).length > 0 &&
-      graph
-        .usersOf(node)
-        .every((user) => user.slot === 1 || MAKES_MASK.test(graph.nodes[user.node]?.class_type ?? '')));
-  return isMask ? 'mask' : 'image';
+  return wordsOf(name).includes('mask') || masksIn(graph).has(node) ? 'mask' : 'image';
 }
+
+/** The nodes whose picture is used as a mask only. */
+const masksIn = rememberedFor(
+  (graph: LiveGraph): ReadonlySet<string> =>
+    new Set(
+      Object.keys(graph.nodes).filter((node) => {
+        const users = graph.usersOf(node);
+        const makesMask = (id: string): boolean => MAKES_MASK.test(graph.nodes[id]?.class_type ?? '');
+        return users.length > 0 && users.every((user) => user.slot === 1 || makesMask(user.node));
+      }),
+    ),
+);
 
 /** Fields that take the size of a picture. */
 const NO_PICTURE = /(?:^|_)(?:width|height|size|length|count)$/i;
@@ -81,14 +87,28 @@ export function filesOf(graph: LiveGraph): readonly FoundInput[] {
 
 function ofKind(graph: LiveGraph, kind: Files, places: readonly Place[]): readonly FoundInput[] {
   if (places.length === 1) return [{ name: kind, places }];
-  const reached = places.map((place) => distinct(reachedBy(graph, place.node)));
-  const nodes = new Set(reached.flat().map(({ node }) => node));
-  const fields = reached.map(([first]) => first?.field ?? '');
-  const isCertain =
-    nodes.size === 1 && reached.every(({ length }) => length === 1) && new Set(fields).size === fields.length;
-  if (!isCertain) return [{ name: kind, places, why: `${places.length} nodes load one`, isChoice: true }];
+  const fields = fieldsReached(graph, places);
+  if (fields === undefined)
+    return [{ name: kind, places, why: `${places.length} nodes load one`, isChoice: true }];
   return places.map((place, at) => ({
     name: (fields[at] as string).replace(/^(image|video|audio)_?(\d+)$/, '$1_$2'),
     places: [place],
   }));
+}
+
+/** No node takes so many files, and each of them is followed through the graph. */
+const FOLLOWED_MOST = 100;
+
+/** The field that each place reaches; undefined unless each reaches only one, all on one node, and no two the same. */
+function fieldsReached(graph: LiveGraph, places: readonly Place[]): readonly string[] | undefined {
+  if (places.length > FOLLOWED_MOST) return undefined;
+  const fields = new Map<string, Place>();
+  for (const { node } of places) {
+    const [only, ...others] = distinct(reachedBy(graph, node));
+    const [first = only] = fields.values();
+    if (only === undefined || others.length > 0 || first?.node !== only.node || fields.has(only.field))
+      return undefined;
+    fields.set(only.field, only);
+  }
+  return [...fields.keys()];
 }

@@ -12,13 +12,16 @@ export type FoundGraph = {
   readonly nodes: Readonly<Record<string, unknown>>;
   /** Keys among its nodes that are none. */
   readonly leftOut: readonly string[];
-  /** Values of the objects around it, as `$.input.images`: a program that wraps graphs may mean them as inputs. */
-  readonly beside: readonly string[];
+  /**
+   * Values of each object around it, as `$.input.images`: a program that wraps graphs may mean them as inputs. All graphs of one
+   * object share its list.
+   */
+  readonly beside: readonly (readonly string[])[];
 };
 
 type Json = Readonly<Record<string, unknown>>;
 /** What stands around a value. */
-type Around = { readonly path: string; readonly depth: number; readonly beside: readonly string[] };
+type Around = { readonly path: string; readonly depth: number };
 
 const DEPTH_MAX = 6;
 /** Keys beside the nodes, such as `version` or `_comment`. */
@@ -38,7 +41,7 @@ const isNode = (value: unknown): boolean =>
 
 /** Returns every graph below a value, each with its path; equal graphs once, the first of them. */
 export function graphsIn(value: unknown): readonly FoundGraph[] {
-  const graphs = below(value, { path: '$', depth: 0, beside: [] });
+  const graphs = below(value, { path: '$', depth: 0 });
   return [...Map.groupBy(graphs, ({ nodes }) => JSON.stringify(nodes)).values()].map(([first, ...equal]) => ({
     ...(first as FoundGraph),
     also: equal.map(({ path }) => path),
@@ -46,7 +49,7 @@ export function graphsIn(value: unknown): readonly FoundGraph[] {
 }
 
 function below(value: unknown, around: Around): readonly FoundGraph[] {
-  const { path, depth, beside } = around;
+  const { path, depth } = around;
   if (typeof value === 'string')
     return depth <= DEPTH_MAX ? below(parsed(value), { ...around, depth: depth + 1 }) : [];
   const graph = isObject(value) ? graphOf(value, around) : undefined;
@@ -55,7 +58,7 @@ function below(value: unknown, around: Around): readonly FoundGraph[] {
   const isList = Array.isArray(value);
   const at = (key: string): string => (isList ? `${path}[${key}]` : `${path}.${key}`);
   const found = Object.entries(value).map(
-    ([key, child]) => [key, child, below(child, { path: at(key), depth: depth + 1, beside })] as const,
+    ([key, child]) => [key, child, below(child, { path: at(key), depth: depth + 1 })] as const,
   );
   // What holds another graph is no value.
   const values = isList
@@ -64,7 +67,7 @@ function below(value: unknown, around: Around): readonly FoundGraph[] {
         .filter(([key, child, graphs]) => graphs.length === 0 && isMeant(key, child))
         .map(([key]) => at(key));
   return found.flatMap(([, , graphs]) =>
-    graphs.map((one) => ({ ...one, beside: [...values, ...one.beside] })),
+    graphs.map((inner) => ({ ...inner, beside: [values, ...inner.beside] })),
   );
 }
 
@@ -89,10 +92,10 @@ function parsed(text: string): unknown {
 }
 
 /** An object of nodes, with few other keys. */
-function graphOf(value: Json, { path, beside }: Around): FoundGraph | undefined {
+function graphOf(value: Json, { path }: Around): FoundGraph | undefined {
   const entries = Object.entries(value);
   const nodes = entries.filter(([, child]) => isNode(child));
   const leftOut = entries.filter(([, child]) => !isNode(child)).map(([key]) => key);
   if (nodes.length === 0 || nodes.length <= leftOut.length || leftOut.length > OTHERS_MAX) return undefined;
-  return { path, also: [], nodes: Object.fromEntries(nodes), leftOut, beside };
+  return { path, also: [], nodes: Object.fromEntries(nodes), leftOut, beside: [] };
 }

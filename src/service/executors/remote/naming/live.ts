@@ -29,6 +29,16 @@ export function linkIn(value: unknown): Link | undefined {
 export const isLiteral = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value);
 
+/** The same function, which works once for each object: what depends on all fields of a node is asked for each of them. */
+export function rememberedFor<K extends object, V>(work: (key: K) => V): (key: K) => V {
+  const results = new WeakMap<K, { readonly result: V }>();
+  return (key) => {
+    const known = results.get(key) ?? { result: work(key) };
+    results.set(key, known);
+    return known.result;
+  };
+}
+
 /** Words of classes whose nodes make an output. */
 const SAVES: ReadonlySet<string> = new Set(['save', 'saver', 'export', 'send', 'websocket']);
 const COMBINES = /video_?combine/i;
@@ -49,10 +59,11 @@ export const wordsOf = (name: string): readonly string[] =>
  * Whether a node only shows or hands on what it gets: the text in it is the one of its last run, so that another one there changes
  * nothing.
  */
-export const isDisplay = ({ class_type: name, inputs }: GraphNode): boolean =>
+export const isDisplay = rememberedFor(({ class_type: name, inputs }: GraphNode): boolean =>
   SHOWS_TEXT.test(name)
     ? Object.values(inputs).some((value) => linkIn(value) !== undefined)
-    : linkIn(inputs['passthrough']) !== undefined;
+    : linkIn(inputs['passthrough']) !== undefined,
+);
 
 /** Whether a class saves what it gets: settings beside it are noted in the file, and change nothing. */
 export const savesFiles = (name: string): boolean =>
@@ -69,21 +80,25 @@ export class LiveGraph {
     string,
     { readonly node: string; readonly field: string; readonly slot: number }[]
   >();
-  readonly #above = new Map<string, ReadonlySet<string>>();
+  readonly #sources = new Map<string, ReadonlySet<string>>();
 
   constructor(nodes: GraphNodes, classes: KnownClasses) {
     // Without the members of every object, which a link may name.
     this.nodes = Object.assign(Object.create(null) as object, nodes);
     this.classes = classes;
-    for (const [node, { inputs }] of Object.entries(nodes))
+    for (const [node, { inputs }] of Object.entries(nodes)) {
+      const sources = new Set<string>();
       for (const [field, value] of Object.entries(inputs)) {
         const link = linkIn(value);
         if (link === undefined) continue;
         const users = this.#users.get(link.node) ?? [];
         users.push({ node, field, slot: link.slot });
         this.#users.set(link.node, users);
+        if (this.nodes[link.node] !== undefined) sources.add(link.node);
       }
-    this.live = new Set(this.#outputsThatCount().flatMap((node) => [node, ...this.above(node)]));
+      this.#sources.set(node, sources);
+    }
+    this.live = this.withAbove(this.#outputsThatCount());
   }
 
   classOf(node: string): NodeClass | undefined {
@@ -95,21 +110,31 @@ export class LiveGraph {
     return this.#users.get(node) ?? [];
   }
 
-  /** All nodes that this one depends on. */
-  above(node: string): ReadonlySet<string> {
-    const known = this.#above.get(node);
-    if (known !== undefined) return known;
+  /** The nodes whose outputs this one takes, each once. */
+  sourcesOf(node: string): ReadonlySet<string> {
+    return this.#sources.get(node) ?? new Set();
+  }
+
+  /** These nodes and all that they depend on: each is walked through once, however many depend on it. */
+  withAbove(nodes: Iterable<string>): ReadonlySet<string> {
     const found = new Set<string>();
-    const open = [node];
-    for (let at = open.pop(); at !== undefined; at = open.pop())
-      for (const value of Object.values(this.nodes[at]?.inputs ?? {})) {
-        const next = linkIn(value)?.node;
-        if (next === undefined || found.has(next) || this.nodes[next] === undefined) continue;
-        found.add(next);
-        open.push(next);
-      }
-    this.#above.set(node, found);
+    for (const node of nodes) {
+      if (found.has(node)) continue;
+      found.add(node);
+      const open = [node];
+      for (let at = open.pop(); at !== undefined; at = open.pop())
+        for (const source of this.sourcesOf(at)) {
+          if (found.has(source)) continue;
+          found.add(source);
+          open.push(source);
+        }
+    }
     return found;
+  }
+
+  /** All nodes that one of these depends on. */
+  above(nodes: readonly string[]): ReadonlySet<string> {
+    return this.withAbove(nodes.flatMap((node) => [...this.sourcesOf(node)]));
   }
 
   /** All nodes that depend on this one. */
@@ -152,7 +177,8 @@ export class LiveGraph {
       !this.isPreview(node) && !SHOWS_TEXT.test(this.nodes[node]?.class_type ?? '');
     if (outputs.some(isSaver)) return [];
     const previews = outputs.filter((node) => this.isPreview(node));
-    const made = previews.filter((node) => [...this.above(node)].some((above) => this.above(above).size > 0));
+    const isMade = (node: string): boolean => this.sourcesOf(node).size > 0;
+    const made = previews.filter((node) => [...this.sourcesOf(node)].some(isMade));
     return made.length > 0 || outputs.length > previews.length ? made : previews;
   }
 

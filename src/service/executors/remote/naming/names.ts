@@ -7,7 +7,7 @@ import { filesOf, isFiles } from './files.ts';
 import { isDisplay, isLiteral, LiveGraph, savesFiles, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf, type Title } from './titles.ts';
-import { pathOf, valueAt, type Place } from './values.ts';
+import { pathOf, pathsOf, valueAt, type Place } from './values.ts';
 
 type NamedInput = {
   readonly name: string;
@@ -104,7 +104,7 @@ function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Dr
   let drafts: Draft[] = found.map((input) => ({ found: input, also: [] }));
   const titles = titlesOf(graph);
   /** Paths that titles have named. */
-  const titled: string[] = [];
+  const titled = new Set<string>();
   for (const { name, places, isExplicit } of titles) {
     const owner = drafts.find(
       (draft) => draft.found.why === undefined && hasSamePlaces(draft.found.places, places),
@@ -115,7 +115,7 @@ function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Dr
       drafts = drafts.filter((draft) => draft === owner || draft.found.name !== name);
       owner.also.push(name);
     } else {
-      titled.push(...places.map(pathOf));
+      for (const place of places) titled.add(pathOf(place));
       const isOver = ({ found: input }: Draft): boolean =>
         input.name === name || (isExplicit && input.why === undefined && within(input.places, places));
       drafts = [...drafts.filter((draft) => !isOver(draft)), { found: { name, places }, also: [] }];
@@ -124,7 +124,7 @@ function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Dr
   // Of several pictures that all have titles, none is left to ask about.
   const left = drafts.filter(
     ({ found: { why, name, places } }) =>
-      why === undefined || !isFiles(name) || !places.every((place) => titled.includes(pathOf(place))),
+      why === undefined || !isFiles(name) || !places.every((place) => titled.has(pathOf(place))),
   );
   return [...left, ...withShortNames(left, titles)];
 }
@@ -149,10 +149,10 @@ function withShortNames(drafts: readonly Draft[], titles: readonly Title[]): rea
   });
 }
 
-const within = (places: readonly Place[], others: readonly Place[]): boolean => {
-  const paths = new Set(others.map(pathOf));
-  return places.every((place) => paths.has(pathOf(place)));
-};
+const meet = (places: readonly Place[], others: readonly Place[]): boolean =>
+  places.some((place) => pathsOf(others).has(pathOf(place)));
+const within = (places: readonly Place[], others: readonly Place[]): boolean =>
+  places.every((place) => pathsOf(others).has(pathOf(place)));
 const hasSamePlaces = (places: readonly Place[], others: readonly Place[]): boolean =>
   places.length === others.length && within(places, others);
 
@@ -172,8 +172,7 @@ const isPrompt = (name: string): boolean => promptMeant(name) !== undefined;
 /** A title that says prompt and a graph that says otherwise: both are asked. */
 function disagree(drafts: Draft[], title: string, places: readonly Place[]): void {
   const name = promptMeant(title) as string;
-  const paths = new Set(places.map(pathOf));
-  const has = ({ found }: Draft): boolean => found.places.some((place) => paths.has(pathOf(place)));
+  const has = ({ found }: Draft): boolean => meet(places, found.places);
   const own = drafts.find(({ found }) => found.name === name);
   if (own !== undefined && has(own)) {
     if (own.found.why === undefined && title !== name) own.also.push(title);
@@ -200,9 +199,7 @@ function withoutConflicts(drafts: readonly Draft[]): Pick<Names, 'named' | 'open
   const isShared = ({ name, places }: FoundInput): boolean =>
     certain.some(
       ({ found: other }) =>
-        other.name !== name &&
-        other.places.some((place) => within([place], places)) &&
-        other.places.length === places.length,
+        other.name !== name && other.places.length === places.length && meet(other.places, places),
     );
   const names = new Set(drafts.map(({ found }) => found.name));
   const why = (found: FoundInput): string | undefined =>

@@ -1,6 +1,15 @@
 // The texts that reach a sampler's positive and negative side: the prompt of a workflow and its counterpart.
 
-import { isDisplay, linkIn, savesFiles, wordsOf, type GraphNode, type Link, type LiveGraph } from './live.ts';
+import {
+  isDisplay,
+  linkIn,
+  rememberedFor,
+  savesFiles,
+  wordsOf,
+  type GraphNode,
+  type Link,
+  type LiveGraph,
+} from './live.ts';
 import { branchOf, linksOf, pathOf, placeOf, valueAt, type Place } from './values.ts';
 
 export type Role = 'positive' | 'negative';
@@ -79,8 +88,9 @@ class Walk {
   /** Link by link, because a chain of nodes may be longer than calls can be nested. */
   follow(from: Link): void {
     this.#open.push({ link: from, role: this.#role });
-    for (let next = this.#open.shift(); next !== undefined; next = this.#open.shift())
-      this.#visit(next.link, next.role);
+    // What is added meanwhile comes last. Taking the first one out would move all others.
+    for (const { link, role } of this.#open) this.#visit(link, role);
+    this.#open.length = 0;
   }
 
   #visit({ node, slot }: Link, role: Role): void {
@@ -171,9 +181,14 @@ function isWiredCrosswise(graph: LiveGraph, node: string): boolean {
   ) as Partial<Record<Role, Link>>;
   if (positive === undefined || positive.node !== negative?.node || positive.slot <= negative.slot)
     return false;
-  const sides = new Set(Object.keys(graph.nodes[positive.node]?.inputs ?? {}).map(roleOf));
-  return sides.has('positive') && sides.has('negative');
+  const source = graph.nodes[positive.node];
+  return source !== undefined && hasBothSides(source);
 }
+
+const hasBothSides = rememberedFor(({ inputs }: GraphNode): boolean => {
+  const sides = new Set(Object.keys(inputs).map(roleOf));
+  return sides.has('positive') && sides.has('negative');
+});
 
 /**
  * A prompt that is empty in several nodes, or beside another field that is called so and has a text, as the one of a detector, may

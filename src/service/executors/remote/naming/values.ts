@@ -1,11 +1,24 @@
 // Where the value of a field stands: in the field itself, or, over links, in the node that carries it.
 
-import { isDisplay, isLiteral, linkIn, type GraphNode, type Link, type LiveGraph } from './live.ts';
+import {
+  isDisplay,
+  isLiteral,
+  linkIn,
+  rememberedFor,
+  type GraphNode,
+  type Link,
+  type LiveGraph,
+} from './live.ts';
 
 /** A field with a value of its own, as NODE.FIELD. */
 export type Place = { readonly node: string; readonly field: string };
 
 export const pathOf = ({ node, field }: Place): string => `${node}.${field}`;
+
+/** The paths of places that are compared again and again. */
+export const pathsOf = rememberedFor(
+  (places: readonly Place[]): ReadonlySet<string> => new Set(places.map(pathOf)),
+);
 
 export const valueAt = ({ nodes }: LiveGraph, { node, field }: Place): unknown => nodes[node]?.inputs[field];
 
@@ -39,11 +52,13 @@ function flagOver(nodes: LiveGraph['nodes'], inputs: GraphNode['inputs']): boole
 }
 
 /** Links without those that choose. */
-export const linksOf = ({ inputs }: GraphNode): readonly (readonly [field: string, link: Link])[] =>
-  Object.entries(inputs).flatMap(([field, value]) => {
-    const link = linkIn(value);
-    return link === undefined ? [] : [[field, link] as const];
-  });
+export const linksOf = rememberedFor(
+  ({ inputs }: GraphNode): readonly (readonly [field: string, link: Link])[] =>
+    Object.entries(inputs).flatMap(([field, value]) => {
+      const link = linkIn(value);
+      return link === undefined ? [] : [[field, link] as const];
+    }),
+);
 
 /** The place whose value a field has; undefined if it is calculated, or nothing that can be filled in. */
 export function placeOf(graph: LiveGraph, node: string, field: string): Place | undefined {
