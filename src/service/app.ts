@@ -12,6 +12,7 @@ import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveLists } from './routes/lists.ts';
 import { serveLogs } from './routes/logs.ts';
+import { describeRoutes, serveDocument } from './routes/openapi.ts';
 import { serveDashboard } from './dashboard.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
 import { serveV1 } from './routes/v1.ts';
@@ -78,6 +79,7 @@ export function createApp(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   refuseTheRest(app, service.log);
+  describeRoutes(app, service);
   if (only !== 'v1') serveV2(app, service);
   void app.register((files, _options, done) => {
     serveUploaded(files, service, requests);
@@ -128,6 +130,7 @@ function serveV2(app: FastifyInstance, service: Service): void {
       serveRuns(api, service);
       serveLists(api, service);
       serveLogs(api, service);
+      serveDocument(api);
       done();
     },
     { prefix: API },

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { logLineShown, logShown, webhookShown } from '../../src/run-service/contract/shown.ts';
 import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
 import { openService, present, TOKEN } from './asking.ts';
-import { contradiction, operationsOf } from './operations.ts';
+import { operationsOf } from '../../src/service/operations.ts';
+import { contradiction } from './contradiction.ts';
 import { openReceiver } from './receiver.ts';
 
 const UNKNOWN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';

@@ -5,7 +5,8 @@ import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openService, TOKEN } from './asking.ts';
 import { requestsFor, type Fuzzed } from './fuzzing.ts';
-import { contradiction, operationsOf, type Operation } from './operations.ts';
+import { operationsOf, type Operation } from '../../src/service/operations.ts';
+import { contradiction } from './contradiction.ts';
 
 const SEED = 20_250_102;
 const REQUESTS = 100;

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { Operation } from './operations.ts';
+import type { Operation } from '../../src/service/operations.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 

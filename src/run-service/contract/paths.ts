@@ -19,6 +19,8 @@ export const PATHS = {
   runLogs: '/v2/clickhouse-run-logs/:run_id',
   streamLogs: '/v2/stream-logs',
   upload: '/file/upload',
+  /** Only the run service of this package has it. */
+  openapi: '/openapi.json',
 } as const;
 
 export const CALL_NAMES = ['queue_run', 'get_run', 'list_runs', 'cancel_run', 'get_log', 'other'] as const;

@@ -1,11 +1,12 @@
-// The operations of the service: what each reads, and the exact schemas of its answers.
+// The operations of the service: what each reads, and the exact schemas of its answers. Tests hold every answer against them, and the
+// OpenAPI document is made from them.
 
 import { z } from 'zod';
-import * as paths from '../../src/run-service/contract/paths.ts';
-import { PATHS } from '../../src/run-service/contract/paths.ts';
-import { queueRequestSchemaFor } from '../../src/run-service/contract/queue.ts';
-import * as shown from '../../src/run-service/contract/shown.ts';
-import { behaviourOf, type BehaviourName } from '../../src/service/behaviour.ts';
+import * as paths from '../run-service/contract/paths.ts';
+import { PATHS } from '../run-service/contract/paths.ts';
+import { queueRequestSchemaFor } from '../run-service/contract/queue.ts';
+import * as shown from '../run-service/contract/shown.ts';
+import { behaviourOf, type BehaviourName } from './behaviour.ts';
 
 export type Operation = {
   /** Such as `GET /api/run/:run_id`. */
@@ -16,7 +17,6 @@ export type Operation = {
   /** By status; undefined for an answer that is no JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | undefined>>;
 };
-type Answer = { readonly status: number; readonly headers: object; readonly text: string };
 
 export function operationsOf(name: BehaviourName): readonly Operation[] {
   const order = orderOf(name);
@@ -123,6 +123,13 @@ const others: readonly Operation[] = [
     answers: { 200: z.record(z.string(), z.number().nonnegative()) },
   },
   { route: `GET /api${PATHS.profile}`, answers: { ...common, 200: shown.profileShown } },
+  {
+    route: `GET /api${PATHS.openapi}`,
+    answers: {
+      ...common,
+      200: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
+    },
+  },
 ];
 
 function v1Operations(name: BehaviourName, order: z.ZodType): readonly Operation[] {
@@ -149,18 +156,4 @@ function v1Operations(name: BehaviourName, order: z.ZodType): readonly Operation
     },
     { route: `GET /v1/api${PATHS.profile}`, answers: { 200: shown.profileShown, 401: undefined } },
   ];
-}
-
-/** How the answer differs from what the operation may answer; undefined if it does not. */
-export function contradiction(
-  { route, answers }: Operation,
-  { status, headers, text }: Answer,
-): string | undefined {
-  const place = `${route} ${status}`;
-  if (!(status in answers)) return `${place} is no answer of it: ${text}`;
-  const schema = answers[status];
-  const isJson = String((headers as Record<string, unknown>)['content-type']).startsWith('application/json');
-  if (isJson !== (schema !== undefined)) return `${place} is of another media type: ${text}`;
-  const error = schema?.safeParse(JSON.parse(text)).error;
-  return error && `${place} contradicts its schema: ${z.prettifyError(error)} in ${text}`;
 }
