@@ -78,10 +78,9 @@ function shapeOf(schema: z.ZodType): Record<string, unknown> {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      const { def } = zodSchema._zod;
       // A value that is read leniently first, such as an empty text.
-      if (def.type === 'pipe' && def.in._zod.def.type === 'transform')
-        Object.assign(jsonSchema, shapeOf(def.out as z.ZodType));
+      if (zodSchema instanceof z.ZodPipe && zodSchema.in instanceof z.ZodTransform)
+        Object.assign(jsonSchema, shapeOf(zodSchema.out as z.ZodType));
     },
   });
   return shape;
