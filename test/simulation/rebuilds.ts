@@ -92,7 +92,7 @@ export class Rebuilds {
     this.#tellNewest();
   }
 
-  /** As each command that attaches to a batch; another one may have added a pass where the batch was until it was rebuilt. */
+  /** Attaches as each command does: another one may have added a pass where the batch was until it was rebuilt. */
   #tellNewest(): void {
     const { passes, holder, world } = this.#batch;
     const pass = passes.newest;

@@ -72,7 +72,7 @@ const FORM = {
   properties: { file: { type: 'string', format: 'binary' } },
 };
 
-/** What a request may send, or an answer has, as JSON Schema. */
+/** The JSON Schema of a request or an answer. */
 function shapeOf(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...shape } = z.toJSONSchema(schema, {
     io: 'input',
