@@ -85,7 +85,8 @@ export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[])
 /** R34: before a row has succeeded, no row is bought twice, unless its user has resumed the batch or it climbs. */
 function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRef[]): void {
   const { trial, params, rows } = state;
-  if (trial === undefined || trial.resumes !== undefined || params.ladder !== undefined) return;
+  const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;
+  if (trial === undefined || isResumed || params.ladder !== undefined) return;
   const again = attempts.filter(({ place }) => (rows.get(place)?.tries ?? 0) > 0);
   world.claim(
     again.length === 0,
