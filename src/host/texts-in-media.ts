@@ -57,38 +57,45 @@ function* chunkTexts(png: Buffer): Generator<string> {
     const type = png.toString('latin1', at + 4, at + 8);
     const data = png.subarray(at + 8, at + 8 + length);
     if (TEXT_CHUNKS.has(type)) {
-      const text = chunkText(type, data, left);
-      left -= text.length;
+      const { text, inflated } = chunkText(type, data, left);
+      left -= inflated;
       yield text.toString('utf8');
     }
     at += 12 + length;
   }
 }
 
-const NOTHING = Buffer.alloc(0);
+/** `inflated`: how many bytes of the file's share it has used up. */
+type ChunkText = { readonly text: Buffer; readonly inflated: number };
+const plain = (text: Buffer): ChunkText => ({ text, inflated: 0 });
 
 /** The text of a chunk behind its keyword. */
-function chunkText(type: string, data: Buffer, most: number): Buffer {
+function chunkText(type: string, data: Buffer, most: number): ChunkText {
   const keyword = data.indexOf(0);
   const rest = data.subarray(keyword + 1);
-  if (type === 'zTXt') return inflated(rest.subarray(1), most);
-  if (type !== 'iTXt') return rest;
+  if (type === 'zTXt') return inflatedText(rest.subarray(1), most);
+  if (type !== 'iTXt') return plain(rest);
   // Compression flag and method, then language and translated keyword, each ended by 0.
   const isCompressed = rest[0] === 1;
   const language = rest.indexOf(0, 2);
   const translated = rest.indexOf(0, language + 1);
   const text = rest.subarray(translated + 1);
-  return isCompressed ? inflated(text, most) : text;
+  return isCompressed ? inflatedText(text, most) : plain(text);
 }
 
-function inflated(data: Buffer, most: number): Buffer {
-  if (most <= 0) return NOTHING;
+/** One that fails has done as much work as its bytes may hold, or all that was left. */
+function inflatedText(data: Buffer, most: number): ChunkText {
+  const nothing = Buffer.alloc(0);
+  if (most <= 0) return plain(nothing);
   try {
-    return inflateSync(data, { maxOutputLength: most });
+    const text = inflateSync(data, { maxOutputLength: most });
+    return { text, inflated: text.length };
   } catch {
-    return NOTHING;
+    return { text: nothing, inflated: Math.min(most, data.length * DEFLATED_MOST) };
   }
 }
+/** How many bytes one byte of a compressed text becomes at most. */
+const DEFLATED_MOST = 1_032;
 
 /** Values of MP4 boxes, and what stands behind the word `prompt` in any other format. */
 function* taggedTexts(buffer: Buffer): Generator<string> {
@@ -98,11 +105,12 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
   let end = 0;
   for (const { index, 0: name } of text.matchAll(/prompt|comment|data/gi)) {
     const behind = index + name.length;
+    if (left <= 0) return;
     const gap = text.slice(behind, behind + NAME_GAP).search(/\{\s*["}]/);
     const from = behind + gap;
     if (gap === -1 || from < end) continue;
     const { to, isWhole } = objectFrom(text, from, left);
-    left -= to - from;
+    left -= Math.max(to - from, OPENED_LEAST);
     const object = text.slice(from, to);
     if (!isWhole || !isJson(object)) continue;
     end = to;
@@ -111,6 +119,8 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
 }
 
 const OPENED_MAX = 128 * 2 ** 20;
+/** What the shortest beginning costs: a text that only looks like JSON is parsed to see that. */
+const OPENED_LEAST = 1_024;
 
 /** No JSON has these, so what has begun is none: bytes of the picture. */
 const isControl = (sign: string): boolean => sign < ' ' && !/\s/.test(sign);
