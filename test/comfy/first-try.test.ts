@@ -11,6 +11,8 @@ import { link, node, sampler, usualGraph, type Nodes } from './naming/usual-grap
 import { openStandIn, OwnService } from './own-service.ts';
 
 type Plan = {
+  /** What is printed to be done next. */
+  readonly hints: readonly string[];
   /** What has to be confirmed. */
   readonly asked: readonly string[];
   readonly requests: readonly string[];
@@ -45,6 +47,9 @@ async function openPlace(workflow: Nodes) {
     const { code, stdout, stderr } = await runInProcess(['plan', sheet, '-d', 'portrait', ...flags]);
     if (code !== 0) throw new Error(stderr);
     return {
+      hints: [...stderr.matchAll(/^ +(hint|run) +(.*)$/gm)].map(
+        ([, kind = '', text = '']) => `${kind}: ${text}`,
+      ),
       asked: [...`${stdout}\n${stderr}`.matchAll(/^ +guess \? +(.*)$/gm)].map(([, text = '']) => text),
       requests: stdout.split('\n').filter((line) => line.startsWith('{')),
     };
@@ -183,6 +188,25 @@ describe('a part of a text that is given as a whole', () => {
     const { plan, write, executed } = await openPlace(graph('{{seed}} owls'));
     const made = await plan(write('s.csv', '6.text,seed\nfoxes,7\n'));
     expect(await executed(made, ['6.text', '3.seed'])).toEqual([{ '6.text': 'foxes', '3.seed': 7 }]);
+  });
+});
+
+describe('a sheet of which nothing would be sent without an answer', () => {
+  it('is given no command that would be refused', async () => {
+    const empty = (width: number) => node('EmptyImage', { width, height: 512, batch_size: 1, color: 0 });
+    const { plan, write } = await openPlace({
+      1: empty(512),
+      2: empty(256),
+      8: node('SaveImage', { images: link(1), filename_prefix: 'a' }),
+      9: node('SaveImage', { images: link(2), filename_prefix: 'b' }),
+    });
+    const sheet = write('s.csv', 'sku,width\na1,512\n');
+    const made = await plan(sheet);
+    expect(made.asked).toEqual([expect.stringMatching(/"width" may be 1\.width .*2\.width/)]);
+    expect(made.hints).toEqual(['hint: no column would be sent: choose another answer to a question above']);
+    expect((await plan(sheet, '--map', '1.width=width')).hints).toEqual([
+      expect.stringMatching(/^run: .*--map 1\.width=width/),
+    ]);
   });
 });
 

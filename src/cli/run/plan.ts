@@ -62,6 +62,8 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   else sayPlan(printer, config, planned);
   const args = (context.args ?? []).filter((word) => word !== '--errors');
   const answers = unconfirmed(draft.laidOut.guesses ?? []).map((guess) => guess.flags);
+  if (flags.write === undefined && answers.length > 0 && draft.file.sheet.inputs.length === 0)
+    return printer.next(['hint', 'no column would be sent: choose another answer to a question above']);
   if (flags.write === undefined)
     return printer.next(['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);
