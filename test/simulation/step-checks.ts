@@ -1,5 +1,6 @@
 // Checks that hold after each step of a simulated batch.
 
+import type { RowState } from '../../src/batch/state/row-state.ts';
 import type { AttemptRef } from '../../src/batch/outcome.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
@@ -87,7 +88,13 @@ function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRe
   const { trial, params, rows } = state;
   const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;
   if (trial === undefined || isResumed || params.ladder !== undefined) return;
-  const again = attempts.filter(({ place }) => (rows.get(place)?.tries ?? 0) > 0);
+  // An attempt that was let through before the trial, and that has bought nothing yet, goes on.
+  const goesOn = (row: RowState): boolean =>
+    row.past.at(-1)?.outcome === 'absent' || ('turnedAway' in row && row.turnedAway !== undefined);
+  const again = attempts.filter(({ place }) => {
+    const row = rows.get(place);
+    return row !== undefined && row.tries > 0 && !goesOn(row);
+  });
   world.claim(
     again.length === 0,
     () => `row ${again[0]?.place} is bought again before any row has succeeded`,
