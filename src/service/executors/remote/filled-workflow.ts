@@ -91,10 +91,17 @@ export function filledGraph(
     if (own !== undefined)
       own.inputs['filename_prefix'] = `runsheet/${run.day}/${run.id}/${node.replaceAll(/[^\w-]/g, '_')}`;
   }
+  for (const [node, title] of Object.entries(workflow.nodeTitles ?? {})) {
+    const own = filled[node];
+    if (own !== undefined) own._meta = { title };
+  }
   return filled;
 }
 
-type Writable = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+type Writable = Record<
+  string,
+  { class_type: string; inputs: Record<string, unknown>; _meta?: { title: string } }
+>;
 
 function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyMap<string, PutFile>) {
   // Not structuredClone, which loses the digits of long integers.

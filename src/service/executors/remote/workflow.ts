@@ -23,6 +23,8 @@ export type Workflow = {
   readonly inputs: readonly InputType[];
   /** What their owner calls the nodes that make outputs; absent for one that was kept before there were any. */
   readonly titles?: Readonly<Record<string, string>>;
+  /** The titles of all nodes, which the graph in a saved picture keeps; absent for a workflow that was kept before there were any. */
+  readonly nodeTitles?: Readonly<Record<string, string>>;
   /** Nodes whose files would have the names of other runs, were it not for a prefix of our own. */
   readonly savers: readonly string[];
   /** Whether it calls a paid service elsewhere, so that it must not be sent again on suspicion. */
@@ -65,6 +67,11 @@ export function workflowOf(
     graph: executed,
     inputs,
     titles: titlesOfOutputs(new LiveGraph(nodes, classes)),
+    nodeTitles: Object.fromEntries(
+      Object.entries(nodes).flatMap(([node, { _meta: meta }]) =>
+        meta?.title === undefined ? [] : [[node, meta.title]],
+      ),
+    ),
     savers: Object.keys(executed).filter((node) => executed[node]?.inputs['filename_prefix'] !== undefined),
     isPaid: classesOf(nodes).some((one) => classes?.get(one)?.isPaid === true),
     runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
