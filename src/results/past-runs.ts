@@ -98,16 +98,16 @@ const inSendingOrder = (records: readonly PartRecord[]): readonly PartRecord[] =
 
 const sentAt = ({ attempts }: PartRecord): string => attempts[0]?.created_at ?? '';
 
-/** undefined if the row shows nothing about others: it was cancelled or never sent, or its times are unknown. */
+/** undefined if the row shows nothing about others: it has not succeeded, or its times are unknown. A run that fails may take no time. */
 function sampleOf({
   outcome,
   attempts,
 }: PartRecord): Pick<Sample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {
-  if (outcome !== 'succeeded' && outcome !== 'failed' && outcome !== 'timed-out') return undefined;
+  if (outcome !== 'succeeded') return undefined;
   const used = attempts.filter((attempt) => attempt.gpu_used !== undefined);
   const last = used.at(-1);
   if (last?.gpu_used === undefined) return undefined;
-  if (last.outcome === 'succeeded' && last.run_seconds === undefined) return undefined;
+  if (last.run_seconds === undefined) return undefined;
   return {
     gpu: last.gpu_used,
     // A row of a ladder had runs on other GPUs as well.

@@ -85,7 +85,7 @@ describe('the samples from earlier batches', () => {
     expect(samples.map(({ batch }) => batch)).toEqual([...Array(3).fill('new'), ...Array(4).fill('old')]);
   });
 
-  it('have the paid seconds of every run of a row, and none of rows that show nothing about others', async () => {
+  it('have the paid seconds of every run of a row, and none of rows that have not succeeded', async () => {
     const failed = attemptOf({ outcome: 'failed', run_seconds: 1, gpu_used: 'A10G' });
     await make('b', [
       [
@@ -99,7 +99,19 @@ describe('the samples from earlier batches', () => {
     ]);
     const { samples } = await readPastRuns(out, WANTED);
     const run = { coldStart: 0.5, run: 1 };
-    expect(samples.map(({ runs }) => runs)).toEqual([[run, { coldStart: 0, run: 4 }], [run]]);
+    expect(samples.map(({ runs }) => runs)).toEqual([[run, { coldStart: 0, run: 4 }]]);
+  });
+
+  it('are none of rows that failed or ran out of time, however many there are', async () => {
+    const short = attemptOf({ outcome: 'failed', run_seconds: 0.2 });
+    const failed = Array.from({ length: 20 }, (_, at) =>
+      recordOf(at + 1, { outcome: at < 10 ? 'failed' : 'timed-out', attempts: [short] }),
+    );
+    await make('failed', [failed], { createdAt: '2026-11-02T10:00:00Z' });
+    await make('good', [[recordOf(1)]]);
+    const { samples, batches } = await readPastRuns(out, WANTED);
+    expect(batches).toEqual(['good']);
+    expect(samples.map(({ runs }) => runs)).toEqual([[{ coldStart: 0.5, run: 4 }]]);
   });
 
   it('know the rows that were sent first, although others ended earlier', async () => {

@@ -93,7 +93,7 @@ export function filledGraph(
   }
   for (const [node, title] of Object.entries(workflow.nodeTitles ?? {})) {
     const own = filled[node];
-    if (own !== undefined) own._meta = { title };
+    if (own !== undefined) filled[node] = { ...own, _meta: { title } };
   }
   return filled;
 }
