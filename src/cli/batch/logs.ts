@@ -16,7 +16,7 @@ import { shaped, timeOf } from '../json/shape.ts';
 export default async function logs(
   this: Context,
   flags: FlagsOf<typeof logsFlags>,
-  first: string,
+  first: string | undefined,
   second: string | undefined,
 ): Promise<void> {
   const printer = printerFor(this, flags);

@@ -76,7 +76,7 @@ async function* followed(
 export async function show(
   this: Context,
   flags: ShownFlags,
-  first: string,
+  first: string | undefined,
   second: string | undefined,
 ): Promise<void> {
   const printer = printerFor(this, flags);
@@ -109,10 +109,17 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
 }
 
-const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, fields: readonly string[]) => string>> = {
-  table: ({ cellOf }, fields) =>
-    `${fields.map((field) => shortened(terminalLine(cellOf(field, 'table')), 60)).join('\t')}\n`,
-  csv: ({ cellOf }, fields) => stringify([fields.map((field) => cellOf(field, 'csv'))]),
+/** On a terminal. What reads a pipe gets whole cells. */
+const CELL_MOST = 60;
+
+type Cells = { readonly fields: readonly string[]; readonly isTerminal: boolean };
+
+const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, cells: Cells) => string>> = {
+  table: ({ cellOf }, { fields, isTerminal }) => {
+    const cells = fields.map((field) => terminalLine(cellOf(field, 'table')));
+    return `${cells.map((cell) => (isTerminal ? shortened(cell, CELL_MOST) : cell)).join('\t')}\n`;
+  },
+  csv: ({ cellOf }, { fields }) => stringify([fields.map((field) => cellOf(field, 'csv'))]),
   jsonl: ({ record }) => `${rowLine(record)}\n`,
   json: ({ record }) => rowLine(record),
 };
@@ -132,7 +139,7 @@ async function print(
 ): Promise<void> {
   let [before, isEmpty] = [HEADS[output](fields), true];
   for await (const line of lines) {
-    await put(stdout, before + ROWS[output](line, fields));
+    await put(stdout, before + ROWS[output](line, { fields, isTerminal: stdout.isTTY }));
     [before, isEmpty] = [output === 'json' ? ',\n' : '', false];
   }
   if (output === 'json') await put(stdout, isEmpty ? '[]\n' : '\n]\n');
@@ -167,15 +174,16 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
 
 const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);
 
-/** Throws E502, and E602 if a single word may also be the name of a batch. */
+/** Throws E502, and E602 if no row is named, or if a single word may also be the name of a batch. */
 export async function namedRow(
   config: Config,
   command: string,
-  first: string,
+  first: string | undefined,
   second: string | undefined,
 ): Promise<{ readonly found: FoundBatch; readonly name: RowName }> {
   if (second !== undefined) return { found: await findBatch(config, first), name: nameFrom(second) };
   const found = await findBatch(config, undefined);
+  if (first === undefined) return { found, name: onlyRow(found, command) };
   const meant = await batchLike(config.out, first);
   if (meant === undefined) return { found, name: nameFrom(first) };
   throw problem('E602', {
@@ -184,6 +192,16 @@ export async function namedRow(
       `a row of that batch, such as its first: runsheet ${command} ${meant.batch} 1`,
       `the row of the newest batch: runsheet ${command} ${found.batch} ${shellWord(first)}`,
     ].join('\n'),
+  });
+}
+
+/** Throws E602 if the batch has several rows. */
+function onlyRow({ batch, file }: FoundBatch, command: string): RowName {
+  const { rows: count } = file.sheet;
+  if (count === 1) return { row: 1 };
+  throw problem('E602', {
+    what: `no row is named, and the newest batch ${batch} has ${count}`,
+    hint: `name its number or key, such as its first: runsheet ${command} ${batch} 1`,
   });
 }
 

@@ -108,9 +108,9 @@ export const twoBatches = positional(
   argument('A', 'batch id or the beginning of one: the one before', 'batches'),
   argument('B', 'the one that is compared with it', 'batches'),
 );
-/** A row of a batch; a single word is a row of the newest batch. */
+/** A row of a batch; a single word is a row of the newest batch, and none is its only row. */
 export const batchAndRow = positional(
-  argument('batch', newest, 'batches'),
+  maybe(argument('batch', newest, 'batches')),
   maybe(argument('row|key', 'row number, from 1, or key')),
 );
 

@@ -35,6 +35,14 @@ function change({ out }: Console, file: string, from: RegExp, to: string): void 
 
 const NAMES: readonly Case[] = [
   { code: 'E502', name: 'a batch is misspelt', arrange: done, args: ['rows', 'doen'], leads: [0] },
+  {
+    code: 'E602',
+    name: 'no row of several is named',
+    arrange: done,
+    args: ['show'],
+    says: /the newest batch done has 2/,
+    leads: [0],
+  },
   { code: 'E502', name: 'there is no batch', args: ['rows', 'any'], leads: [0] },
   {
     code: 'E502',
