@@ -159,7 +159,7 @@ function rawMessage(thrown: unknown): string {
 
 const UNTRUSTED =
   /(?<!trust: )(self-signed certificate(?: in certificate chain)?|unable to (?:verify the first|get (?:local )?issuer) certificate)(?:; if the root CA is installed locally, try running Node\.js with --use-system-ca)?/g;
-const OPENSSL = /(?:[0-9A-F]+:)?error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):[^\n]*\n?/g;
+const OPENSSL = /(?:\b[0-9A-F]+:)?error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):[^\n]*\n?/g;
 
 /** Node advises a flag that our command does not have, and OpenSSL names lines of its sources. */
 const plainTls = (message: string): string =>

@@ -70,11 +70,11 @@ export function isSameSecret(given: string, secret: string): boolean {
 const asPattern = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
 /** A bearer token, registered or not. A word without a digit is prose, not a token. */
-const BEARER = /\b(Bearer(?:\s|%20|\+)+)(?=[\w.~+/-]*\d)[\w.~+/-]{8,}=*/gi;
+const BEARER = /\b(Bearer(?=((?:\s|%20|\+)+))\2)(?=[\w.~+/-]{0,400}\d)[\w.~+/-]{8,}=*/gi;
 
 /** The MAC in a webhook address; its slashes may be escaped or encoded. */
 const MAC =
-  /((?:\/|\\\/|%2F)hook(?:\/|\\\/|%2F)[12](?:(?:\/|\\\/|%2F)[^/\s"]+?){3,4}(?:\/|\\\/|%2F))[0-9a-f]{32}/gi;
+  /((?:\/|%2F)hook(?:\\{0,4}\/|%2F)[12](?:(?:\\{0,4}\/|%2F)(?:(?!%2F)[^/\\\s"])+){3,4}(?:\\{0,4}\/|%2F))[0-9a-f]{32}/gi;
 
 /** All encodings of a secret: text, JSON, URL, hexadecimal, and part of longer base64. */
 function formsOf(secret: string): readonly string[] {

@@ -47,7 +47,7 @@ const viewOf = ({ filename, subfolder, type }: FileRef): string =>
 
 /** `sub/a.png` is in the folder of inputs, `a.png [output]` in that of outputs. */
 function refOf(name: string): FileRef {
-  const [, path = name, type = 'input'] = /^(.*?)(?:\s*\[(input|output|temp)\])?$/s.exec(name) ?? [];
+  const [, path = name, type = 'input'] = /^(.*?)(?:(?<!\s)\s*\[(input|output|temp)\])?$/s.exec(name) ?? [];
   const at = path.lastIndexOf('/');
   return { filename: path.slice(at + 1), subfolder: path.slice(0, Math.max(0, at)), type };
 }

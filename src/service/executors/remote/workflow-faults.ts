@@ -112,7 +112,7 @@ const rangeText = (min: string | undefined, max: string | undefined): string =>
 /** What Python makes a number of. */
 const PYTHON_INT = /^\s*[+-]?\d+(?:_\d+)*\s*$/;
 const PYTHON_FLOAT =
-  /^\s*[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
+  /^\s*[+-]?(?:(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
 const NUMBERS: Readonly<Record<string, RegExp>> = { INT: PYTHON_INT, FLOAT: PYTHON_FLOAT };
 
 /** ComfyUI converts what it can: a text of digits is a number. Anything else fails in each run. */
