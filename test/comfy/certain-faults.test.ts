@@ -72,9 +72,9 @@ describe('is refused at the start, as ComfyUI refuses each run', () => {
       'node 10 (SaveImage): images is required (IMAGE), and is missing',
     ],
     [
-      'a placeholder as a number',
-      changed({ '3': { seed: '%seed%' } }),
-      'node 3 (Draw): seed is "%seed%", which is no integer',
+      'a placeholder beside other letters as a number',
+      changed({ '3': { seed: '%seed%0' } }),
+      'node 3 (Draw): seed is "%seed%0", which is no integer',
     ],
     [
       'a text with decimals as an integer',

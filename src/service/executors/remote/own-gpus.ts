@@ -282,12 +282,13 @@ const shownInput = ({
   options,
   fields,
   isAbsent,
+  isUnset,
   ...more
 }: InputType) => ({
   name,
   type,
   // Of a name with several readings, each field is required by itself.
-  required: isAbsent === true && more.ask === undefined,
+  required: (isAbsent === true || isUnset === true) && more.ask === undefined,
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),

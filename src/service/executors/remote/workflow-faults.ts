@@ -2,6 +2,7 @@
 
 import { compareNumbers, isRawNumber } from '../../../host/exact-json.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
+import { isPart } from './naming/prompts.ts';
 import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/live.ts';
 
 /** undefined where a server does not tell its classes. */
@@ -115,11 +116,31 @@ const PYTHON_FLOAT =
   /^\s*[+-]?(?:(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
 const NUMBERS: Readonly<Record<string, RegExp>> = { INT: PYTHON_INT, FLOAT: PYTHON_FLOAT };
 
+/** What helps against faults, as their texts say them. */
+export function helpFor(faults: readonly string[]): string {
+  const isMissing = (fault: string): boolean => fault.startsWith('there is no node ');
+  const isChoice = (fault: string): boolean => / and there is /.test(fault);
+  const isOfGraph = (fault: string): boolean => !isMissing(fault) && !isChoice(fault);
+  return [
+    faults.some(isMissing) && 'install the missing nodes at the server',
+    faults.some(isChoice) &&
+      'put the missing files on the server, or choose others in ComfyUI and export it again',
+    faults.some(isOfGraph) && 'correct these links and values in ComfyUI, and export it again',
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** A number that its owner has marked as an input, such as `%seed%`: a sheet has to give it. */
+export const isUnsetNumber = (value: unknown, input: Pick<ClassInput, 'type'> | undefined): boolean =>
+  NUMBERS[input?.type ?? ''] !== undefined && isPart(value);
+
 /** ComfyUI converts what it can: a text of digits is a number. Anything else fails in each run. */
 function typeFault(value: unknown, input: ClassInput | undefined): string | undefined {
   const number = NUMBERS[input?.type ?? ''];
   if (number === undefined || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value))
     return undefined;
-  if (linkIn(value) !== undefined || (typeof value === 'string' && number.test(value))) return undefined;
+  if (linkIn(value) !== undefined || isUnsetNumber(value, input)) return undefined;
+  if (typeof value === 'string' && number.test(value)) return undefined;
   return `is ${JSON.stringify(value)}, which is no ${input?.type === 'INT' ? 'integer' : 'number'}`;
 }

@@ -8,7 +8,8 @@ import { isLiteral, LiveGraph, type GraphNodes } from './naming/live.ts';
 import { isFillable, namesOf, type Names } from './naming/names.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { pathOf, type Place } from './naming/values.ts';
-import type { Classes } from './workflow-faults.ts';
+import { isPart, partName } from './naming/prompts.ts';
+import { isUnsetNumber, type Classes } from './workflow-faults.ts';
 
 /** `part`: what of the field's text the value replaces, such as `{{subject}}`. */
 export type Field = Place & { readonly isFile: boolean; readonly part?: string | undefined };
@@ -32,6 +33,8 @@ export type InputType = {
   readonly word?: string | undefined;
   /** The file that the workflow names is on none of its servers, so that a sheet has to give one. */
   readonly isAbsent?: true | undefined;
+  /** The field has a placeholder in the place of a number, so that a sheet has to give one. */
+  readonly isUnset?: true | undefined;
   /** The field reaches no output. */
   readonly isIdle?: true | undefined;
   /** The node of the first field, as its owner sees it. */
@@ -72,12 +75,13 @@ export function inputsOf(
   );
   const taken = new Set(given.flatMap(({ fields }) => fields.map(pathOf)));
   const names = without(namesOf(nodes, classes), taken, new Set(Object.keys(own)));
-  const named = joined(
+  const graphs = joined(
     names.named.map(({ name, places, also, part }) => ({
       ...type(name, places, part),
       ...(also.length > 0 && { also }),
     })),
   );
+  const named = withUnset(graphs, graph, type);
   // A part that the owner has marked tells which place is meant.
   const known = new Set(named.map(({ name }) => name));
   const open = names.open.filter(({ name }) => !known.has(name));
@@ -99,6 +103,40 @@ export function inputsOf(
       })),
   );
   return withOldNames([...given, ...named, ...asked, ...others], nodes, own);
+}
+
+/** A placeholder in the place of a number names it, beside the name that the graph gives it. */
+function withUnset(
+  named: readonly InputType[],
+  graph: LiveGraph,
+  type: ReturnType<typeof typer>,
+): readonly InputType[] {
+  const unset = [...graph.live].flatMap((node) =>
+    Object.entries(graph.nodes[node]?.inputs ?? {}).flatMap(([field, value]) =>
+      isPart(value) && isUnsetNumber(value, graph.classOf(node)?.inputs[field])
+        ? [{ name: partName(value.trim()), place: { node, field } }]
+        : [],
+    ),
+  );
+  let inputs = named;
+  for (const [name, all] of Map.groupBy(unset, (one) => one.name)) {
+    const paths = new Set(all.map(({ place }) => pathOf(place)));
+    const owner = inputs.find((input) => input.fields.some((field) => paths.has(pathOf(field))));
+    if (inputs.some((input) => input.name === name)) continue;
+    inputs =
+      owner === undefined
+        ? [
+            ...inputs,
+            type(
+              name,
+              all.map(({ place }) => place),
+            ),
+          ]
+        : inputs.map((input) =>
+            input === owner ? { ...input, also: [...(input.also ?? []), name] } : input,
+          );
+  }
+  return inputs;
 }
 
 /** A part of a text that is called as another input gets its value too. */
@@ -187,10 +225,16 @@ const typer =
     const known = graph.classOf(first.node)?.inputs[first.field];
     const value = inputs[first.field];
     const kind = part === undefined ? fileKindAt(graph, first) : undefined;
+    const isUnset =
+      part === undefined &&
+      places.some(({ node, field }) =>
+        isUnsetNumber(graph.nodes[node]?.inputs[field], graph.classOf(node)?.inputs[field]),
+      );
     return {
       name,
       type: kind === undefined ? typeNameOf(known, value, part) : FILE_TYPES[kind],
-      default: part ?? value,
+      default: isUnset ? undefined : (part ?? value),
+      ...(isUnset && { isUnset: true as const }),
       min: part === undefined ? lowestOf(known?.min) : undefined,
       max: part === undefined ? known?.max : undefined,
       options: kind === undefined && part === undefined ? known?.options : undefined,

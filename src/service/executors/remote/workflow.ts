@@ -12,7 +12,7 @@ import { LiveGraph } from './naming/live.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { ownTitleOf } from './naming/titles.ts';
 import { pathOf } from './naming/values.ts';
-import { faultIn, faultsOf, type Classes } from './workflow-faults.ts';
+import { faultIn, faultsOf, helpFor, type Classes } from './workflow-faults.ts';
 import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
 import { refuse, type Nodes } from './workflow-text.ts';
 
@@ -50,12 +50,7 @@ export function workflowOf(
   named: Readonly<Record<string, readonly string[]>> = {},
 ): Workflow {
   const faults = faultsOf(nodes, classes);
-  if (faults.length > 0)
-    throw refuse(
-      name,
-      `cannot run: ${faults.join('; ')}`,
-      'change it in ComfyUI and export it again, or install what is missing',
-    );
+  if (faults.length > 0) throw refuse(name, `cannot run: ${faults.join('; ')}`, helpFor(faults));
   const inputs = inputsOf(name, nodes, classes, named);
   const graph: Graph = Object.fromEntries(
     Object.entries(nodes).map(([node, { class_type, inputs: own }]) => [node, { class_type, inputs: own }]),

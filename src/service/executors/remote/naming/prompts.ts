@@ -37,6 +37,10 @@ const HAS_FRAMES = /^\s*"?\d+"?\s*:\s*["(]/;
 export const PART =
   /\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}|%(\p{L}[\p{L}\p{N}_]+)%|__([A-Z][A-Z\d]*(?:_[A-Z\d]+)*)__/gu;
 
+/** Whether a value is one part and nothing else: its owner means to fill the whole field in. */
+export const isPart = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim().match(PART)?.[0] === value.trim();
+
 /** The name of a part, however it is marked: `{{ Subject }}` and `%subject%` are one input. */
 export const partName = (part: string): string =>
   part.replaceAll(/^(?:\{\{\s*|%|__)|(?:\s*\}\}|%|__)$/g, '').toLowerCase();
