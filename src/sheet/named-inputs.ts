@@ -63,8 +63,22 @@ export function withInputNames<Options extends Named>(
 
 type Naming = Named & Pick<SheetOptions, 'grid' | 'drop'>;
 
+/** How a part of a text begins and ends. */
+const MARKS = [
+  ['{{', '}}'],
+  ['%', '%'],
+  ['__', '__'],
+] as const;
+
 /** The field with the text that a marked part stands in, `6.text` of `6.text{{subject}}`; any other field itself. */
-export const textAround = (path: string): string => path.replace(/(?:\{\{.*\}\}|%[^%]*%|__[^_].*__)$/s, '');
+export function textAround(path: string): string {
+  for (const [begin, end] of MARKS) {
+    const at = path.indexOf(begin);
+    if (at > 0 && path.endsWith(end) && at + begin.length < path.length - end.length)
+      return path.slice(0, at);
+  }
+  return path;
+}
 
 /**
  * The inputs as these options and columns see them: a field that is named alone leaves the input that fills it together with others,
