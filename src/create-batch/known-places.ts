@@ -114,7 +114,11 @@ const isRehearsal = ({ rehearsal, base }: BatchFile['service']): boolean => rehe
 export const isOwnBatch = (
   { places, isOutNamed }: Pick<Config, 'places' | 'isOutNamed'>,
   file: Placed['file'],
-): boolean => isOutNamed || isRehearsal(file.service) || noteOfPlace(places, file) !== undefined;
+): boolean =>
+  isOutNamed ||
+  isRehearsal(file.service) ||
+  // The note of a rehearsal speaks for no service of another machine.
+  (!file.service.rehearsal && noteOfPlace(places, file) !== undefined);
 
 /** The places of the same deployment outside of `out`, without the marks that are known. */
 export async function placesElsewhere(
