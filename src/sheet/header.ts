@@ -12,7 +12,7 @@ export function columnsFrom(
   names: readonly string[],
   isWorkbook = false,
 ): readonly Column[] {
-  const taken = new Set(names.map((name) => name.trim()));
+  const freeName = freeNames(new Set(names.map((name) => name.trim())));
   const seen = new Set<string>();
   const columns = names.map((given, at): Column => {
     const name = given.trim();
@@ -21,12 +21,12 @@ export function columnsFrom(
       column: at + 1,
       ...(isWorkbook && line > 0 ? { cell: cellAddress(at, line) } : {}),
     };
-    if (name === '') return { ...place, name: freeName(`column ${letterOf(at)}`, taken), isNameless: true };
+    if (name === '') return { ...place, name: freeName(`column ${letterOf(at)}`), isNameless: true };
     if (!seen.has(name)) {
       seen.add(name);
       return { ...place, name };
     }
-    return { ...place, name: freeName(name, taken), repeats: name };
+    return { ...place, name: freeName(name), repeats: name };
   });
   refuseNames(file, columns);
   return columns;
@@ -37,11 +37,16 @@ export const namesWithout = ({ columns = [] }: SheetOptions, width: number): rea
 
 export const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
 
-function freeName(name: string, taken: Set<string>): string {
-  let free = name;
-  for (let number = 2; taken.has(free); number += 1) free = `${name}.${number}`;
-  taken.add(free);
-  return free;
+/** Names with the lowest number that makes them free; each is taken then. */
+function freeNames(taken: Set<string>): (name: string) => string {
+  const next = new Map<string, number>();
+  return (name) => {
+    let [free, number] = [name, next.get(name) ?? 2];
+    for (; taken.has(free); number += 1) free = `${name}.${number}`;
+    taken.add(free);
+    next.set(name, number);
+    return free;
+  };
 }
 
 function refuseNames(file: string, columns: readonly Column[]): void {
