@@ -61,7 +61,7 @@ const titled = (size: number): GraphNodes =>
         _meta: { title: `title_${at}` },
       },
     ]),
-  ) as GraphNodes;
+  );
 
 /** Pictures that are handed on through one long chain to one node. */
 const pictures = (size: number): GraphNodes =>
