@@ -10,7 +10,6 @@ import { LETTERS, printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
 import type { Context, Output } from './context.ts';
-import { withBatchNames } from './flags/batch-path.ts';
 import { parserFault } from './flags/parser-faults.ts';
 import type { Terminal } from './trust/ask-trust.ts';
 
@@ -47,6 +46,12 @@ async function report(error: NodeJS.ErrnoException): Promise<void> {
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((done) => stream.write('', () => done()));
 
+/** The words with the names of batches that they name by a path. Only a path loads what knows batches. */
+const withBatchNames = async (words: readonly string[]): Promise<readonly string[]> =>
+  words.some((word) => word.includes('/'))
+    ? (await import('./flags/batch-path.ts')).withBatchNames(words)
+    : words;
+
 /** Resolves with the exit code. */
 export async function execute(
   args: readonly string[],
@@ -56,7 +61,7 @@ export async function execute(
     return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
   // Messages repeat the command, and they end up in the logs of others.
   for (const word of args) for (const secret of secretsIn(word)) keepSecret(secret);
-  const words = withBatchNames(plainWords(args));
+  const words = await withBatchNames(plainWords(args));
   // An error corrects the words of a batch that it can name.
   const given = words.includes('--out') ? words : args;
   const context = { process: process as StricliProcess & NodeJS.Process, args: given, program };
