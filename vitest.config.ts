@@ -100,9 +100,9 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     },
   });
   return [
-    // One more than cores, because some of them wait for time-outs.
+    // Some of them wait for time-outs.
     project('apart', OWN_PROCESS, [], 3, 0, true),
-    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 3, 0),
+    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 5, 0),
     // They wait for processes and for runs most of the time.
     project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
