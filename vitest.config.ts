@@ -101,7 +101,7 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
   });
   return [
     // Some of them wait for time-outs.
-    project('apart', OWN_PROCESS, [], 3, 0, true),
+    project('apart', OWN_PROCESS, [], 5, 0, true),
     project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 5, 0),
     // They wait for processes and for runs most of the time.
     project('patient', WHOLE, ALONE, 5, 1),
