@@ -95,8 +95,12 @@ describe('a sheet whose runs fail', () => {
     expect((await run('resume', batch, '--fail-after', 'none')).code).toBe(0);
     const alike = await run('follow', batch);
     expect([alike.code, alike.stderr]).toEqual([8, expect.stringContaining('attempts ended alike')]);
-    // Far enough that runs end before it, near enough that the sheet takes more.
-    expect((await run('resume', batch, '--deadline', '8s')).code).toBe(0);
+    // A resume that corrects nothing is paused again.
+    expect((await run('resume', batch)).code).toBe(0);
+    const again = await run('follow', batch);
+    expect([again.code, again.stderr]).toEqual([8, expect.stringContaining('attempts ended alike')]);
+    // Far enough that runs end before it, near enough that fewer than 40 do.
+    expect((await run('resume', batch, '--deadline', '4s')).code).toBe(0);
     const followed = await run('follow', batch);
     expect([followed.code, followed.stderr]).toEqual([
       8,

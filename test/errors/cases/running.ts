@@ -42,8 +42,8 @@ const PAUSES: readonly Case[] = [
     code: 'E501',
     name: 'all rows fail for one reason',
     arrange: (ground) => ground.sheet('alike.csv', 'prompt,runsheet_faults\nk1,fail\nk2,fail\nk3,fail\n'),
-    args: runOf('alike', '--retries', '5'),
-    // Failed rows are tried again after the resume, so there is something to stop.
+    // Failed rows are tried again after the resume, long enough that there is something to stop.
+    args: ['run', 'alike.csv', '-d', 'brief', '--name', 'alike', '--retries', '5'],
     leads: [0, 0],
   },
   {
@@ -65,7 +65,10 @@ export const RUNNING: readonly Case[] = [
     code: 'E501',
     name: 'a batch is paused',
     arrange: async (ground) => {
-      await ground.running('held', 'brief', '-c', '1');
+      // Long enough that a busy machine pauses it before its end.
+      const rows = Array.from({ length: 6 }, (_, at) => `held ${at}`).join('\n');
+      const sheet = ground.sheet('held.csv', `prompt\n${rows}\n`);
+      await ground.must('submit', sheet, '-d', 'brief', '--name', 'held', '-c', '1');
       await ground.must('pause', 'held');
     },
     args: ['follow', 'held'],
