@@ -2,7 +2,7 @@
 // tested by.
 
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { version } from '../../host/package-version.ts';
 import { PATHS } from '../../run-service/contract/paths.ts';
@@ -10,23 +10,23 @@ import { operationsOf, type Operation } from '../operations.ts';
 import type { Service } from '../service.ts';
 import { route } from './refusals.ts';
 
-const TAG = 'runs';
-
-/** Describes each operation that is registered after it. Routes read and refuse requests themselves, so nothing is validated twice. */
+/** Knows the routes that are registered after it. They read and refuse requests themselves: only the document has their schemas. */
 export function describeRoutes(app: FastifyInstance, { behaviour }: Service): void {
-  const operations = new Map(operationsOf(behaviour.name).map((one) => [one.route, one]));
+  let operations: ReadonlyMap<string, Operation> | undefined;
   void app.register(swagger, {
-    hideUntagged: true,
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Workflow Run Service of runsheet', version },
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
       security: [{ key: [] }],
     },
-  });
-  app.addHook('onRoute', (options) => {
-    const operation = operations.get(`${[options.method].flat()[0]} ${options.url}`);
-    if (operation !== undefined && options.config?.refuses !== true) describe(options, operation);
+    // Called when the document is asked for.
+    transform: ({ url, route: { method, config } }) => {
+      operations ??= new Map(operationsOf(behaviour.name).map((operation) => [operation.route, operation]));
+      const operation = operations.get(`${[method].flat()[0]} ${url}`);
+      const isShown = operation !== undefined && config?.refuses !== true;
+      return { url, schema: isShown ? schemaOf(operation) : { hide: true } };
+    },
   });
 }
 
@@ -34,15 +34,8 @@ export function serveDocument(app: FastifyInstance): void {
   route(app, ['GET'], PATHS.openapi, (_request, reply) => reply.send(app.swagger()));
 }
 
-function describe(options: RouteOptions, operation: Operation): void {
-  options.schema = schemaOf(operation);
-  options.validatorCompiler = () => () => true;
-  options.serializerCompiler = () => (answer) => JSON.stringify(answer);
-}
-
 function schemaOf({ params, query, body, answers }: Operation): FastifySchema {
   return {
-    tags: [TAG],
     ...(params && { params: shapeOf(params) }),
     ...(query && { querystring: shapeOf(query) }),
     ...(body &&

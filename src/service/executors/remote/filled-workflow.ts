@@ -43,7 +43,7 @@ export function misfitOf(workflow: Workflow, choices: Choices, nodes: InstalledN
   if (!known.has(choices))
     known.set(
       choices,
-      faultsOf(withInputs(workflow, choices, NO_FILES), nodes, chosenIn(workflow, choices))[0],
+      faultsOf(withInputs(workflow, choices, NO_FILES), nodes, chosenIn(workflow, choices))[0]?.text,
     );
   return known.get(choices);
 }

@@ -28,7 +28,8 @@ export async function serverReport(
     const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.poll([])]);
     const faults: string[] = [];
     for (const { name, graph } of graphs)
-      for (const fault of faultsOf(graph, await classesAt(backend, graph))) faults.push(`${name}: ${fault}`);
+      for (const { text } of faultsOf(graph, await classesAt(backend, graph)))
+        faults.push(`${name}: ${text}`);
     return { url, version, gpu, waiting: seen.size, faults };
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;

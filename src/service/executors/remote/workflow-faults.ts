@@ -8,6 +8,11 @@ import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/liv
 /** undefined where a server does not tell its classes. */
 export type Classes = ReadonlyMap<string, NodeClass> | undefined;
 
+/** What helps against a fault: `graph` is to be corrected, `nodes` and `choices` may also be missing at the server. */
+type Help = 'nodes' | 'choices' | 'graph';
+export type Fault = { readonly text: string; readonly help: Help };
+const ofGraph = (text: string): Fault => ({ text, help: 'graph' });
+
 /**
  * Names the missing nodes and models, impossible values and broken links; empty if it can run, or nothing is known. `chosen`: fields
  * with a choice of a row, as NODE.FIELD.
@@ -16,7 +21,7 @@ export function faultsOf(
   nodes: GraphNodes | Graph,
   classes: Classes,
   chosen: ReadonlySet<string> = new Set(),
-): readonly string[] {
+): readonly Fault[] {
   const checked = checkedNodes(nodes, classes);
   const entries = Object.entries(nodes).filter(([node]) => checked.has(node));
   const dangling = entries.flatMap(([node, own]) => danglingIn(nodes, node, own));
@@ -26,8 +31,10 @@ export function faultsOf(
   const missing = [...names].filter((name) => !classes.has(name));
   const outputs = entries.filter(([, { class_type: name }]) => classes.get(name)?.isOutput === true);
   return [
-    ...missing.map((name) => `there is no node ${name}`),
-    ...(missing.length === 0 && outputs.length === 0 ? ['no node makes an output: add SaveImage'] : []),
+    ...missing.map((name) => ({ text: `there is no node ${name}`, help: 'nodes' }) as const),
+    ...(missing.length === 0 && outputs.length === 0
+      ? [ofGraph('no node makes an output: add SaveImage')]
+      : []),
     ...dangling,
     ...entries.flatMap(([node, own]) => faultsIn(node, own, classes.get(own.class_type), chosen)),
   ];
@@ -44,12 +51,12 @@ function checkedNodes(nodes: GraphNodes | Graph, classes: Classes): ReadonlySet<
 
 const at = (node: string, { class_type: name }: GraphNode): string => `node ${node} (${name})`;
 
-function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): readonly string[] {
+function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): readonly Fault[] {
   return Object.entries(own.inputs).flatMap(([field, value]) => {
     const link = linkIn(value);
     return link === undefined || Object.hasOwn(nodes, link.node)
       ? []
-      : [`${at(node, own)}: ${field} is a link to node ${link.node}, which is not there`];
+      : [ofGraph(`${at(node, own)}: ${field} is a link to node ${link.node}, which is not there`)];
   });
 }
 
@@ -58,15 +65,17 @@ function faultsIn(
   own: GraphNode,
   known: NodeClass | undefined,
   chosen: ReadonlySet<string>,
-): readonly string[] {
+): readonly Fault[] {
   if (known === undefined) return [];
   const lacking = Object.entries(known.inputs)
     .filter(([field, { isRequired, type }]) => isRequired === true && !isThere(own, field, type))
-    .map(([field, { type }]) => `${at(node, own)}: ${field} is required (${type}), and is missing`);
-  const wrong = Object.entries(own.inputs).flatMap(([field, value]) => {
+    .map(([field, { type }]) => ofGraph(`${at(node, own)}: ${field} is required (${type}), and is missing`));
+  const wrong = Object.entries(own.inputs).flatMap(([field, value]): readonly Fault[] => {
     const bounds = known.inputs[field];
-    const why = faultIn(value, bounds, chosen.has(`${node}.${field}`)) ?? typeFault(value, bounds);
-    return why === undefined ? [] : [`${at(node, own)}: ${field} ${why}`];
+    const choice = choiceFault(value, bounds, chosen.has(`${node}.${field}`));
+    const why = choice ?? boundsFault(value, bounds) ?? typeFault(value, bounds);
+    const help = choice === undefined ? 'graph' : 'choices';
+    return why === undefined ? [] : [{ text: `${at(node, own)}: ${field} ${why}`, help }];
   });
   return [...lacking, ...wrong];
 }
@@ -80,22 +89,27 @@ const MODEL = /\.(?:safetensors|ckpt|pth?|gguf|bin|onnx|sft)$/i;
 
 export type Bounds = Partial<Pick<ClassInput, 'min' | 'max' | 'options' | 'isFile'>>;
 
+/** Why a value is none of those that an input may have; undefined if it may, or if nothing is known. */
+export const faultIn = (value: unknown, bounds: Bounds | undefined, isChosen = false): string | undefined =>
+  choiceFault(value, bounds, isChosen) ?? boundsFault(value, bounds);
+
 /**
- * Returns why a value is none of those that an input may have; undefined if it may, or if nothing is known. ComfyUI does not check
- * a choice whose class checks it itself, which it does not tell: only a model that is not in the list is certain.
+ * ComfyUI does not check a choice whose class checks it itself, which it does not tell: only a model that is not in the list is
+ * certain.
  */
-export function faultIn(value: unknown, bounds: Bounds | undefined, isChosen = false): string | undefined {
-  if (bounds === undefined || linkIn(value) !== undefined) return undefined;
-  const { min, max, options } = bounds;
+function choiceFault(value: unknown, bounds: Bounds | undefined, isChosen: boolean): string | undefined {
   // Files are put there before the run.
-  const isListed = options !== undefined && bounds.isFile !== true;
-  const isCertain =
-    isChosen || (isListed && [choiceText(value), ...options].some((option) => MODEL.test(option)));
-  if (isListed && isCertain && !options.includes(choiceText(value))) {
-    const some = options.slice(0, OPTIONS_SHOWN).map((option) => JSON.stringify(option));
-    const more = options.length > OPTIONS_SHOWN ? `, … (${options.length})` : '';
-    return `is ${JSON.stringify(value)}, and there is ${some.length === 0 ? 'nothing to choose' : `${some.join(', ')}${more}`}`;
-  }
+  if (bounds?.options === undefined || bounds.isFile === true || linkIn(value) !== undefined)
+    return undefined;
+  const { options } = bounds;
+  const isCertain = isChosen || [choiceText(value), ...options].some((option) => MODEL.test(option));
+  if (!isCertain || options.includes(choiceText(value))) return undefined;
+  const some = options.slice(0, OPTIONS_SHOWN).map((option) => JSON.stringify(option));
+  const more = options.length > OPTIONS_SHOWN ? `, … (${options.length})` : '';
+  return `is ${JSON.stringify(value)}, and there is ${some.length === 0 ? 'nothing to choose' : `${some.join(', ')}${more}`}`;
+}
+
+function boundsFault(value: unknown, { min, max }: Bounds = {}): string | undefined {
   const number = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : undefined;
   if (number === undefined) return undefined;
   const isLow = min !== undefined && compareNumbers(number, min) < 0;
@@ -116,20 +130,18 @@ const PYTHON_FLOAT =
   /^\s*[+-]?(?:(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
 const NUMBERS: Readonly<Record<string, RegExp>> = { INT: PYTHON_INT, FLOAT: PYTHON_FLOAT };
 
-/** What helps against faults, as their texts say them. */
-export function helpFor(faults: readonly string[]): string {
-  const isMissing = (fault: string): boolean => fault.startsWith('there is no node ');
-  const isChoice = (fault: string): boolean => / and there is /.test(fault);
-  const isOfGraph = (fault: string): boolean => !isMissing(fault) && !isChoice(fault);
-  return [
-    faults.some(isMissing) && 'install the missing nodes at the server',
-    faults.some(isChoice) &&
-      'put the missing files on the server, or choose others in ComfyUI and export it again',
-    faults.some(isOfGraph) && 'correct these links and values in ComfyUI, and export it again',
-  ]
-    .filter(Boolean)
+const HELP: Readonly<Record<Help, string>> = {
+  nodes: 'install the missing nodes at the server',
+  choices: 'put the missing files on the server, or choose others in ComfyUI and export it again',
+  graph: 'correct these links and values in ComfyUI, and export it again',
+};
+
+/** The help for each kind of fault that is among them. */
+export const helpFor = (faults: readonly Fault[]): string =>
+  (Object.keys(HELP) as Help[])
+    .filter((kind) => faults.some(({ help }) => help === kind))
+    .map((kind) => HELP[kind])
     .join('; ');
-}
 
 /** A number that its owner has marked as an input, such as `%seed%`: a sheet has to give it. */
 export const isUnsetNumber = (value: unknown, input: Pick<ClassInput, 'type'> | undefined): boolean =>

@@ -50,7 +50,8 @@ export function workflowOf(
   named: Readonly<Record<string, readonly string[]>> = {},
 ): Workflow {
   const faults = faultsOf(nodes, classes);
-  if (faults.length > 0) throw refuse(name, `cannot run: ${faults.join('; ')}`, helpFor(faults));
+  if (faults.length > 0)
+    throw refuse(name, `cannot run: ${faults.map(({ text }) => text).join('; ')}`, helpFor(faults));
   const inputs = inputsOf(name, nodes, classes, named);
   const graph: Graph = Object.fromEntries(
     Object.entries(nodes).map(([node, { class_type, inputs: own }]) => [node, { class_type, inputs: own }]),
