@@ -10,7 +10,8 @@
 //
 //   over    from the first success on, also out of the pause: retries follow the policy
 //
-// Batches before version 6 have no trial. In version 6, reasons that a user has resumed in spite of hold nothing back. decisions/judge-trial.ts decides when it is over.
+// Batches before version 6 have no trial. In version 6, reasons in spite of which a user has resumed hold nothing back.
+// decisions/judge-trial.ts decides when a trial is over.
 
 import { addEnd, type FailedEnd, likenessOf, mostAlike, NO_ENDS } from './alike-ends.ts';
 import { unpause } from './pausing/pauses.ts';
@@ -24,7 +25,7 @@ import { NEW_TRIAL, type State, type Trial, waitingRows } from './state/state.ts
 /** Attempts that end alike until a batch is held in which no row has succeeded. */
 export const ALIKE_MOST = 10;
 
-/** The same after resumes: a user who has corrected nothing pays for twice as many as before, and not for all rows. */
+/** Attempts until a resumed batch is held: a user who has corrected nothing pays for twice as many as before, not for all rows. */
 const alikeMost = ({ resumes = 0 }: Pick<Trial, 'resumes'>): number => ALIKE_MOST * 2 ** resumes;
 
 /** Likenesses that the resumes of users leave out in version 6. */

@@ -37,11 +37,12 @@ export async function createParams(
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
   const { servers, timeLimitMs } = request.settings;
-  const found = await findDeployment(service, request.deployment, servers);
-  refuseNotOwn(found, request.settings);
-  const facts = await serviceFacts(service, meant, found.id);
+  const described = await findDeployment(service, request.deployment, servers);
+  refuseNotOwn(described, request.settings);
+  const facts = await serviceFacts(service, meant, described.id);
   refuseTooSoon(request.settings, facts.timing ?? DEFAULT_TIMING);
-  const limited = timeLimitMs === undefined ? found : { ...found, runTimeoutSeconds: timeLimitMs / 1_000 };
+  const limited =
+    timeLimitMs === undefined ? described : { ...described, runTimeoutSeconds: timeLimitMs / 1_000 };
   const deployment = usableDeployment(limited, request.settings);
   const options = withInputNames(request.options, deployment.inputTypes);
   return { ...request, options, copy, deployment, service: facts, out: config.out };

@@ -266,7 +266,7 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
   });
 }
 
-/** What servers know about settings. */
+/** The servers that settings are checked with. */
 export type Reached = {
   readonly pools: { show(pool: string): Promise<unknown> };
   /** Absent where a worker makes a batch: it is made also if nobody may start its program. */

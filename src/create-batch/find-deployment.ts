@@ -35,8 +35,8 @@ export async function findDeployment(
 
 /** If the service does not describe deployments, Queue Run will check the id. */
 async function byId(service: RunService, id: string, servers?: readonly string[]): Promise<Deployment> {
-  const found = await service.getDeployment(id, servers);
-  if (found !== undefined) return found;
+  const described = await service.getDeployment(id, servers);
+  if (described !== undefined) return described;
   const all = await service.listDeployments();
   if (all === undefined) return unknownDeployment(id);
   throw problem('E302', { wanted: id, base: service.base, known: all.map((one) => one.name ?? one.id) });

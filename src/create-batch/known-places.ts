@@ -84,8 +84,8 @@ export async function outsElsewhere(places: string, out: string): Promise<readon
   const byOut = Map.groupBy(await allPlaces(places), (place) => place.out);
   byOut.delete(out);
   const outs = [...byOut].slice(0, OUTS_MOST).map(async ([place, batches]) => {
-    const found = await batchesAt(batches.slice(0, BATCHES_TRIED));
-    return found.length > 0 ? [place] : [];
+    const readable = await batchesAt(batches.slice(0, BATCHES_TRIED));
+    return readable.length > 0 ? [place] : [];
   });
   return (await Promise.all(outs)).flat();
 }

@@ -148,7 +148,7 @@ const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
     { cause },
   );
 
-/** What the file may have. */
+/** The names that a settings file may have. */
 const namesOf = (source: Source, { names }: KnownNames): readonly string[] => [
   ...names.filter((name) => source === 'user' || HARMLESS.has(name) || TRUSTED.has(name)),
   'service',

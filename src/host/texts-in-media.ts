@@ -8,7 +8,7 @@ import { isJson } from './python-json.ts';
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1');
 /** Text chunks, and the one of animated PNG. */
 const TEXT_CHUNKS: ReadonlySet<string> = new Set(['tEXt', 'iTXt', 'zTXt', 'comf']);
-/** Of all chunks of a file together. */
+/** The inflated bytes of all chunks of a file together. */
 const INFLATED_MAX = 32 * 2 ** 20;
 /** How far behind its name a value begins. */
 const NAME_GAP = 64;
@@ -83,7 +83,7 @@ function chunkText(type: string, data: Buffer, most: number): ChunkText {
   return isCompressed ? inflatedText(text, most) : plain(text);
 }
 
-/** One that fails has done as much work as its bytes may hold, or all that was left. */
+/** The inflated text. An inflation that fails counts as all that its bytes may hold, or all that was left. */
 function inflatedText(data: Buffer, most: number): ChunkText {
   const nothing = Buffer.alloc(0);
   if (most <= 0) return plain(nothing);
@@ -119,7 +119,7 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
 }
 
 const OPENED_MAX = 128 * 2 ** 20;
-/** What the shortest beginning costs: a text that only looks like JSON is parsed to see that. */
+/** The cost of the shortest beginning: a text that only looks like JSON is parsed to see that. */
 const OPENED_LEAST = 1_024;
 
 /** No JSON has these, so what has begun is none: bytes of the picture. */

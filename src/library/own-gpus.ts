@@ -26,7 +26,7 @@ export type GivenGpus = {
   }[];
   readonly workflows: readonly {
     readonly name: string;
-    /** As ComfyUI exports it for its API, or within the JSON of another tool. */
+    /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
     readonly text: string;
     /** Which graph of the text, if it has several: `$.workflows[1]`. */
     readonly at?: string | undefined;
@@ -103,14 +103,11 @@ export async function awayServers(
   const own = localService(home);
   if (own === undefined || service.base !== LOCAL || service.rehearsal) return [];
   try {
-    const answer = await fetchOutside(`${new URL(own.base).origin}/control/servers`, {
-      headers: { authorization: `Bearer ${own.key.value}` },
-      signal: AbortSignal.timeout(LOOK_MS),
-    });
-    const known = knownSchema.parse(jsonIn(await answer.text()));
+    const answer = await controlled(own, 'servers', { signal: AbortSignal.timeout(LOOK_MS) });
+    const listed = knownSchema.parse(jsonIn(await answer.text()));
     const isMeant = ({ url, also }: KnownServer): boolean =>
       servers === undefined || [url, ...also].some((address) => servers.includes(address));
-    return known.filter(isMeant).flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
+    return listed.filter(isMeant).flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
   } catch {
     return [];
   }
@@ -124,13 +121,22 @@ export const forgetServer = async (
 ): Promise<readonly KnownServer[]> =>
   knownSchema.parse(await control(servers, 'servers', { forget, ...definedOnly({ instead }) }));
 
+const controlled = (
+  { base, key }: NonNullable<ReturnType<typeof localService>>,
+  path: string,
+  init: RequestInit,
+): Promise<Response> =>
+  fetchOutside(`${new URL(base).origin}/control/${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${key.value}`, 'content-type': 'application/json' },
+  });
+
 /** Asks the local run service, which is started if need be. A POST with a body, a GET without. */
 async function control(servers: Servers, path: string, given?: object): Promise<unknown> {
   await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
-  const answer = await fetchOutside(`${new URL(service.base).origin}/control/${path}`, {
-    headers: { authorization: `Bearer ${service.key.value}`, 'content-type': 'application/json' },
+  const answer = await controlled(service, path, {
     ...(given !== undefined && { method: 'POST', body: JSON.stringify(given) }),
     ...definedOnly({ signal: callSignal() }),
   });

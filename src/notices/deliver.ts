@@ -19,7 +19,7 @@ import { openFileTransport, openTransport } from '../run-service/transport.ts';
 const undeliverable = (reason: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(reason, 'NotNotified');
 
-/** Another try may help, also because another worker takes it, whose settings differ. */
+/** A failure that another try may mend, also because another worker takes it, whose settings differ. */
 const undelivered = (reason: string): ApplicationFailure =>
   ApplicationFailure.retryable(reason, 'NotNotified');
 

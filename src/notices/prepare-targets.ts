@@ -45,8 +45,8 @@ async function refuseUnserved(notify: readonly string[], programs: NotifyWhere['
   for (const text of notify) {
     const target = readTarget(text) as Target;
     if (target.kind !== 'exec') continue;
-    const known = await programs?.();
-    if (known === undefined || (await known.mayBeStarted(target.path))) continue;
+    const workers = await programs?.();
+    if (workers === undefined || (await workers.mayBeStarted(target.path))) continue;
     throw problem('E602', {
       what: `no worker may start ${target.path}, so --notify ${text} would tell nobody`,
       hint: `start a worker that may: RUNSHEET_NOTIFY_EXEC=${shellWord(target.path)} runsheet worker`,

@@ -127,13 +127,13 @@ export function withSheetNames(inputTypes: InputTypes, inputs: readonly SheetInp
   });
   const names = new Set(kept.map(({ name }) => name));
   const taken = new Set(kept.flatMap(({ fields }) => fields ?? []));
-  const others = inputTypes.flatMap((type) => {
+  const unkept = inputTypes.flatMap((type) => {
     if (names.has(type.name)) return [];
     if (type.fields === undefined) return [type];
     const fields = type.fields.filter((path) => !taken.has(path));
     return fields.length === 0 ? [] : [{ ...type, fields }];
   });
-  return [...kept, ...others];
+  return [...kept, ...unkept];
 }
 
 /** The values of a row by the names of its sheet: rows and requests speak of fields. */
@@ -141,9 +141,9 @@ export function byNames(values: Values, inputs: readonly SheetInput[]): Values {
   const named = inputs.filter(({ fields = [] }) => fields.some((field) => field in values));
   if (named.length === 0) return values;
   const fields = new Set(named.flatMap((input) => input.fields ?? []));
-  const others = Object.entries(values).filter(([name]) => !fields.has(name));
+  const unnamed = Object.entries(values).filter(([name]) => !fields.has(name));
   const own = named.map(({ input, fields: [field = ''] = [] }) => [input, values[field]] as const);
-  return Object.fromEntries([...own, ...others]);
+  return Object.fromEntries([...own, ...unnamed]);
 }
 
 /** The values by fields, also of a batch that was made when rows spoke of names, which several inputs of today may have shared. */
@@ -151,8 +151,8 @@ export function byFields(values: Values, inputs: readonly SheetInput[]): Values 
   if (inputs.every(({ fields }) => fields === undefined)) return values;
   const members = Object.entries(values).flatMap(([name, value]) => {
     const own = inputs.filter(({ input }) => input === name);
-    const known = own.length > 0 ? own : inputs.filter(({ also }) => also?.includes(name));
-    const fields = known.length > 0 ? known.flatMap((one) => one.fields ?? [name]) : [name];
+    const meant = own.length > 0 ? own : inputs.filter(({ also }) => also?.includes(name));
+    const fields = meant.length > 0 ? meant.flatMap((one) => one.fields ?? [name]) : [name];
     return fields.map((field) => [field, value] as const);
   });
   return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));

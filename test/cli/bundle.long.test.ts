@@ -37,10 +37,10 @@ describe('the bundle of a clone', () => {
     const program = `
       const { workflowBundle } = await import(${JSON.stringify(at('src/temporal/bundle.ts'))});
       console.log(...Object.keys(await workflowBundle()));`;
-    const found = (): string => node('--input-type=module', '--eval', program);
-    expect(found()).toBe('codePath\n');
+    const bundleForm = (): string => node('--input-type=module', '--eval', program);
+    expect(bundleForm()).toBe('codePath\n');
     chmodSync(at('node_modules/.cache/runsheet'), 0o777);
-    expect(found()).toBe('code\n');
+    expect(bundleForm()).toBe('code\n');
   });
 
   it.each(['what?', 'now!'])('of its workflows cannot be made in a path with %s, which is said', (name) => {

@@ -11,7 +11,7 @@ import { openTunnel } from './tunnel.ts';
 
 const SLOW = portrait({ seconds: 30 });
 type Known = { readonly url: string; readonly also: readonly string[]; readonly runs: number };
-const known = async (own: OwnService) => (await own.control('servers')).json as readonly Known[];
+const listedIn = async (own: OwnService) => (await own.control('servers')).json as readonly Known[];
 const under = (url: string, host: string): string => url.replace('127.0.0.1', host);
 
 it('only the servers that runs name execute them, while another one idles', async () => {
@@ -84,12 +84,12 @@ it.each(['localhost', '127.0.0.2', '[::1]'])(
     const gpu = await openStandIn();
     const own = await OwnService.of([gpu]);
     await own.add([{ url: under(gpu.url, host) }], portrait());
-    expect(await known(own)).toMatchObject([{ url: gpu.url, also: [under(gpu.url, host)] }]);
+    expect(await listedIn(own)).toMatchObject([{ url: gpu.url, also: [under(gpu.url, host)] }]);
     const id = await own.queue({ prompt: 'a fox' }, { servers: [under(gpu.url, host)] });
     expect((await own.until(id)).status).toBe('success');
     await own.close();
     await own.open();
-    expect(await known(own)).toMatchObject([{ url: gpu.url, also: [under(gpu.url, host)] }]);
+    expect(await listedIn(own)).toMatchObject([{ url: gpu.url, also: [under(gpu.url, host)] }]);
   },
 );
 
@@ -100,7 +100,7 @@ it('two addresses of one server in one command are one server', async () => {
     servers: [{ url: gpu.url }, { url: under(gpu.url, 'localhost') }],
   });
   expect(added.servers).toEqual([gpu.url]);
-  expect(await known(own)).toHaveLength(1);
+  expect(await listedIn(own)).toHaveLength(1);
 });
 
 it('a ComfyUI that answers behind another address too is recognized by its newest runs', async () => {
@@ -109,7 +109,7 @@ it('a ComfyUI that answers behind another address too is recognized by its newes
   await own.until(await own.queue({ prompt: 'a fox' }));
   const tunnel = await openTunnel(gpu.url);
   await own.add([{ url: tunnel }], portrait());
-  expect(await known(own)).toMatchObject([{ url: gpu.url, also: [tunnel] }]);
+  expect(await listedIn(own)).toMatchObject([{ url: gpu.url, also: [tunnel] }]);
 });
 
 it('servers with different ports or paths are different, and names of this machine are one host', async () => {
@@ -136,7 +136,7 @@ it('a forgotten server takes no run, and a batch that names it alone is refused 
   expect((await own.until(both)).status).toBe('success');
   await own.close();
   await own.open();
-  expect(await known(own)).toMatchObject([{ url: one.url }]);
+  expect(await listedIn(own)).toMatchObject([{ url: one.url }]);
 });
 
 it('a server is not forgotten while a run is there, or waits for it alone', async () => {

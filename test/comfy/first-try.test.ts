@@ -3,12 +3,13 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { runInProcess } from '../stage/in-process.ts';
 import { pictureOf } from './image-files.ts';
 import { link, node, sampler, usualGraph, type Nodes } from './naming/usual-graph.ts';
 import { openStandIn, OwnService } from './own-service.ts';
+import { useService } from './service-settings.ts';
 
 type Plan = {
   /** What is printed to be done next. */
@@ -28,15 +29,7 @@ async function openPlace(workflow: Nodes) {
   // Each ComfyUI comes with it.
   writeFileSync(join(folder, 'gpu/input/example.png'), pictureOf(0));
   const own = await OwnService.of([gpu], workflow as never);
-  const settings = {
-    RUNSHEET_API_URL: own.service.base,
-    RUNSHEET_API_KEY: 'key',
-    RUNSHEET_OUT: join(folder, 'batches'),
-    RUNSHEET_HOME: join(folder, 'home'),
-    TEMPORAL_ADDRESS: undefined,
-  };
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  useService(own.service.base, folder);
   const write = (name: string, content: string | Uint8Array): string => {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });

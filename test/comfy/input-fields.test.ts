@@ -2,27 +2,20 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { runInProcess } from '../stage/in-process.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
 import { portrait, openOwn } from './own-service.ts';
+import { useService } from './service-settings.ts';
 
 /** `prompt` is the title of node 3, and both fields of node 5 are the input `wait`. */
 async function openPlace() {
   const folder = freshFolder();
   const { gpu, own } = await openOwn();
   await own.add([gpu], portrait(), { wait: ['5.seconds', '5.steps'] });
-  const settings = {
-    RUNSHEET_API_URL: own.service.base,
-    RUNSHEET_API_KEY: 'key',
-    RUNSHEET_OUT: join(folder, 'batches'),
-    RUNSHEET_HOME: join(folder, 'home'),
-    TEMPORAL_ADDRESS: undefined,
-  };
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  useService(own.service.base, folder);
   return {
     own,
     write: (name: string, text: string): string => {

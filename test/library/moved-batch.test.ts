@@ -16,11 +16,11 @@ async function moved(kind: 'embedded' | 'cluster', isKept: boolean) {
   const out = join(console.folder, 'restored');
   cpSync(console.out, out, { recursive: true });
   if (!isKept) rmSync(before.folder, { recursive: true });
-  const found = await openBatchFolder(out, 'cups');
-  if (found === undefined) throw new Error('no copy');
+  const cups = await openBatchFolder(out, 'cups');
+  if (cups === undefined) throw new Error('no copy');
   const batches = { find: async () => ({ folder: before.folder, status: 'RUNNING' }) };
   const here = { config: loadConfig(), holder: holderHere({ kind }) };
-  const attached = startOrAttach({ batches, here } as unknown as Session, found);
+  const attached = startOrAttach({ batches, here } as unknown as Session, cups);
   return { attached, out: dirname(before.folder) };
 }
 

@@ -109,7 +109,7 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
 }
 
-/** On a terminal. What reads a pipe gets whole cells. */
+/** Characters of a cell on a terminal; readers of a pipe get whole cells. */
 const CELL_MOST = 60;
 
 type Cells = { readonly fields: readonly string[]; readonly isTerminal: boolean };

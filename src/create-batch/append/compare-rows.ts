@@ -221,14 +221,14 @@ function compare(found: Comparison, pair: Pair, file: BatchFile): void {
   const { outcome, reason } = recordOf(one, file);
   const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
   const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
-  const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row].map(
+  const requests = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row].map(
     (has) => ({
       ...has,
       inputs: byFields(has.inputs, sheetInputs),
     }),
   );
-  const isExpired = FREE.has(outcome) && hasOtherAddress(known[0]?.inputs ?? {}, wanted.inputs);
-  const isSame = !isExpired && known.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
+  const isExpired = FREE.has(outcome) && hasOtherAddress(requests[0]?.inputs ?? {}, wanted.inputs);
+  const isSame = !isExpired && requests.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
     found.same += 1;
     if (!isOpen && outcome !== 'succeeded') found.sameFailed += 1;

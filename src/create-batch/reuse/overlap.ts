@@ -178,8 +178,8 @@ async function firstShared(
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
     const rows = await readPage(layout, page).catch(noneIfMissing);
-    const asked = rows.map((row) => ({ ...row, inputs: byFields(row.inputs, sheet.inputs) }));
-    if (asked.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
+    const byField = rows.map((row) => ({ ...row, inputs: byFields(row.inputs, sheet.inputs) }));
+    if (byField.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
       return (page - 1) * PAGE_ROWS + 1;
   }
   return undefined;

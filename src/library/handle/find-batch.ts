@@ -74,8 +74,8 @@ async function placeOf(config: Config, name: string): Promise<FoundBatch | undef
   for (const folder of await foldersNamed(config, name)) {
     if (dirname(folder) === out) continue;
     // It may be on a disk that is away, or removed.
-    const found = await openBatchFolder(dirname(folder), name).catch(() => undefined);
-    if (found !== undefined) return found;
+    const batch = await openBatchFolder(dirname(folder), name).catch(() => undefined);
+    if (batch !== undefined) return batch;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 export type UndeliveredNotice = {
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** What was to be told, and to whom: `done to exec:/home/me/tell.sh`. */
+  /** The kind of the notification and its target: `done to exec:/home/me/tell.sh`. */
   readonly notice: string;
   readonly reason: string;
 };

@@ -122,17 +122,17 @@ function meaningsOf(
   const fit = free.filter((name) => !unlikely.has(name));
   const { map, guesses } = matchedIn(fit, wanted, valuesOf);
   const byName = certain.flatMap(({ name }) => (fit.includes(name) ? [name] : []));
-  const found = new Set([...byName, ...Object.values(map)]);
-  const left = fit.filter((name) => !found.has(name));
+  const matched = new Set([...byName, ...Object.values(map)]);
+  const left = fit.filter((name) => !matched.has(name));
   const open = openColumns(left, inputTypes);
-  const unfed = wanted.filter(({ name }) => !found.has(name) && !Object.hasOwn(map, name));
+  const unfed = wanted.filter(({ name }) => !matched.has(name) && !Object.hasOwn(map, name));
   const unasked = left.filter((name) => !isAskedAbout(name, open));
   const files = filesUnsent(unasked, unfed, valuesOf);
-  const others = unasked.filter((name) => !isAskedAbout(name, files));
-  const asked = [...unlikely.values(), ...open, ...files, ...promptUnsent(others, unfed, valuesOf)];
+  const unplaced = unasked.filter((name) => !isAskedAbout(name, files));
+  const asked = [...unlikely.values(), ...open, ...files, ...promptUnsent(unplaced, unfed, valuesOf)];
   const proposed = mappedBy(asked);
   return {
-    matched: new Set([...found, ...Object.values(proposed)]),
+    matched: new Set([...matched, ...Object.values(proposed)]),
     map,
     guesses,
     asked,

@@ -49,10 +49,10 @@ const PAUSES: readonly Case[] = [
   {
     code: 'E501',
     name: 'a row was sent three times and started no run',
-    // The others are answered meanwhile, or the pause would be one for unclear answers.
+    // The passing are answered meanwhile, or the pause would be one for unclear answers.
     arrange: (ground) => {
-      const others = Array.from({ length: 400 }, (_, at) => `w${at},`).join('\n');
-      ground.sheet('vanished.csv', `prompt,runsheet_faults\nv,drop-request\n${others}\n`);
+      const passing = Array.from({ length: 400 }, (_, at) => `w${at},`).join('\n');
+      ground.sheet('vanished.csv', `prompt,runsheet_faults\nv,drop-request\n${passing}\n`);
     },
     args: runOf('vanished', '-c', '3', '--rate', '60/min'),
     leads: [0, 0],

@@ -209,8 +209,8 @@ export function noteSocketEvent(
   // Each node says once what it has made, unless it is executed again.
   if (event.kind === 'made') {
     const again = new Set(event.made.map(({ node }) => node));
-    const others = one.reported.made.filter(({ node }) => !again.has(node));
-    one.reported.made = [...others, ...event.made].slice(-MADE_MOST);
+    const before = one.reported.made.filter(({ node }) => !again.has(node));
+    one.reported.made = [...before, ...event.made].slice(-MADE_MOST);
   }
   if (event.kind === 'success') one.reported.hasSucceeded = true;
   one.seenMs = nowMs;

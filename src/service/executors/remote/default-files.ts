@@ -22,8 +22,8 @@ async function isAbsent(
   // What is called a path counts from the folder in which the server was started.
   const isPath = /path/i.test(node?.class ?? '');
   if (!isNamed || isPath || isIdle === true || !fields.some(({ isFile }) => isFile)) return false;
-  const found = await Promise.all(backends.map((backend) => hasFile(backend, name)));
-  return found.length > 0 && found.every((has) => !has);
+  const present = await Promise.all(backends.map((backend) => hasFile(backend, name)));
+  return present.length > 0 && present.every((has) => !has);
 }
 
 const isInFolder = (name: string): boolean => !/^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);

@@ -72,10 +72,10 @@ export class KnownServers {
   keptUnder = (url: string): string => this.#names.get(url) ?? url;
 
   named(given: readonly string[]): NamedServers {
-    const found = given.map((name) => [name, this.#find(name)] as const);
+    const urls = given.map((name) => [name, this.#find(name)] as const);
     return {
-      servers: [...new Set(found.flatMap(([, url]) => url ?? []))].join(' '),
-      unknown: found.flatMap(([name, url]) => (url === undefined ? [name] : [])),
+      servers: [...new Set(urls.flatMap(([, url]) => url ?? []))].join(' '),
+      unknown: urls.flatMap(([name, url]) => (url === undefined ? [name] : [])),
     };
   }
 
@@ -129,8 +129,8 @@ export class KnownServers {
     const { database } = this.#world;
     const at = addressOf(given.url);
     const opened = openServer({ ...given, url: at });
-    const known = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
-    const address = await this.#sameAddress(at, known);
+    const addresses = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
+    const address = await this.#sameAddress(at, addresses);
     const described = await answerOf(opened.backend);
     const isSilent = described instanceof Unreachable;
     const url = address ?? (isSilent ? undefined : await this.#sameRuns(opened.backend, beside)) ?? at;
@@ -180,8 +180,8 @@ export class KnownServers {
     const own = await recentOf(backend);
     const ids = [...own].filter((id) => !this.#hasMoved(id));
     if (ids.length === 0) return undefined;
-    const others = new Map([...beside.map((one) => [one.url, one.backend] as const), ...this.#backends]);
-    for (const [url, other] of others) {
+    const candidates = new Map([...beside.map((one) => [one.url, one.backend] as const), ...this.#backends]);
+    for (const [url, other] of candidates) {
       const theirs = await recentOf(other);
       if (ids.some((id) => theirs.has(id))) return url;
     }

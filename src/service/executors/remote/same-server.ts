@@ -18,9 +18,9 @@ const HERE = 'this machine';
 
 /** The IP addresses of a host; all addresses of this machine count as one. Empty if the name cannot be resolved. */
 async function addressesOf(host: string): Promise<readonly string[]> {
-  const found = await lookup(host.replace(/^\[(.*)\]$/, '$1'), { all: true }).catch(() => []);
+  const records = await lookup(host.replace(/^\[(.*)\]$/, '$1'), { all: true }).catch(() => []);
   const own = new Set(
     Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []),
   );
-  return found.map(({ address }) => (own.has(address) || address.startsWith('127.') ? HERE : address));
+  return records.map(({ address }) => (own.has(address) || address.startsWith('127.') ? HERE : address));
 }

@@ -83,9 +83,9 @@ export function inputsOf(
   );
   const named = withUnset(graphs, graph, type);
   // A part that the owner has marked tells which place is meant.
-  const known = new Set(named.map(({ name }) => name));
-  const open = names.open.filter(({ name }) => !known.has(name));
-  const asked = open.map(({ name, places, why, isChoice = false }) => ({
+  const certain = new Set(named.map(({ name }) => name));
+  const open = names.open.filter(({ name }) => !certain.has(name));
+  const ambiguous = open.map(({ name, places, why, isChoice = false }) => ({
     ...type(name, places),
     ask: { why, isChoice },
   }));
@@ -93,7 +93,7 @@ export function inputsOf(
     [...given, ...named].flatMap(({ fields }) => fields.filter(({ part }) => part === undefined).map(pathOf)),
   );
   const words = new Map(names.single.map(({ name, place }) => [pathOf(place), name]));
-  const others = Object.entries(nodes).flatMap(([node, { inputs }]) =>
+  const unnamed = Object.entries(nodes).flatMap(([node, { inputs }]) =>
     Object.keys(inputs)
       .filter((field) => isFillable(inputs[field], field) && !covered.has(`${node}.${field}`))
       .map((field) => ({
@@ -102,7 +102,7 @@ export function inputsOf(
         ...(!graph.live.has(node) && { isIdle: true as const }),
       })),
   );
-  return withOldNames([...given, ...named, ...asked, ...others], nodes, own);
+  return withOldNames([...given, ...named, ...ambiguous, ...unnamed], nodes, own);
 }
 
 /** A placeholder in the place of a number names it, beside the name that the graph gives it. */
@@ -222,7 +222,7 @@ const typer =
   (name: string, places: readonly Place[], part?: string): InputType => {
     const [first] = places as readonly [Place];
     const { class_type: nodeClass = '', inputs = {}, _meta: meta } = graph.nodes[first.node] ?? {};
-    const known = graph.classOf(first.node)?.inputs[first.field];
+    const input = graph.classOf(first.node)?.inputs[first.field];
     const value = inputs[first.field];
     const kind = part === undefined ? fileKindAt(graph, first) : undefined;
     const isUnset =
@@ -232,12 +232,12 @@ const typer =
       );
     return {
       name,
-      type: kind === undefined ? typeNameOf(known, value, part) : FILE_TYPES[kind],
+      type: kind === undefined ? typeNameOf(input, value, part) : FILE_TYPES[kind],
       default: isUnset ? undefined : (part ?? value),
       ...(isUnset && { isUnset: true as const }),
-      min: part === undefined ? lowestOf(known?.min) : undefined,
-      max: part === undefined ? known?.max : undefined,
-      options: kind === undefined && part === undefined ? known?.options : undefined,
+      min: part === undefined ? lowestOf(input?.min) : undefined,
+      max: part === undefined ? input?.max : undefined,
+      options: kind === undefined && part === undefined ? input?.options : undefined,
       fields: places.map((place) => ({
         ...place,
         isFile: part === undefined && fileKindAt(graph, place) !== undefined,

@@ -49,9 +49,9 @@ export function readGraph(given: GivenText): ReadGraph {
   } catch (error) {
     throw refuse(name, `is not JSON: ${errorMessage(error)}`, EXPORT, error);
   }
-  const found = chosenGraph(given, value);
-  const nodes = nodesOf(name, found);
-  const note = noteOf(given, found);
+  const chosen = chosenGraph(given, value);
+  const nodes = nodesOf(name, chosen);
+  const note = noteOf(given, chosen);
   return { nodes, notes: note === undefined ? [] : [note] };
 }
 

@@ -167,10 +167,10 @@ export function inputRefusals(
 const UNKNOWN = 'unknown';
 
 function unknownText(name: string, inputs: readonly InputType[]): string {
-  const asked = inputs.find((input) => input.name === name)?.ask;
-  if (asked !== undefined) {
+  const question = inputs.find((input) => input.name === name)?.ask;
+  if (question !== undefined) {
     const paths = inputs.find((input) => input.name === name)?.fields.map(pathOf) ?? [];
-    return `${name} may be ${list(paths)}, because ${asked.why}: name one of them`;
+    return `${name} may be ${list(paths)}, because ${question.why}: name one of them`;
   }
   const near = nearest(
     name,

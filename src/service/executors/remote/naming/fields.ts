@@ -81,7 +81,7 @@ const ORDER = new Intl.Collator('en', { numeric: true });
 
 export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   const claims = claimsOf(graph);
-  const found = Map.groupBy(
+  const settings = Map.groupBy(
     claims.flatMap((claim) => {
       const name = settingOf(graph, claim);
       return name === undefined ? [] : [{ name, place: claim.place }];
@@ -89,11 +89,11 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
     ({ name }) => name,
   );
   const calculated = calculatedIn(graph);
-  const singles = [...found].map(([name, all]) => {
+  const singles = [...settings].map(([name, all]) => {
     const places = distinct(all.map(({ place }) => place));
-    const others = calculated.get(name) ?? [];
+    const calculations = calculated.get(name) ?? [];
     const [place] = places;
-    return places.length === 1 && place !== undefined && isElsewhere(graph, place, others)
+    return places.length === 1 && place !== undefined && isElsewhere(graph, place, calculations)
       ? { name, places, why: 'another node calculates its own', isChoice: true }
       : single(graph, name, places);
   });

@@ -30,12 +30,12 @@ export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | un
   const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
   const value = inputs[field];
   if (typeof value !== 'string' || BASE64.test(value)) return undefined;
-  const known = graph.classOf(node)?.inputs[field];
-  const told = known?.upload ?? MEDIA.find(([ending]) => ending.test(value))?.[1];
+  const input = graph.classOf(node)?.inputs[field];
+  const told = input?.upload ?? MEDIA.find(([ending]) => ending.test(value))?.[1];
   const isLoaded = LOADS.test(name) && !LOADS_MODEL.test(name);
   const guessed = isLoaded && /^(?:image|video|audio|mask)$/.test(field) ? (field as Files) : undefined;
   const kind =
-    known?.isFile === true
+    input?.isFile === true
       ? (told ?? guessed ?? 'file')
       : ((isLoaded || told === undefined ? guessed : undefined) ?? (isLoaded ? told : undefined));
   if (kind !== 'image') return kind;

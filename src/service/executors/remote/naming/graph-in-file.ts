@@ -57,16 +57,16 @@ function below(value: unknown, around: Around): readonly FoundGraph[] {
   if (depth >= DEPTH_MAX || typeof value !== 'object' || value === null) return [];
   const isList = Array.isArray(value);
   const at = (key: string): string => (isList ? `${path}[${key}]` : `${path}.${key}`);
-  const found = Object.entries(value).map(
+  const children = Object.entries(value).map(
     ([key, child]) => [key, child, below(child, { path: at(key), depth: depth + 1 })] as const,
   );
   // What holds another graph is no value.
   const values = isList
     ? []
-    : found
+    : children
         .filter(([key, child, graphs]) => graphs.length === 0 && isMeant(key, child))
         .map(([key]) => at(key));
-  return found.flatMap(([, , graphs]) =>
+  return children.flatMap(([, , graphs]) =>
     graphs.map((inner) => ({ ...inner, beside: [values, ...inner.beside] })),
   );
 }

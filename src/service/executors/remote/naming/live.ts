@@ -29,13 +29,13 @@ export function linkIn(value: unknown): Link | undefined {
 export const isLiteral = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value);
 
-/** The same function, which works once for each object: what depends on all fields of a node is asked for each of them. */
+/** The same function, computed once for each object: all fields of a node ask for the same facts. */
 export function rememberedFor<K extends object, V>(work: (key: K) => V): (key: K) => V {
   const results = new WeakMap<K, { readonly result: V }>();
   return (key) => {
-    const known = results.get(key) ?? { result: work(key) };
-    results.set(key, known);
-    return known.result;
+    const remembered = results.get(key) ?? { result: work(key) };
+    results.set(key, remembered);
+    return remembered.result;
   };
 }
 
@@ -117,19 +117,19 @@ export class LiveGraph {
 
   /** These nodes and all that they depend on: each is walked through once, however many depend on it. */
   withAbove(nodes: Iterable<string>): ReadonlySet<string> {
-    const found = new Set<string>();
+    const reached = new Set<string>();
     for (const node of nodes) {
-      if (found.has(node)) continue;
-      found.add(node);
+      if (reached.has(node)) continue;
+      reached.add(node);
       const open = [node];
       for (let at = open.pop(); at !== undefined; at = open.pop())
         for (const source of this.sourcesOf(at)) {
-          if (found.has(source)) continue;
-          found.add(source);
+          if (reached.has(source)) continue;
+          reached.add(source);
           open.push(source);
         }
     }
-    return found;
+    return reached;
   }
 
   /** All nodes that one of these depends on. */
@@ -139,15 +139,15 @@ export class LiveGraph {
 
   /** All nodes that depend on this one. */
   below(node: string): ReadonlySet<string> {
-    const found = new Set<string>();
+    const reached = new Set<string>();
     const open = [node];
     for (let at = open.pop(); at !== undefined; at = open.pop())
       for (const user of this.usersOf(at)) {
-        if (found.has(user.node)) continue;
-        found.add(user.node);
+        if (reached.has(user.node)) continue;
+        reached.add(user.node);
         open.push(user.node);
       }
-    return found;
+    return reached;
   }
 
   /** Savers and texts that are shown, previews only if nothing is saved, and else what nothing uses. */
@@ -188,8 +188,8 @@ export class LiveGraph {
     if (!Object.values(inputs).some((value) => linkIn(value) !== undefined)) return false;
     const isShown = SHOWS_TEXT.test(name);
     if (isShown) return this.usersOf(node).length === 0;
-    const known = this.classOf(node)?.isOutput;
-    if (known !== undefined) return known;
+    const isDeclared = this.classOf(node)?.isOutput;
+    if (isDeclared !== undefined) return isDeclared;
     const isSaver = savesFiles(name) || COMBINES.test(name);
     return inputs['filename_prefix'] !== undefined || isSaver || PREVIEWS.test(name);
   }

@@ -18,12 +18,12 @@ export function namesBefore(
   own: Readonly<Record<string, readonly string[]>> = {},
 ): readonly (readonly [name: string, fields: readonly string[]])[] {
   const taken = new Set(Object.values(own).flat());
-  const found = Object.entries(nodes).flatMap(([node, at]) =>
+  const fillable = Object.entries(nodes).flatMap(([node, at]) =>
     Object.keys(at.inputs)
       .filter((field) => !isLink(at.inputs[field]) && !taken.has(`${node}.${field}`) && isFree(at, field))
       .map((field) => [nameOf(at, node, field), `${node}.${field}`] as const),
   );
-  const usual = [...Map.groupBy(found, ([name]) => name)].filter(([name]) => !(name in own));
+  const usual = [...Map.groupBy(fillable, ([name]) => name)].filter(([name]) => !(name in own));
   return [
     ...Object.entries(own).map(([name, fields]) => [name, fields.toSorted()] as const),
     ...usual.map(([name, all]) => [name, all.map(([, field]) => field).toSorted()] as const),

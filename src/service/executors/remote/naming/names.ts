@@ -40,9 +40,9 @@ export const isFillable = (value: unknown, field: string): boolean => isLiteral(
 
 export function namesOf(nodes: GraphNodes, classes: KnownClasses): Names {
   const graph = new LiveGraph(nodes, classes);
-  const found = [...ofPrompts(graph), ...settingsOf(graph), ...filesOf(graph)];
+  const inputs = [...ofPrompts(graph), ...settingsOf(graph), ...filesOf(graph)];
   const parts = partsOf(graph);
-  const titled = withTitles(graph, found);
+  const titled = withTitles(graph, inputs);
   const settled = withoutConflicts(titled);
   const named = [...settled.named, ...parts];
   const taken = new Set([...named, ...settled.open].flatMap(({ places }) => places.map(pathOf)));

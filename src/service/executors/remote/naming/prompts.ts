@@ -164,14 +164,14 @@ export function promptsOf(graph: LiveGraph): Readonly<Record<Role, FoundTexts | 
   }
   for (const path of walks.positive.places.keys()) walks.negative.places.delete(path);
   const isCrossed = [...graph.live].some((node) => isWiredCrosswise(graph, node));
-  const found = {
+  const sides = {
     positive: withoutEmpty(graph, textsOf(graph, walks.positive)),
     negative: textsOf(graph, walks.negative),
   };
   const crossed = (texts: FoundTexts | undefined): FoundTexts | undefined =>
     texts && { ...texts, why: 'both sides are wired crosswise', isChoice: true };
-  if (isCrossed) return { positive: crossed(found.positive), negative: crossed(found.negative) };
-  if (found.positive !== undefined || found.negative !== undefined) return found;
+  if (isCrossed) return { positive: crossed(sides.positive), negative: crossed(sides.negative) };
+  if (sides.positive !== undefined || sides.negative !== undefined) return sides;
   return { positive: onlyField(graph, 'positive'), negative: onlyField(graph, 'negative') };
 }
 
@@ -201,7 +201,7 @@ const hasBothSides = rememberedFor(({ inputs }: GraphNode): boolean => {
 function withoutEmpty(graph: LiveGraph, found: FoundTexts | undefined): FoundTexts | undefined {
   if (found === undefined || found.why !== undefined) return found;
   if (found.places.some((place) => valueAt(graph, place) !== '')) return found;
-  const others = [...graph.live].flatMap((node) =>
+  const filled = [...graph.live].flatMap((node) =>
     [...PROMPT_FIELDS].flatMap((field) => {
       const place = isDisplay(graph.nodes[node] as GraphNode) ? undefined : placeOf(graph, node, field);
       const text = place && valueAt(graph, place);
@@ -209,8 +209,8 @@ function withoutEmpty(graph: LiveGraph, found: FoundTexts | undefined): FoundTex
     }),
   );
   const isOneNode = new Set(found.places.map(({ node }) => node)).size === 1;
-  if (isOneNode && others.length === 0) return found;
-  return { places: [...found.places, ...others], why: 'several fields may hold it', isChoice: true };
+  if (isOneNode && filled.length === 0) return found;
+  return { places: [...found.places, ...filled], why: 'several fields may hold it', isChoice: true };
 }
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['prompt', 'text_prompt']);
 

@@ -1,6 +1,6 @@
 // Titles that the owner of a workflow gave to nodes, and the inputs that they name.
 
-import { isDisplay, isLiteral, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
+import { isDisplay, isLiteral, rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { fileKindAt } from './files.ts';
 import { hasLinks, carriedBy, type Place } from './values.ts';
 
@@ -120,19 +120,15 @@ function isSharedByClass(graph: LiveGraph, node: string, title: string): boolean
   return alike.length > 1 && alike.every((one) => one === title);
 }
 
-const byClass = new WeakMap<LiveGraph, ReadonlyMap<string, readonly (string | undefined)[]>>();
-
 /** The titles of all nodes of each class. */
-function titlesByClass(graph: LiveGraph): ReadonlyMap<string, readonly (string | undefined)[]> {
-  const known = byClass.get(graph);
-  if (known !== undefined) return known;
-  const groups = Map.groupBy(Object.values(graph.nodes), ({ class_type: name }) => name);
-  const titles = new Map(
-    [...groups].map(([name, all]) => [name, all.map(({ _meta: meta }) => meta?.title?.trim())] as const),
-  );
-  byClass.set(graph, titles);
-  return titles;
-}
+const titlesByClass = rememberedFor(
+  ({ nodes }: LiveGraph): ReadonlyMap<string, readonly (string | undefined)[]> => {
+    const groups = Map.groupBy(Object.values(nodes), ({ class_type: name }) => name);
+    return new Map(
+      [...groups].map(([name, same]) => [name, same.map(({ _meta: meta }) => meta?.title?.trim())] as const),
+    );
+  },
+);
 
 /** The field that a title speaks for: the one of its name, the only literal of a node without links, else its text, file or seed. */
 function fieldMeant(graph: LiveGraph, node: string, title: string): string | undefined {

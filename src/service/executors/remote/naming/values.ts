@@ -68,28 +68,27 @@ export function placeOf(graph: LiveGraph, node: string, field: string): Place | 
   return link === undefined ? undefined : sourceOf(graph, link, field);
 }
 
-/** What is known of the links of a graph: many fields hang on one chain of nodes. */
-const sources = new WeakMap<LiveGraph, Map<string, Place | undefined>>();
+/** The sources of the links of a graph that were followed before: many fields hang on one chain of nodes. */
+const sourcesIn = rememberedFor<LiveGraph, Map<string, Place | undefined>>(() => new Map());
 
 function sourceOf(graph: LiveGraph, link: Link, field: string): Place | undefined {
-  const known = sources.get(graph) ?? new Map<string, Place | undefined>();
-  sources.set(graph, known);
+  const sources = sourcesIn(graph);
   const passed: string[] = [];
-  let found: Place | undefined;
+  let source: Place | undefined;
   for (let at: Link | undefined = link; at !== undefined;) {
     const key = `${at.node} ${at.slot} ${field}`;
-    if (known.has(key)) {
-      found = known.get(key);
+    if (sources.has(key)) {
+      source = sources.get(key);
       break;
     }
     passed.push(key);
     // A ring ends here.
-    known.set(key, undefined);
-    found = givenBy(graph, at, field);
-    at = found === undefined ? handedOn(graph, at) : undefined;
+    sources.set(key, undefined);
+    source = givenBy(graph, at, field);
+    at = source === undefined ? handedOn(graph, at) : undefined;
   }
-  for (const key of passed) known.set(key, found);
-  return found;
+  for (const key of passed) sources.set(key, source);
+  return source;
 }
 
 function givenBy(graph: LiveGraph, { node, slot }: Link, field: string): Place | undefined {
