@@ -46,7 +46,7 @@ const LONGEST = [
   'errors/quick',
   'simulation/simulation',
   'histories/replay',
-  'webhook/half-open',
+  'webhook/half-open.long',
   'temporal/binary',
   'service/fuzz',
   'service/restart',

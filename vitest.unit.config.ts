@@ -5,7 +5,6 @@ const SLOW = [
   'test/batch/snapshot-size.test.ts',
   'test/sheet/{many-names,unreadable}.test.ts',
   'test/run-service/{truth-table,download}.test.ts',
-  'test/webhook/half-open.test.ts',
 ];
 
 export default defineConfig({
