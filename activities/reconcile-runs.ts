@@ -23,6 +23,9 @@ export type ReconcileInput = BatchRef & {
 /** Of one attempt: others may make any number with its token, and the close reports them. */
 const RUNS_MOST = 2;
 
+/** For how long every service lists a run that has ended (docs/guarantees.md). */
+const LISTED_MS = 86_400_000;
+
 /** Few, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
 
@@ -57,7 +60,9 @@ async function read(
 ): Promise<void> {
   const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
   const all = new KnownRuns();
-  const isWhole = (): boolean => all.size >= least;
+  // The run service of this package, which has an id, deletes no run.
+  let reachesBack = file.service.id !== undefined || back.agoMs <= LISTED_MS;
+  const isWhole = (): boolean => all.size >= least && reachesBack;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
     for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
@@ -71,5 +76,6 @@ async function read(
     seen.hasControl ||= page.some(({ id }) => id === control);
     const nowMs = seen.serviceNowMs ?? service.nowMs();
     if (nowMs !== undefined) seen.serviceNowMs = nowMs;
+    reachesBack ||= page.some(({ endedAtMs = Infinity }) => endedAtMs < (nowMs ?? Date.now()) - back.agoMs);
   }
 }

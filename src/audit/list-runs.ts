@@ -27,7 +27,7 @@ export type ListParams = {
   /** Maximum tries for each page: with many pages, a short fault of the service is likely to hit one. */
   readonly tries: number;
   readonly signal?: AbortSignal;
-  /** Called if the list ends without older runs: whether it has shown all known runs. */
+  /** Called if the list ends without older runs: whether it has shown all known runs, and still lists those of that time. */
   readonly isWhole?: () => boolean;
 };
 
@@ -47,7 +47,7 @@ export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run
   }
 }
 
-const CUT_OFF = 'the run list ends although more runs of the batch are known';
+const CUT_OFF = 'the run list ends although more runs of the batch are known, or may have been deleted';
 
 const AGAIN_MS = 500;
 const AGAIN_MOST_MS = 15_000;

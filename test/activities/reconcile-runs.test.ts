@@ -117,6 +117,21 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(cut, {}, BACK, 2)).toMatchObject({ answer: 'complete' });
   });
 
+  it('is incomplete if the attempts are in doubt for longer than a list keeps runs, unless it shows a run of before', async () => {
+    const back = { ...BACK, agoMs: 25 * HOUR };
+    const ended = (hoursAgo: number, startedAgo = hoursAgo): Run => ({
+      ...strangers(1, NOW - startedAgo * HOUR)[0]!,
+      endedAtMs: NOW - hoursAgo * HOUR,
+    });
+    const answers = async (runs: readonly Run[], agoMs = back.agoMs): Promise<string> =>
+      (await read(pagesOf(runs), {}, { ...back, agoMs })).answer;
+    expect(await answers([ended(24)])).toBe('incomplete');
+    // A run that is long on its way is listed until it ends.
+    expect(await answers([ended(1, 25.5)])).toBe('incomplete');
+    expect(await answers([ended(24), ended(25.5)])).toBe('complete');
+    expect(await answers([ended(1)], 24 * HOUR)).toBe('complete');
+  });
+
   it("says the service's time of the first page", async () => {
     let nowMs = NOW - 1;
     const page = pagesOf(strangers(250));

@@ -1,5 +1,6 @@
 // Simulates the activities of a execution. The models use the real decision code (`ListWalk`, `observe`).
 
+import { PROOF_BACK_MS } from '../../src/batch/decisions/reconcile.ts';
 import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import {
@@ -40,7 +41,13 @@ export function reconcile(
   if (!execution.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
   const wanted = new Set(attempts.map(({ place, attempt: number }) => `${place}/${number}`));
   const serviceNowMs = execution.service.clock.now;
-  readList(execution, attempt, { back, least }, (runs, isWhole) => {
+  // Only a reading that reaches back further may prove absence.
+  const doubtMs = Math.max(0, back.agoMs - PROOF_BACK_MS);
+  const { retentionMs = Number.POSITIVE_INFINITY } = execution.world.plan;
+  readList(execution, attempt, { back, least }, (runs, isComplete) => {
+    const isRemembered = doubtMs <= retentionMs || runs.some(({ endsAt }) => endsAt < execution.world.now - doubtMs);
+    if (!isRemembered) execution.world.saw('a list that may have forgotten the attempts in doubt');
+    const isWhole = isComplete && isRemembered;
     const found = runs.filter(
       (run) => run.mark === execution.mark && wanted.has(`${run.place}/${run.attempt}`),
     );

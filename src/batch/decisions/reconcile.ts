@@ -11,7 +11,7 @@ import { NEVER, type Decision } from './decision.ts';
  * So much further back reads a list that may prove absence: the service's clock may have been back by that much while it
  * made the run, and no answer may have shown it.
  */
-const PROOF_BACK_MS = 3_600_000;
+export const PROOF_BACK_MS = 3_600_000;
 
 export const reconcile: Decision = {
   dueAt: ({ phases, reconcile: { requestedAt, nextAt } }) =>
