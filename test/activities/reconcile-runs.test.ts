@@ -120,7 +120,8 @@ describe('reading the run lists for unconfirmed attempts', () => {
   it('is incomplete if the attempts are in doubt for longer than a list keeps runs, unless it shows a run of before', async () => {
     const back = { ...BACK, agoMs: 25 * HOUR };
     const ended = (hoursAgo: number, startedAgo = hoursAgo): Run => ({
-      ...strangers(1, NOW - startedAgo * HOUR)[0]!,
+      ...runOf(`ended-${hoursAgo}`, 'success'),
+      createdAtMs: NOW - startedAgo * HOUR,
       endedAtMs: NOW - hoursAgo * HOUR,
     });
     const answers = async (runs: readonly Run[], agoMs = back.agoMs): Promise<string> =>

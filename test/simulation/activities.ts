@@ -45,7 +45,8 @@ export function reconcile(
   const doubtMs = Math.max(0, back.agoMs - PROOF_BACK_MS);
   const { retentionMs = Number.POSITIVE_INFINITY } = execution.world.plan;
   readList(execution, attempt, { back, least }, (runs, isComplete) => {
-    const isRemembered = doubtMs <= retentionMs || runs.some(({ endsAt }) => endsAt < execution.world.now - doubtMs);
+    const isRemembered =
+      doubtMs <= retentionMs || runs.some(({ endsAt }) => endsAt < execution.world.now - doubtMs);
     if (!isRemembered) execution.world.saw('a list that may have forgotten the attempts in doubt');
     const isWhole = isComplete && isRemembered;
     const found = runs.filter(
