@@ -8,18 +8,12 @@ import { type BatchParams, OLDEST, READS } from '../src/batch/params.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import { beginLivingPage } from '../src/results/page/living-page.ts';
-import { summarizedPass } from '../src/results/summary.ts';
+import { endBefore, summarizedPass } from '../src/results/summary.ts';
 import { paramsOf } from '../src/store/batch-file.ts';
-import { createStarted, isSameRun, readStarted, replaceStarted } from '../src/store/started.ts';
-import {
-  createContinued,
-  FIRST_PASS,
-  type PassFile,
-  readContinued,
-  readPass,
-  snapshotName,
-} from '../src/store/passes.ts';
-import { commandThere, holderText, isSameServers, type Holder } from '../src/store/holder.ts';
+import { continueEnd } from '../src/store/continue-end.ts';
+import { createStarted, isSameRun, readStarted } from '../src/store/started.ts';
+import { createContinued, FIRST_PASS, type PassFile, readPass, snapshotName } from '../src/store/passes.ts';
+import { commandThere, holderText, isSameServers } from '../src/store/holder.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { confirmOurs, finalFailure, withStore } from './activity-failures.ts';
@@ -48,29 +42,33 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf(), holder: deps.holder };
-  const closed = continues === undefined ? undefined : await closedState(store);
-  if (closed !== undefined) await continueAs(deps, open, own);
+  const end = continues === undefined ? undefined : await endedState(open, continues);
+  if (end !== undefined) await continueAs(deps, open, end.through, own);
   else if (!(await createStarted(store, own))) await assertSameExecution(deps, open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
-  if (closed === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
+  if (end === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
-  if (closed === undefined) return { params, ...time };
+  if (end === undefined) return { params, ...time };
   // What workers and services can do may have changed since.
-  const now = { ...closed.params, webhooks, lists };
-  return { params, closed: { ...closed, params: now }, ...time };
+  const now = { ...end.closed.params, webhooks, lists };
+  return { params, closed: { ...end.closed, params: now }, ...time };
 }
 
+type EndedState = { readonly through: number; readonly closed: Snapshot };
+
 /**
- * The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged, and with E514 if it is too old:
+ * The state at the end that a pass continues. Fails for good with E504 if it is missing or damaged, and with E514 if it is too old:
  * no wait mends it. A store that does not show the summary either may be a disk that is away, and is tried again.
  */
-async function closedState(store: Store): Promise<Snapshot> {
+async function endedState({ file: { batch }, store }: OpenBatch, continues: number): Promise<EndedState> {
   const through = await summarizedPass(store);
+  // A run that was slower than its own pass: the next pass continues this end, and its mark would refuse it.
+  if (through !== undefined && through >= continues) throw problem('E515', { batch, folder: store.location });
   const text = through === undefined ? undefined : await store.read(snapshotName(through));
   const closed = text === undefined ? undefined : readable(text);
   if (closed !== undefined && closed.version < OLDEST)
     throw finalFailure(problem('E514', { folder: store.location }));
-  if (closed !== undefined) return closed;
+  if (through !== undefined && closed !== undefined) return { through, closed };
   const name = through === undefined ? 'a summary' : snapshotName(through);
   const failure = problem('E504', {
     what: `${store.location} has no readable state to continue from (${name})`,
@@ -91,21 +89,14 @@ function readable(text: string): Snapshot | undefined {
   }
 }
 
-/** An end is continued at most once, whatever the pass: a second workflow run would buy the rows of its passes a second time. */
 async function continueAs(
   deps: Deps,
   { file: { batch }, store }: OpenBatch,
-  { workflow, holder }: { readonly workflow: Execution; readonly holder: Holder },
+  ended: number,
+  { workflow, holder }: Parameters<typeof continueEnd>[2],
 ): Promise<void> {
-  const pass = (await summarizedPass(store)) ?? FIRST_PASS;
-  const isNew = await createContinued(store, pass, workflow);
-  const before = isNew ? workflow : await readContinued(store, pass);
-  if (before === undefined || !isSameRun(before, workflow))
-    throw problem('E515', { batch, folder: store.location });
-  await replaceStarted(store, async () => {
-    await confirmOurs(deps);
-    return { workflow, holder };
-  });
+  const isOurs = await continueEnd(store, ended, { workflow, holder }, () => confirmOurs(deps));
+  if (!isOurs) throw problem('E515', { batch, folder: store.location });
 }
 
 function executionOf(): Execution {
@@ -160,13 +151,13 @@ export const loadPass = (deps: Deps, input: Input): Promise<LoadedPass> =>
 
 async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
-  await markContinued(store);
+  await markContinued(store, pass);
   const { segments, by, reason, appended } = await readPass(store, pass);
   return definedOnly({ segments, by, reason, appended: appended?.rows });
 }
 
 /** A batch that goes on although it has written its results must not be continued from them by another workflow run. */
-async function markContinued(store: Store): Promise<void> {
-  const ended = await summarizedPass(store);
+async function markContinued(store: Store, pass: number): Promise<void> {
+  const ended = await endBefore(store, pass);
   if (ended !== undefined) await createContinued(store, ended, executionOf());
 }

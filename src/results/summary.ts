@@ -226,6 +226,12 @@ export async function summarizedPass(store: Store): Promise<number | undefined> 
   return (await readLatestSummary(store))?.pass;
 }
 
+/** The end that a pass continues; undefined before the first end, and once the batch has ended with this pass. */
+export async function endBefore(store: Store, pass: number): Promise<number | undefined> {
+  const ended = await summarizedPass(store);
+  return ended !== undefined && ended < pass ? ended : undefined;
+}
+
 function parsed(text: string, place: string): Summary {
   try {
     const summary = JSON.parse(text) as Summary;

@@ -42,6 +42,7 @@ async function loaded(
 const startedBy = (workflow: object) => new Map([[STARTED_FILE, JSON.stringify({ at: THEN, workflow })]]);
 const THEN = '2026-11-21T10:00:00.000Z';
 const OWN = defaultActivityInfo.workflowExecution ?? {};
+const CLOSED = JSON.stringify(closedSnapshot(begin(paramsOf({ rows: 3 }), WRITES, 1_000)));
 
 describe('loading a batch', () => {
   it('creates started.json before anything is sent, and never replaces it', async () => {
@@ -72,12 +73,11 @@ describe('loading a batch', () => {
   });
 
   it('replaces started.json for a batch that goes on, unless Temporal no longer waits for this attempt', async () => {
-    const closed = JSON.stringify(closedSnapshot(begin(paramsOf({ rows: 3 }), WRITES, 1_000)));
     const ended = () =>
       new Map([
         ...startedBy({ ...OWN, runId: 'before' }),
         ['summary.json', summaryOfPass(1)],
-        ['snapshots/00001.json', closed],
+        ['snapshots/00001.json', CLOSED],
       ]);
     const goesOn = await loaded({}, ended(), undefined, { continues: 2 });
     expect(JSON.parse(goesOn.files.get(STARTED_FILE) ?? '')).toMatchObject({ at: THEN, workflow: OWN });
@@ -86,6 +86,34 @@ describe('loading a batch', () => {
     const completion = { heartbeat } as unknown as NonNullable<Given['completion']>;
     await expect(loaded({ completion }, files, undefined, { continues: 2 })).rejects.toThrow('is gone');
     expect(files.get(STARTED_FILE)).toContain('before');
+  });
+
+  it('a try that Temporal gave up before it began to continue an end leaves no mark on it', async () => {
+    const files = new Map([
+      ...startedBy({ ...OWN, runId: 'before' }),
+      ['summary.json', summaryOfPass(1)],
+      ['snapshots/00001.json', CLOSED],
+    ]);
+    const before = new Map(files);
+    const heartbeat = async () => Promise.reject(new Error('the activity is gone'));
+    const completion = { heartbeat } as unknown as NonNullable<Given['completion']>;
+    await expect(loaded({ completion }, files, undefined, { continues: 2 })).rejects.toThrow('is gone');
+    expect(files).toEqual(before);
+  });
+
+  it('a run that comes after the end of its own pass leaves that end to the next pass', async () => {
+    const files = new Map([
+      ...startedBy(OWN),
+      ['summary.json', summaryOfPass(2)],
+      ['snapshots/00002.json', CLOSED],
+      ['passes/00001-continued.json', JSON.stringify(OWN)],
+    ]);
+    const before = new Map(files);
+    await expect(loaded({}, files, undefined, { continues: 2 })).rejects.toMatchObject({
+      type: 'E515',
+      nonRetryable: true,
+    });
+    expect(files).toEqual(before);
   });
 
   it('tests whether the service has lists, and relies on webhooks only with a receiver', async () => {
@@ -194,6 +222,23 @@ const load = (
 it('a pass is read from its file', async () => {
   const pass = await load(async (name) => (name === passName(2) ? PASS : undefined));
   expect(pass).toEqual({ segments: [{ lane: 0, first: 501, count: 1 }] });
+});
+
+it.each([
+  ['the end before it', 1, ['passes/00001-continued.json']],
+  ['no end, if the batch has ended with it meanwhile', 2, []],
+])('a pass that is read continues %s', async (_, endedPass, marks) => {
+  const files = new Map([
+    [passName(2), PASS],
+    ['summary.json', summaryOfPass(endedPass)],
+  ]);
+  const store = {
+    location: '/nowhere',
+    read: async (name: string) => files.get(name),
+    create: async (name: string, text: string | Uint8Array) => files.set(name, String(text)) !== undefined,
+  };
+  await new MockActivityEnvironment().run(() => loadPass(depsOf({ store }), { ...REF, pass: 2 }));
+  expect([...files.keys()].filter((name) => name.includes('continued'))).toEqual(marks);
 });
 
 it.each([

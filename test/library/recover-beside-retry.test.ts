@@ -4,16 +4,17 @@ import { resumeBatch } from '../../src/library/handle/resumed-batch.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import { announceRebuild } from '../../src/store/started.ts';
-import { createPass, newestPass, type PassFile } from '../../src/store/passes.ts';
+import { continuedName, createPass, newestPass, type PassFile, passName } from '../../src/store/passes.ts';
+import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { Console } from '../console/console.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 
-it.each([
-  ['retry', /another command has added rows to it, or sends some again; repeat the same command/],
-  ['recover', /another command is rebuilding it/],
-] as const)('a rebuild that meets a pass of another command names it: %s', async (kind, reason) => {
+type Store = Awaited<ReturnType<Console['batch']>>['store'];
+
+/** Rebuilds a batch without a workflow whose quiet period is over; `meanwhile` happens after its parts were read. */
+async function rebuildBeside(meanwhile: (store: Store) => Promise<void>) {
   const console = await Console.open();
   const batch = await console.batch(console.write('sheet.csv', 'prompt\na fox\n'), 'one');
-  // The quiet period is over.
   const holder = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
   await announceRebuild(batch.store, {
     id: 'before',
@@ -21,11 +22,8 @@ it.each([
     holder,
     afresh: false,
   });
-  const at = new Date().toISOString();
-  const other: PassFile = { at, kind, segments: [] };
-  // No command has the batch.
   const isRunning = async (): Promise<boolean> => {
-    await createPass(batch.store, (await newestPass(batch.store)) + 1, other);
+    await meanwhile(batch.store);
     return false;
   };
   const session = { batches: { isRunning }, holder };
@@ -39,9 +37,30 @@ it.each([
     for: async () => session,
   };
   const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
-  const recovering = resumeBatch(servers as unknown as Servers, batch, asked);
+  return { store: batch.store, recovering: resumeBatch(servers as unknown as Servers, batch, asked) };
+}
+
+const passOf = (kind: PassFile['kind']): PassFile => ({ at: new Date().toISOString(), kind, segments: [] });
+
+it.each([
+  ['retry', /another command has added rows to it, or sends some again; repeat the same command/],
+  ['recover', /another command is rebuilding it/],
+] as const)('a rebuild that meets a pass of another command names it: %s', async (kind, reason) => {
+  const { recovering } = await rebuildBeside(async (store) => {
+    await createPass(store, (await newestPass(store)) + 1, passOf(kind));
+  });
   await expect(recovering).rejects.toMatchObject({
     code: 'E511',
     message: expect.stringMatching(reason) as string,
   });
+});
+
+it('a rebuild whose batch ends meanwhile with a later pass leaves that end to the next pass', async () => {
+  const { store, recovering } = await rebuildBeside(async (folder) => {
+    await createPass(folder, 2, passOf('retry'));
+    await folder.write(SUMMARY_FILE, summaryOfPass(2));
+  });
+  await expect(recovering).rejects.toMatchObject({ code: 'E511' });
+  expect(await store.exists(passName(2))).toBe(true);
+  expect(await store.exists(continuedName(2))).toBe(false);
 });

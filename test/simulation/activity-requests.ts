@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BatchRef } from '../../src/batch/workflow-ids.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
-import { summarizedPass } from '../../src/results/summary.ts';
-import { createContinued, readContinued } from '../../src/store/passes.ts';
-import { createStarted, replaceStarted } from '../../src/store/started.ts';
+import { endBefore } from '../../src/results/summary.ts';
+import { continueEnd } from '../../src/store/continue-end.ts';
+import { createContinued } from '../../src/store/passes.ts';
+import { createStarted } from '../../src/store/started.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { BoundActivities } from '../../workflows/activities.ts';
 import * as models from './activities.ts';
@@ -33,7 +34,7 @@ const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N
       const { service, world } = execution;
       const serviceNowMs = service.clock.now;
       const load = async (): Promise<void> => {
-        if (!(await beginWith(execution, continues))) return done({ failure: superseded() });
+        if (!(await beginWith(execution, continues, attempt))) return done({ failure: superseded() });
         const { params, store, state } = execution;
         if (continues === undefined) return done({ value: { params, serviceNowMs } });
         const closed = JSON.parse(store.closed) as Snapshot;
@@ -43,10 +44,16 @@ const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N
         );
         done({ value: { params, closed, serviceNowMs } });
       };
-      world.wait(load());
+      world.wait(load().catch(() => attempt.fail()));
     },
   loadPass: (execution, input) => (_, done) =>
-    models.loadPass(execution, { type: 'loadPass', ...input }, (event) => done(settled(event))),
+    models.loadPass(execution, { type: 'loadPass', ...input }, (event) => {
+      const end = async (): Promise<void> => {
+        if (event.type === 'passLoaded') await markContinued(execution, input.pass);
+        done(settled(event));
+      };
+      execution.world.wait(end());
+    }),
   reconcileRuns: (execution, input) => (attempt, done) =>
     models.reconcile(execution, { type: 'reconcile', ...input }, attempt, (value) => done({ value })),
   pollRuns: (execution, input) => (attempt, done) =>
@@ -80,21 +87,38 @@ const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N
   },
 };
 
-/** What started.json says of an execution that begins, or continues an end; false if another one has the batch. */
-async function beginWith(execution: SimExecution, continues: number | undefined): Promise<boolean> {
+const workflowOf = ({ batch, runId }: SimExecution) => ({ workflowId: workflowIdIn(batch), runId });
+
+/** A batch that goes on although it has written its results. */
+async function markContinued(execution: SimExecution, pass: number): Promise<void> {
+  const { asStore } = execution.store;
+  const ended = await endBefore(asStore, pass);
+  if (ended !== undefined) await createContinued(asStore, ended, workflowOf(execution));
+}
+
+/**
+ * What started.json says of an execution that begins, or continues an end; false if another one has the batch. Rejects for a try that
+ * Temporal has given up.
+ */
+async function beginWith(
+  execution: SimExecution,
+  continues: number | undefined,
+  attempt: Try,
+): Promise<boolean> {
   const { batch, stack, runId } = execution;
   const { asStore } = batch.store;
-  const run = { workflow: { workflowId: workflowIdIn(batch), runId }, holder: stack.holder };
+  const run = { workflow: workflowOf(execution), holder: stack.holder };
   if (continues === undefined) {
     const at = new Date(stack.clock.now).toISOString();
     const isNew = await createStarted(asStore, { at, serviceNowMs: batch.service.clock.now, ...run });
     return isNew || batch.store.started?.workflow.runId === runId;
   }
-  const pass = (await summarizedPass(asStore)) ?? 0;
-  const isFirst = await createContinued(asStore, pass, run.workflow);
-  if (!isFirst && (await readContinued(asStore, pass))?.runId !== runId) return false;
-  await replaceStarted(asStore, async () => run);
-  return true;
+  const ended = await endBefore(asStore, continues);
+  if (ended === undefined) return false;
+  return continueEnd(asStore, ended, run, async () => {
+    if (attempt.isAbandoned() || !execution.isRunning)
+      throw new Error('Temporal no longer waits for this attempt');
+  });
 }
 
 function settled(event: Event): Settled {

@@ -14,7 +14,7 @@ import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { sealParts } from '../../results/parts-seal.ts';
-import { summarizedPass } from '../../results/summary.ts';
+import { endBefore } from '../../results/summary.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Holder } from '../../store/holder.ts';
@@ -103,7 +103,7 @@ async function announce(
 }
 
 async function takePass({ batch, store }: FoundBatch, pass: number, now: number): Promise<void> {
-  const ended = await summarizedPass(store);
+  const ended = await endBefore(store, pass);
   // From now on its last results are no state to continue from.
   if (ended !== undefined)
     await createContinued(store, ended, { workflowId: 'rebuilt', runId: String(pass) });
