@@ -92,8 +92,10 @@ export function freedomsOf(plan: Plan, isLarge: boolean): Freedoms {
 type Draw = () => number;
 type Between = (least: number, most: number) => number;
 
-function versionsOf(draw: Draw, between: Between, { workers }: Plan): Freedoms {
-  const version = draw() < 0.4 ? { version: between(OLDEST, READS) } : {};
+function versionsOf(draw: Draw, between: Between, { workers, ladder, maxCostNano }: Plan): Freedoms {
+  // Before version 8, a ladder and a budget may hold a batch until its user allows more.
+  const oldest = ladder === undefined || maxCostNano === undefined ? OLDEST : 8;
+  const version = draw() < 0.4 ? { version: between(oldest, READS) } : {};
   const olderWorkers = draw() < 0.2 && workers > 1 ? { olderWorkers: between(1, workers - 1) } : {};
   return { ...version, ...olderWorkers };
 }

@@ -2,8 +2,8 @@
 
 import { alikeText, mostAlike } from '../alike-ends.ts';
 import { pause } from '../pausing/pauses.ts';
-import { mayReserve } from '../sending-limits/budget.ts';
-import { accountsOf, nextAccount } from '../state/lanes.ts';
+import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
+import { type Account, accountsOf, nextAccount } from '../state/lanes.ts';
 import { mayTakePlace } from '../state/put-row.ts';
 import { UNTIL_VERDICT } from '../state/row-state.ts';
 import { hasMoreToSend, type State } from '../state/state.ts';
@@ -47,5 +47,9 @@ const maySendOthers = (state: State): boolean =>
   state.lanes.some(
     (lane) =>
       (mayTakePlace(state, lane) && mayReserve(state, nextAccount(lane))) ||
-      accountsOf(lane).some(({ waiting: [first] }) => first !== undefined && first.dueAt < UNTIL_VERDICT),
+      accountsOf(lane).some((account) => nextDueOn(state, account) < UNTIL_VERDICT),
   );
+
+/** Before version 8, a row on a larger GPU for which the budget has no room held the trial open for ever. */
+const nextDueOn = (state: State, account: Account): number =>
+  (state.version < 8 ? account.waiting[0] : firstAllowed(state, account))?.dueAt ?? UNTIL_VERDICT;
