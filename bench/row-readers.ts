@@ -15,8 +15,8 @@ import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
 import { WRITES } from '../src/batch/params.ts';
 import { candidates } from '../src/create-batch/append/add-pass.ts';
-import { rowsInFlight } from '../src/create-batch/append/rows-in-flight.ts';
 import { findOverlap, rowsIn } from '../src/create-batch/reuse/overlap.ts';
+import { readStanding } from '../src/create-batch/standing-rows.ts';
 import { isRunsheetError } from '../src/errors/error.ts';
 import { rowOf, rowsOf } from '../src/results/batch-rows.ts';
 import { cacheRows } from '../src/sheet/placed-rows.ts';
@@ -110,8 +110,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   rebuild: rebuilt,
   overlap,
   candidates: ({ store, file }) => candidates({ store, file }, { isWanted: () => true, by: 'ada' }),
-  'rows in flight': ({ store, file, batch }) =>
-    rowsInFlight({ store, file }, undefined, (batch.redrives ?? 0) + 1),
+  standing: ({ store, file }) => readStanding({ store, file }),
   'one row': ({ store, file }) => rowOf(store, file, Math.ceil(file.sheet.rows / 2)),
   send: sent,
 };

@@ -4,13 +4,12 @@
 
 import type { Outcome } from '../../batch/outcome.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import { recordOf, type BatchRow } from '../../results/batch-rows.ts';
 import { undelivered, type RowRecord } from '../../results/row-record.ts';
-import { summarizedPass } from '../../results/summary.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
 import { bothChanges, changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import { createPass, newestPass, takePassBack } from '../../store/passes.ts';
+import { createPass, takePassBack } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { waitForOther, type Creation } from '../claim.ts';
 import {
@@ -27,8 +26,8 @@ import {
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { NewRows } from '../reuse/overlap.ts';
 import type { Proposed } from '../settle.ts';
+import { readStanding, type Standing } from '../standing-rows.ts';
 import { OtherBatches, type KnownBatch, type Where } from './paid-elsewhere.ts';
-import { rowsInFlight } from './rows-in-flight.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
@@ -195,21 +194,16 @@ const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged
     ? { isChanged: true }
     : {};
 
-/** Rows with an outcome, up to this pass. `isOpen`: it is being sent again already. */
-async function* endedRows({ store, file }: Batch, newest: number) {
-  const ended = await summarizedPass(store);
-  const openRows = await rowsInFlight({ store, file }, ended, newest);
-  for await (const one of rowsOf(store, file)) {
-    // While a batch runs, rows without a record have no outcome yet.
-    if (one.record === undefined && ended !== newest) continue;
-    yield { one, record: recordOf(one, file), isOpen: openRows.has(one.row.row) };
-  }
+/** Rows that have had an outcome; an open one is being sent again already. */
+async function* endedRows({ file }: Batch, { rows }: Standing) {
+  for await (const one of rows())
+    if (one.record !== undefined || !one.isOpen) yield { one, record: recordOf(one, file) };
 }
 
 /** The rows that a pass would buy, but for those with a run of this batch, which are asked about in any case. */
 async function* boughtRows(batch: Batch, params: PassParams): ReturnType<NewRows['rows']> {
-  for await (const { one, record, isOpen } of endedRows(batch, await newestPass(batch.store))) {
-    if (isOpen || !params.isWanted(record) || COSTLY.includes(record.outcome) || undelivered(record))
+  for await (const { one, record } of endedRows(batch, await readStanding(batch))) {
+    if (one.isOpen || !params.isWanted(record) || COSTLY.includes(record.outcome) || undelivered(record))
       continue;
     const climbs = params.gpu === undefined && ladderLaneOf(batch.file, one, params.change) !== undefined;
     const { gpu = one.row.gpu, change } = queuedAgain(one, params, climbs);
@@ -218,17 +212,17 @@ async function* boughtRows(batch: Batch, params: PassParams): ReturnType<NewRows
 }
 
 export async function candidates(batch: Batch, params: PassParams): Promise<Candidates> {
-  const { file, store } = batch;
+  const { file } = batch;
   const { isWanted, gpu } = params;
-  const newest = await newestPass(store);
+  const standing = await readStanding(batch);
   const byGpu = new Map<string, Queued[]>();
   const outcomes: Partial<Record<Outcome, number>> = {};
   const means = new MeanCosts();
   let [rows, open, fetched, boughtAgain] = [0, 0, 0, 0];
-  for await (const { one, record, isOpen } of endedRows(batch, newest)) {
+  for await (const { one, record } of endedRows(batch, standing)) {
     means.add(record);
     if (!isWanted(record)) continue;
-    if (isOpen) {
+    if (one.isOpen) {
       open += 1;
       continue;
     }
@@ -247,7 +241,7 @@ export async function candidates(batch: Batch, params: PassParams): Promise<Cand
     queue.push(isFetched ? { ...queued, fetch: paid } : queued);
   }
   const counts = { rows, outcomes, open, fetched, boughtAgain };
-  return { pass: newest + 1, byGpu, ...counts, expectedUsd: means.of(byGpu) };
+  return { pass: standing.newest + 1, byGpu, ...counts, expectedUsd: means.of(byGpu) };
 }
 
 class MeanCosts {

@@ -15,8 +15,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { parseExactly } from '../../host/exact-json.ts';
-import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import { summarizedPass } from '../../results/summary.ts';
+import { recordOf } from '../../results/batch-rows.ts';
 import { canonical } from '../../host/canonical-json.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
 import { contentKey } from '../../sheet/row-keys.ts';
@@ -24,12 +23,11 @@ import { type Queued } from '../../sheet/placed-rows.ts';
 import { changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { byFields, type SheetInput } from '../../sheet/named-inputs.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
-import { rowsInFlight } from './rows-in-flight.ts';
 import { requestHash } from '../request-hash.ts';
+import { readStanding, type StandingRow } from '../standing-rows.ts';
 import { DELETED, isLeftOut } from '../watched/left-out.ts';
 import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
 
@@ -140,36 +138,19 @@ export async function compareRows(
   draft: DraftRows,
   isSavedAgain = false,
 ): Promise<Comparison> {
-  const { store, file } = batch;
-  const ended = await summarizedPass(store);
-  const newest = await newestPass(store);
-  const open = await rowsInFlight(batch, ended, newest);
-  const { places, changed } = await sheetPlaces(batch, newest);
-  const comparison = new Comparison(newest + 1, places);
+  const standing = await readStanding(batch);
+  const { places, changed } = await sheetPlaces(batch, standing.newest);
+  const comparison = new Comparison(standing.newest + 1, places);
   try {
     await comparison.read(draft);
     let rows = 0;
-    for await (const one of rowsOf(store, file, { through: newest })) {
+    for await (const one of standing.rows()) {
       rows += 1;
       const { row } = one.row;
       const wanted = comparison.rowWith(one.row.key) ?? rowByFields(comparison, one.row, draft.inputs);
-      const hasOutcome = one.record !== undefined || ended === newest;
-      const isOpen = open.has(row) || !hasOutcome;
-      if (wanted)
-        compare(
-          comparison,
-          {
-            one,
-            wanted,
-            isOpen,
-            isSavedAgain,
-            asked: open.get(row),
-            bySheet: changed.get(row),
-            sheetInputs: draft.inputs,
-          },
-          file,
-        );
-      else if (isSavedAgain) comparison.leave(row, isOpen);
+      const pair = { one, isSavedAgain, bySheet: changed.get(row), sheetInputs: draft.inputs };
+      if (wanted) compare(comparison, { ...pair, wanted }, batch.file);
+      else if (isSavedAgain) comparison.leave(row, one.isOpen);
     }
     comparison.number(rows);
     return comparison;
@@ -200,12 +181,9 @@ export function keyByFields(
 }
 
 type Pair = {
-  readonly one: BatchRow;
+  readonly one: StandingRow;
   readonly wanted: SheetRow;
-  readonly isOpen: boolean;
   readonly isSavedAgain: boolean;
-  /** How the row is being sent again. */
-  readonly asked: Queued | undefined;
   /** The inputs of the sheet that is compared. */
   readonly sheetInputs: readonly SheetInput[];
   /** How a later sheet than the first asked for the row last. */
@@ -216,11 +194,11 @@ const FREE: ReadonlySet<string> = new Set(['failed', 'timed-out', 'cancelled', '
 
 function compare(found: Comparison, pair: Pair, file: BatchFile): void {
   const ownGpu = file.deployment.gpu;
-  const { one, wanted, isOpen, isSavedAgain, asked, bySheet, sheetInputs } = pair;
-  const { row, record } = one;
+  const { one, wanted, isSavedAgain, bySheet, sheetInputs } = pair;
+  const { row, record, sentAgain, isOpen } = one;
   const { outcome, reason } = recordOf(one, file);
   const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
-  const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
+  const last = sentAgain ?? { change: record?.change, gpu: record?.gpu_asked };
   const requests = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row].map(
     (has) => ({
       ...has,

@@ -9,20 +9,18 @@ import type { PassSegment } from '../../batch/state/lanes.ts';
 import { parseExactly } from '../../host/exact-json.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { isRunsheetError } from '../../errors/error.ts';
-import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import type { BatchRow } from '../../results/batch-rows.ts';
 import { placeOf, undelivered, type FileRecord, type PartRecord } from '../../results/row-record.ts';
-import { summarizedPass } from '../../results/summary.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
-import { type Queued } from '../../sheet/placed-rows.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
-import { rowsInFlight } from '../append/rows-in-flight.ts';
 import type { SharedRows } from '../questions.ts';
 import { byFields } from '../../sheet/named-inputs.ts';
 import { requestHash } from '../request-hash.ts';
+import { readStanding, type StandingRow } from '../standing-rows.ts';
 import { hasPlace } from '../watched/sheet-places.ts';
 
 export type NewRows = {
@@ -121,26 +119,24 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): P
   const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
   const from = await firstShared(overlap, file, other);
   if (from === undefined) return;
-  // Before the parts: if the batch ends meanwhile, its last rows count as open.
-  const ended = await summarizedPass(other.store);
-  const again = await rowsInFlight(other, ended, await newestPass(other.store));
-  const isCounted = ({ row: { row }, record }: BatchRow): boolean =>
+  const standing = await readStanding(other);
+  const isCounted = ({ sentAgain, record }: StandingRow): boolean =>
     other.places === undefined ||
-    again.has(row) ||
+    sentAgain !== undefined ||
     (record !== undefined && hasPlace(other.places, placeOf(record)));
-  const asking = async (row: BatchRow): Promise<Asking> => {
-    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, again, file) }, other.file) : [];
+  const asking = async (row: StandingRow): Promise<Asking> => {
+    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, file) }, other.file) : [];
     const isWanted = requests.some((one) => overlap.has(one));
     return { row, requests, isDone: isWanted && (await isReusable(row, other)) };
   };
-  const rows = rowsOf(other.store, other.file, { from });
   // Files are looked for ahead, and rows come in their order.
-  for await (const { row, requests, isDone } of pMapIterable(rows, asking, { concurrency: LOOKED_FOR })) {
+  for await (const { row, requests, isDone } of pMapIterable(standing.rows(from), asking, {
+    concurrency: LOOKED_FOR,
+  })) {
     const request = requests.find((one) => overlap.has(one));
     if (request === undefined) continue;
     const shared = { batch: other.batch, store: other.store, row: row.row.row, isVersionSure };
-    const isUnsent = row.record === undefined && ended === undefined;
-    if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
+    if (row.isOpen) overlap.addUnsettled(request, shared, 'open');
     else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
     else if (isUndelivered(row, other.file)) overlap.addUnsettled(request, shared, 'undelivered');
     else if (isDone) overlap.addDone(request, shared, row.record as PartRecord);
@@ -152,17 +148,13 @@ const LOOKED_FOR = 32;
 
 /** A row of an earlier batch, what it answers, and whether its result can be used. */
 type Asking = {
-  readonly row: BatchRow;
+  readonly row: StandingRow;
   readonly requests: readonly string[];
   readonly isDone: boolean;
 };
 
-function askedOf(
-  { row, record }: BatchRow,
-  again: ReadonlyMap<number, Queued>,
-  { sheet }: BatchFile,
-): SheetRow {
-  const { change } = again.get(row.row) ?? record ?? {};
+function askedOf({ row, record, sentAgain }: StandingRow, { sheet }: BatchFile): SheetRow {
+  const { change } = sentAgain ?? record ?? {};
   return { ...row, inputs: byFields(changedInputs(row.inputs, change), sheet.inputs) };
 }
 
