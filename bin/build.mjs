@@ -1,5 +1,5 @@
-// Makes dist/, which is what a package carries: the compiled sources, the lock file, the page of the report, and the commands and the
-// workflows as bundles.
+// Makes dist/, which is what a package carries: the compiled sources, the lock file, the pages, and the commands and the workflows
+// as bundles.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommands } from './bundle.mjs';
+import { buildPages, writePages } from './pages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -21,12 +22,7 @@ execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.bui
 // npm leaves the lock file out of a package, and would take the newest versions of all that it depends on.
 cpSync(join(root, 'package-lock.json'), join(dist, 'package-lock.json'));
 
-// The page of the report is read from its files when a report is written.
-const page = 'src/results/page/browser';
-cpSync(join(root, page), join(dist, page), {
-  recursive: true,
-  filter: (path) => !path.endsWith('tsconfig.json'),
-});
+writePages(await buildPages(), join(dist, 'pages'));
 
 // An older Node would name a module that it lacks instead of what helps.
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,5 +1,5 @@
 // Run by `npm ci`, `npm start` and `npm test` before anything else, by whatever Node is there: installs what is missing, from the
-// lock file, and bundles the commands; does nothing when all is there.
+// lock file, bundles the commands and builds the pages; does nothing when all is there.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -29,6 +29,7 @@ if (!isCurrent) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-// Without it commands run from the sources, and load twice as long.
+// Without a bundle commands run from the sources and load twice as long; without pages the first report builds them.
 const own = `${root}node_modules/.bin/node`;
-spawnSync(existsSync(own) ? own : process.execPath, [`${root}bin/bundle.mjs`], { stdio: 'ignore' });
+for (const program of ['bundle.mjs', 'pages.mjs'])
+  spawnSync(existsSync(own) ? own : process.execPath, [`${root}bin/${program}`], { stdio: 'ignore' });

@@ -119,7 +119,7 @@ describe('the report', () => {
     );
     await close(batch);
     const { html, texts, rows } = await readReport(batch.store);
-    const { script, style } = pageSource();
+    const { script, style } = await pageSource();
     expect(html.length - script.length - style.length).toBeLessThan(60_000);
     expect(texts('reason')[0]).toMatch(/^y{160}…$/);
     expect(texts('c0')[0]).toBe('n');

@@ -85,14 +85,16 @@ type Files = Pick<Store, 'location' | 'open'>;
 /** The page of the folder; undefined if it has another script, with which it would be shown without its rows. */
 export async function storedPage(store: Files): Promise<Buffer | undefined> {
   const bytes = await bytesOf(store, REPORT_FILE, MOST_BYTES.page);
-  return bytes?.includes(`<script>${pageSource().script}</script>`) ? bytes : undefined;
+  const { script } = await pageSource();
+  return bytes?.includes(`<script>${script}</script>`) ? bytes : undefined;
 }
 
 /** `out`: where its batch is, which a page that was not opened from its folder cannot know. */
-export function sendPage(bytes: Buffer, response: ServerResponse, out: string): void {
+export async function sendPage(bytes: Buffer, response: ServerResponse, out: string): Promise<void> {
+  const { policy } = await pageSource();
   response.writeHead(200, {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': pageSource().policy,
+    'content-security-policy': policy,
   });
   const at = bytes.indexOf(PAGE);
   if (at > 0) {

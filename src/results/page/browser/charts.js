@@ -1,7 +1,8 @@
 // The course of the batch over time, with one crosshair for all charts, and a bar for each attempt as long as bars can be
 // distinguished. Times are counted from the first run, without the time in which the batch had ended.
 
-import { html, Plot, toneOf, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
+import Plot from 'uplot';
+import { html, toneOf, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
 import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
 import { count, money, plural, rough, span } from './text.js';
 

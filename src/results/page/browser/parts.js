@@ -1,18 +1,18 @@
 // The libraries that draw the page, and small parts that several views have. Text only ever becomes text: nothing here takes markup.
 
+import htm from 'htm';
+import { h } from 'preact';
+import { useEffect, useLayoutEffect, useRef as usePreactRef, useState } from 'preact/hooks';
 import { count, decoded } from './text.js';
 
-/** @typedef {{ preact: typeof import('preact'), preactHooks: typeof import('preact/hooks'), htm: typeof import('htm').default, uPlot: typeof import('uplot') }} Libraries */
 /** @typedef {import('preact').ComponentChildren} Children */
 /** @typedef {readonly [value: string, label: string]} Choice */
 
-const { preact, preactHooks, htm, uPlot } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
-export const html = htm.bind(preact.h);
-export const render = preact.render;
-export const Plot = uPlot;
-export const { useState, useEffect, useLayoutEffect, useMemo } = preactHooks;
+export { render } from 'preact';
+export { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+export const html = /** @type {any} */ (htm).bind(h);
 /** What changes without drawing again. @type {(first?: unknown) => { current: any }} */
-export const useRef = (first = null) => preactHooks.useRef(first);
+export const useRef = (first = null) => usePreactRef(first);
 
 /** The width of an element, now and when it changes. @param {{ current: HTMLElement | null }} box */
 export function useWidth(box) {
