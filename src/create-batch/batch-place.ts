@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { rename, rmdir } from 'node:fs/promises';
-import { isRunsheetError, problem } from '../errors/error.ts';
-import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
+import { problem } from '../errors/error.ts';
+import { LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { undefinedIfAbsent, type Store } from '../store/store.ts';
@@ -37,23 +37,6 @@ export async function takeBack(store: Store, layout: string, folder: string): Pr
   await rename(localPath(layout), folder).catch(undefinedIfAbsent);
   // Another command may be about to make a batch of this name.
   for (const left of [LAYOUT, '']) await rmdir(localPath(left)).catch(() => undefined);
-}
-
-/** False if the name is taken. A store may refuse a creation, or fail, although it took effect. */
-export async function createSurely(
-  { store, file }: BatchFolder,
-  moved: AsyncDisposableStack,
-): Promise<boolean> {
-  const isOwn = async (): Promise<boolean> => (await readBatchFile(store))?.mark === file.mark;
-  try {
-    return (await createBatchFile(store, file)) || (await isOwn());
-  } catch (error) {
-    if (isRunsheetError(error, 'E602')) throw error;
-    if (await isOwn().catch(() => false)) return true;
-    // A request to a bucket may take effect later; then the batch needs its layout.
-    if (store.localPath === undefined) moved.move();
-    throw error;
-  }
 }
 
 /** The names that the batch may have; the first free one is taken. */

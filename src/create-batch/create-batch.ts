@@ -1,17 +1,16 @@
 // A new batch while it does not exist: laid out under a birth mark, compared with the batches that exist, with what has to be decided.
-// Creating batch.json makes it exist; nothing is sent. What a killed command leaves behind is not a batch:
+// Its entry in the log makes it exist; nothing is sent. What a killed command leaves behind is not a batch:
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
-//   .claims/<mark>-….json   that this command is about to make it (`claim.ts`)
+//   .made/<number>.json     the entry of the log that made it exist (`made-log.ts`)
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
 import { chmod } from 'node:fs/promises';
 import { definedOnly } from '../options/defined-only.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
-import { BATCH_FILE, LAYOUT } from '../store/batch-file.ts';
-import { STARTED_FILE } from '../store/started.ts';
+import { BATCH_FILE, batchText, LAYOUT } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within } from '../store/store.ts';
@@ -45,8 +44,9 @@ import { copyReused, dropReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf, sameAs } from './reuse/reuse.ts';
 import { restoreQueue, settleQueue } from './queue-pages.ts';
 import { dropErrorList } from './stale-folders.ts';
-import { batchIn, createSurely, namesFor, takeBack } from './batch-place.ts';
-import { Claim, comparedWith, waitForOther, type Compared, type Seen } from './claim.ts';
+import { batchIn, namesFor, takeBack } from './batch-place.ts';
+import { commit, comparedWith, type Compared, type Comparing } from './commit.ts';
+import { MadeLog } from './made-log.ts';
 import { saidIfSlow, type LongComparison } from './long-comparison.ts';
 import { batchesAt, placesElsewhere, rememberPlace } from './known-places.ts';
 
@@ -67,9 +67,6 @@ export type CreatedBatch = BatchFolder & {
   readonly laidOut: LaidOut | undefined;
 };
 
-/** `lookMs`: how long it took to find that out. */
-type Overtaken = { readonly lookMs: number };
-
 export class NewBatch implements Disposable {
   #params: CreateParams;
   #answers: Answers;
@@ -85,6 +82,8 @@ export class NewBatch implements Disposable {
   #budget: LowBudget | undefined;
   #compared: Compared = new Map();
   #comparedElsewhere: Compared = new Map();
+  /** Of the log, when the batches were listed. */
+  #position = 0;
   /** The queue of the sheet was rewritten for a batch that was not made. */
   #isQueueLost = false;
 
@@ -180,15 +179,13 @@ export class NewBatch implements Disposable {
 
   /** Makes the batch exist, or finds the one that has the same rows. Throws {@link QuestionsOpen}, also if another command was faster. */
   async carryOut(): Promise<CreatedBatch> {
-    const seen = new Map<string, number>();
     for (;;) {
       if (this.#same !== undefined) return { ...this.#same, laidOut: undefined };
       const { questions } = this;
       if (questions.length > 0 || this.#whole === undefined) throw new QuestionsOpen(questions);
-      const made = await this.#put(this.#whole, seen);
-      if ('batch' in made) return made;
+      const made = await this.#put(this.#whole);
+      if (made !== 'overtaken') return made;
       this.#params.onComparing?.('overtaken');
-      await waitForOther(made.lookMs);
       // Agreed to before the other batch was there.
       const { earlier, ...others } = this.#answers;
       if (earlier === 'again' && others.open !== 'again') this.#answers = others;
@@ -244,6 +241,7 @@ export class NewBatch implements Disposable {
   /** Rows that are bought whatever other batches have need no comparison. */
   async #compareNow(draft: DraftBatch): Promise<void> {
     const { out } = this.#params;
+    this.#position = await new MadeLog(out).position();
     const batches = this.#again ? [] : await listBatchFolders(out);
     this.#compared = await comparedWith(draft.file, batches);
     this.#elsewhere = [];
@@ -296,7 +294,7 @@ export class NewBatch implements Disposable {
     return free;
   }
 
-  async #put(draft: DraftBatch, seen: Seen['seen']): Promise<CreatedBatch | Overtaken> {
+  async #put(draft: DraftBatch): Promise<CreatedBatch | 'overtaken'> {
     const { out, copy, name } = this.#params;
     const isNamed = this.#again || name !== undefined;
     const wanted = isNamed ? (this.#draft as DraftBatch).batch : await nameOf(out, draft);
@@ -309,18 +307,14 @@ export class NewBatch implements Disposable {
       const place = { batch, folder, file, store: openStore(folder) };
       const other = await batchIn(place, this.#again);
       if (other !== undefined) return { ...joined(other, sameAs(draft)), laidOut: undefined };
-      const made = await this.#create(place, draft.laidOut, seen);
+      const made = await this.#create(place, draft.laidOut);
       if (made !== undefined) return made;
     }
     throw new Error(`no free name for ${draft.batch}`);
   }
 
   /** undefined if another command has taken the name for other rows. Unless the batch is made, nothing of it stays in its place. */
-  async #create(
-    place: BatchFolder,
-    laidOut: LaidOut,
-    seen: Seen['seen'],
-  ): Promise<CreatedBatch | Overtaken | undefined> {
+  async #create(place: BatchFolder, laidOut: LaidOut): Promise<CreatedBatch | 'overtaken' | undefined> {
     const { store, file } = place;
     const { out, home, copy, signal } = this.#params;
     const layout = `${LAYOUT}/${file.mark}`;
@@ -330,37 +324,31 @@ export class NewBatch implements Disposable {
     if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
     const places = this.#placesFor(place);
     const rows = rowsIn({ file, layout: openStore(from) });
-    await using claim = await Claim.make({ out, file, rows, places });
-    // Keep this order: who finds the place looks for the claim.
+    const creation = { mark: file.mark, batch: place.batch, file: BATCH_FILE, text: batchText(file) };
+    const isFree = async (): Promise<boolean> => {
+      signal?.throwIfAborted();
+      return !(await store.exists(BATCH_FILE));
+    };
+    // Keep this order: other commands look for the place while they have the lock.
     if (this.#params.places !== undefined) rememberPlace(this.#params.places, { out, home, file });
-    const isMade = await saidIfSlow(this.#params.onComparing, () =>
-      claim.create(this.#seen(seen), {
-        create: async () => {
-          signal?.throwIfAborted();
-          return createSurely(place, moved);
-        },
-        takeBack: async () => {
-          // Another command has found the batch, and started it.
-          if (await store.exists(STARTED_FILE)) return false;
-          await store.remove(BATCH_FILE);
-          return true;
-        },
-      }),
+    const onDoubt = (): void => void moved.move();
+    const made = await saidIfSlow(this.#params.onComparing, () =>
+      commit({ out, file, rows, places, creation, isFree, onDoubt }, this.#comparing),
     );
-    if (isMade === 'created') {
+    if (made === 'made') {
       moved.move();
       await dropErrorList(out, copy.name);
       return { ...place, laidOut };
     }
-    if (isMade === 'overtaken') return { lookMs: claim.ageMs };
+    if (made === 'overtaken') return made;
     const winner = await batchIn(place, this.#again);
     return winner && { ...joined(winner, sameAs({ file, laidOut })), laidOut: undefined };
   }
 
   /** Rows that are bought whatever other batches have need no comparison. */
-  #seen(seen: Seen['seen']): Seen | undefined {
+  get #comparing(): Comparing | undefined {
     if (this.#again || this.#buysAll) return undefined;
     const compared = new Map([...this.#compared, ...this.#comparedElsewhere]);
-    return { compared, seen, isElsewhereMeant: this.#answers.elsewhere === 'again' };
+    return { position: this.#position, compared, isElsewhereMeant: this.#answers.elsewhere === 'again' };
   }
 }

@@ -186,7 +186,11 @@ const schema = z.object({
 export type BatchFile = z.infer<typeof schema>;
 
 /** Creates batch.json; false if the batch exists already. */
-export async function createBatchFile(store: Store, file: BatchFile): Promise<boolean> {
+export const createBatchFile = async (store: Store, file: BatchFile): Promise<boolean> =>
+  store.create(BATCH_FILE, batchText(file));
+
+/** The text of batch.json. Throws E602 if no worker could read it. */
+export function batchText(file: BatchFile): string {
   const text = exactText(file, 2);
   // Programs may give settings that no command accepts, such as NaN; no worker could read that batch.
   const [wrong] = schema.safeParse(parseExactly(text)).error?.issues ?? [];
@@ -195,7 +199,7 @@ export async function createBatchFile(store: Store, file: BatchFile): Promise<bo
   // More is not read back from S3.
   if (Buffer.byteLength(text) >= 8 << 20)
     throw problem('E602', { what: `${BATCH_FILE} would have 8 MiB: settings or column names are too long` });
-  return store.create(BATCH_FILE, `${text}\n`);
+  return `${text}\n`;
 }
 
 /** undefined if the folder contains no batch. Throws E504 for an invalid batch.json, E514 for one of an old version. */

@@ -1,6 +1,6 @@
 // Finds batches: the folders in RUNSHEET_OUT that contain a batch.json.
 
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import pMap from 'p-map';
 import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/s3-keys.ts';
@@ -19,6 +19,12 @@ export type BatchFolder = {
 /** The location of a batch in `out`, or of any other file there. */
 export const locationOf = (out: string, batch: string): string =>
   isS3Address(out) ? `${out}/${batch}` : join(out, batch);
+
+/** The folder of all batches in which a batch is, and its name there. */
+export function splitLocation(location: string): { readonly out: string; readonly batch: string } {
+  const at = location.lastIndexOf(isS3Address(location) ? '/' : sep);
+  return { out: location.slice(0, at) || sep, batch: location.slice(at + 1) };
+}
 
 /** undefined if there is no such batch. Throws the error of an invalid batch.json. */
 export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {

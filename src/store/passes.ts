@@ -46,22 +46,23 @@ const numbered = (pass: number): string => String(pass).padStart(5, '0');
 export const newestPass = async (store: Store): Promise<number> =>
   Math.max(FIRST_PASS, await lastNumber(store, PASSES));
 
+const PASS_NAME = /^passes\/(\d{5,})\.json$/;
+export const isPassName = (name: string): boolean => PASS_NAME.test(name);
+export const numberOfPass = (name: string): number => Number(PASS_NAME.exec(name)?.[1]);
+
+export const passIn = (text: string): PassFile | undefined => schema.safeParse(jsonIn(text)).data;
+
+export const passText = (file: PassFile): string => `${JSON.stringify(file)}\n`;
+
 /** False if another command has created this pass. */
 export const createPass = (store: Store, pass: number, file: PassFile): Promise<boolean> =>
-  store.create(passName(pass), `${JSON.stringify(file)}\n`);
-
-/** Removes a pass of which its batch was not told; false if another one was added after it. */
-export async function takePassBack(store: Store, pass: number): Promise<boolean> {
-  if ((await newestPass(store)) !== pass) return false;
-  await store.remove(passName(pass));
-  return true;
-}
+  store.create(passName(pass), passText(file));
 
 /** Throws E504 if the file is missing or invalid. */
 export async function readPass(store: Store, pass: number): Promise<PassFile> {
   const name = passName(pass);
-  const parsed = schema.safeParse(jsonIn((await store.read(name)) ?? ''));
-  if (parsed.success) return parsed.data;
+  const content = passIn((await store.read(name)) ?? '');
+  if (content !== undefined) return content;
   throw problem('E504', { what: `${store.location}/${name} is no pass of this version` });
 }
 

@@ -28,19 +28,8 @@ const made = (name: string, folder: string) =>
     name: name.replace('.csv', ''),
   });
 
-const again = (
-  { batch: name, store, file, folder }: CreatedBatch,
-  change?: object,
-  more: Partial<PassParams> = {},
-) =>
-  RowsAgain.of(
-    { store, file },
-    { ...passParams({}, {}, change as never), ...more },
-    {
-      out: folder.slice(0, -name.length - 1),
-      places: places(),
-    },
-  );
+const again = ({ store, file }: CreatedBatch, change?: object, more: Partial<PassParams> = {}) =>
+  RowsAgain.of({ store, file }, { ...passParams({}, {}, change as never), ...more }, { places: places() });
 
 const asked = ({ questions }: { readonly questions: readonly Question[] }) =>
   questions.map((one) => (one.id === 'boughtBefore' ? [one.paid, one.batches] : one.id));

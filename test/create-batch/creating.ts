@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CLAIMS } from '../../src/create-batch/claim.ts';
+import { MADE } from '../../src/create-batch/made-log.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
@@ -32,10 +32,16 @@ export class Place {
     return existsSync(this.out) && this.names().some((name) => existsSync(join(this.out, name, BATCH_FILE)));
   }
 
-  /** Everything in the folder of the batches, but for the names that contents have. */
+  /** The entries of the log of what was made. */
+  entries(): readonly string[] {
+    const folder = join(this.out, MADE);
+    return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+  }
+
+  /** Everything in the folder of the batches, but for the log and the names that contents have. */
   names(): readonly string[] {
     return readdirSync(this.out)
-      .filter((name) => name !== NAMES && name !== CLAIMS)
+      .filter((name) => name !== NAMES && name !== MADE)
       .sort();
   }
 }

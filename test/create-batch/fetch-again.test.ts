@@ -11,6 +11,8 @@ import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
 import { partName } from '../../src/results/parts.ts';
+import { MADE } from '../../src/create-batch/made-log.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 
@@ -36,8 +38,8 @@ const paidIn = (questions: readonly Question[]): number =>
 /** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
 async function sent(filter: RetryFilter, change?: { readonly set: object }) {
   const params = passParams(filter, { otherGpu: 'accept', boughtBefore: 'again' }, change as never);
-  const open = await RowsAgain.of(batch, { ...params, answers: {} }, place);
-  const again = await RowsAgain.of(batch, params, place);
+  const open = await RowsAgain.of(batch, { ...params, answers: {} }, {});
+  const again = await RowsAgain.of(batch, params, {});
   const { wanted } = again;
   const added = await again.carryOut();
   if (added === undefined) throw new Error('no row is sent again');
@@ -75,6 +77,7 @@ it('can be fetched alone, which buys nothing and asks nothing', async () => {
   await batch.store.write(partName(1, 2), `${JSON.stringify(failed)}\n`);
   expect(await sent({})).toMatchObject({ rows: 4, fetched: 3 });
   await batch.store.remove('passes/00002.json');
+  await openStore(place.out).clear(MADE);
   const runs = ['paid', 'paid', 'paid'];
   expect(await sent({ fetch: true })).toMatchObject({ rows: 3, fetched: 3, paid: 0, runs });
 });

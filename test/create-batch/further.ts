@@ -1,6 +1,5 @@
 // Rows that are added to a batch, or sent again, as a door does it that answers nothing but what is given.
 
-import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pass.ts';
 import { FurtherRows, type FurtherRequest } from '../../src/create-batch/append/further-rows.ts';
@@ -65,4 +64,4 @@ export async function sheetOf(rows: FurtherRows, wording: Wording = asOption) {
 
 /** Sends rows of a batch again; undefined if none is wanted. */
 export const sendAgain = async (batch: BatchFolder, params: PassParams) =>
-  (await RowsAgain.of(batch, params, { out: dirname(batch.folder) })).carryOut();
+  (await RowsAgain.of(batch, params, {})).carryOut();

@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { saidIfSlow, type LongComparison } from '../../src/create-batch/long-comparison.ts';
+import { MADE } from '../../src/create-batch/made-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { lostLink, leapingClocks, replaceCall } from '../stage/faulty-disk.ts';
 import { filesBelow, Place, wholeBatch } from './creating.ts';
@@ -55,24 +55,16 @@ describe('a command that stood still before it created its file', () => {
   const said: LongComparison[] = [];
   beforeEach(() => void (said.length = 0));
 
-  /** Another command makes its batch, once it has given up what it was waiting for. */
-  async function madeMeanwhile(clocks: { leap(ms: number): void }): Promise<CreatedBatch> {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    onTestFinished(() => random.mockRestore());
-    const two = place.create('two.csv', { ...ASKS, onComparing: (why) => void said.push(why) });
-    const isMade = Promise.race([two.then(() => true), wait(20_000, true, { ref: false })]);
-    while (!(await Promise.race([isMade, wait(200, false)]))) clocks.leap(STALL_MS / 3);
-    return two;
-  }
+  /** Another command makes a batch with some of the rows. */
+  const made = (): Promise<CreatedBatch> =>
+    place.create('two.csv', { ...ASKS, onComparing: (why) => void said.push(why) });
 
   it('makes no batch of rows that another command has taken meanwhile', async () => {
-    const clocks = leapingClocks();
-    const stalled = stalledAt(BATCH_FILE);
+    const stalled = stalledAt(`${MADE}/000001.json`);
     const refused = codeOf(place.create('one.csv', ASKS));
     await stalled.reached;
-    const { batch, laidOut } = await madeMeanwhile(clocks);
-    expect(laidOut).toBeDefined();
-    expect(said).toContain('overtaken');
+    const { batch, laidOut } = await made();
+    expect([laidOut === undefined, said]).toEqual([false, []]);
     stalled.release();
     expect(await refused).toBe('E531');
     expect(place.names()).toEqual([batch]);
@@ -81,15 +73,40 @@ describe('a command that stood still before it created its file', () => {
   it('adds no rows that another command has taken meanwhile', async () => {
     place.write('base.csv', 'prompt\nx0\n');
     const base = await place.create('base.csv');
-    const clocks = leapingClocks();
-    const stalled = stalledAt('passes/00002.json');
+    const stalled = stalledAt(`${MADE}/000002.json`);
     const further = { batch: base, name: 'more.csv', text: 'prompt\nx0\nx2\n' };
     const refused = codeOf(withFurther(place, further, carriedOut));
     await stalled.reached;
-    expect((await madeMeanwhile(clocks)).laidOut).toBeDefined();
+    expect((await made()).laidOut).toBeDefined();
     stalled.release();
     expect(await refused).toBe('E602');
     expect(await newestPass(base.store)).toBe(1);
+  });
+
+  it('has made its batch if only batch.json is missing, which the next command writes', async () => {
+    const stalled = stalledAt(BATCH_FILE);
+    const one = place.create('one.csv', ASKS);
+    await stalled.reached;
+    expect(await codeOf(made())).toBe('E531');
+    const [name = ''] = place.names();
+    expect(existsSync(join(place.out, name, BATCH_FILE))).toBe(true);
+    stalled.release();
+    const { batch, file, folder } = await one;
+    expect([batch, place.names()]).toEqual([name, [name]]);
+    expect(filesBelow(folder)).toEqual(wholeBatch(file));
+  });
+
+  it('has added its rows if only the file of the pass is missing, which the next command writes', async () => {
+    place.write('base.csv', 'prompt\nx0\n');
+    const base = await place.create('base.csv');
+    const stalled = stalledAt('passes/00002.json');
+    const further = { batch: base, name: 'more.csv', text: 'prompt\nx0\nx2\n' };
+    const added = withFurther(place, further, carriedOut);
+    await stalled.reached;
+    expect(await codeOf(made())).toBe('E531');
+    expect(await newestPass(base.store)).toBe(2);
+    stalled.release();
+    expect(await added).toMatchObject({ pass: 2, appended: 1 });
   });
 
   it('makes its batch if nobody has taken its rows', async () => {
@@ -104,7 +121,7 @@ describe('a command that stood still before it created its file', () => {
   });
 });
 
-it('a comparison that takes longer than a claim is fresh ends with a batch', async () => {
+it('a comparison on a slow disk ends with a batch', async () => {
   const clocks = leapingClocks();
   let listings = 0;
   place.write('other.csv', 'prompt\nx7\n');

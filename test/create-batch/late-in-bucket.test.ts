@@ -1,10 +1,9 @@
 // Batches in a bucket whose requests are late, lost or refused while another command makes a batch with the same rows.
 
-import { setTimeout as wait } from 'node:timers/promises';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-keys.ts';
+import { MADE } from '../../src/create-batch/made-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
-import { leapingClocks } from '../stage/faulty-disk.ts';
 import { openFaultyProxy, type FaultyProxy } from '../store/s3/faulty-proxy.ts';
 import { openHttpBucket, type HttpBucket } from '../store/s3/http-bucket.ts';
 import { create } from './create.ts';
@@ -30,14 +29,11 @@ const making = (name: string, asked: object = ASKS) => create(`${place.folder}/$
 const batches = (): readonly string[] => [...bucket.objects.keys()].filter((key) => key.endsWith(BATCH_FILE));
 const layouts = (): readonly string[] => [...bucket.objects.keys()].filter((key) => key.includes('/layout/'));
 
-it('a command whose creation of batch.json was late takes it back if another one has taken its rows', async () => {
-  const clocks = leapingClocks();
-  const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-  onTestFinished(() => random.mockRestore());
+it('a command whose entry was late makes no batch if another one has taken its rows', async () => {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
   let isFirst = true;
   proxy.fault = ({ method, path }) => {
-    if (!isFirst || method !== 'PUT' || !path.includes(BATCH_FILE)) return undefined;
+    if (!isFirst || method !== 'PUT' || !path.includes(MADE)) return undefined;
     isFirst = false;
     reached.resolve();
     return released.promise;
@@ -47,25 +43,25 @@ it('a command whose creation of batch.json was late takes it back if another one
     (error: { readonly code?: string }) => error.code,
   );
   await reached.promise;
-  const two = making('two.csv');
-  const isMade = two.then(() => true);
-  while (!(await Promise.race([isMade, wait(200, false)]))) clocks.leap(15_000);
+  const { batch, file } = await making('two.csv');
   released.resolve(undefined);
   expect(await refused).toBe('E531');
-  const { batch, file } = await two;
   expect(batches()).toEqual([`batches/${batch}/${BATCH_FILE}`]);
   expect(layouts().every((key) => key.includes(file.mark))).toBe(true);
 });
 
-it('a creation whose answer was lost has made its batch, with its layout', async () => {
-  let puts = 0;
-  proxy.fault = ({ method, path }) =>
-    method === 'PUT' && path.includes(BATCH_FILE) && puts++ === 0 ? { kind: 'answer lost' } : undefined;
-  const { batch, laidOut, file } = await making('one.csv');
-  expect([laidOut === undefined, batches()]).toEqual([false, [`batches/${batch}/${BATCH_FILE}`]]);
-  expect(layouts().length).toBeGreaterThan(0);
-  expect(layouts().every((key) => key.includes(file.mark))).toBe(true);
-});
+it.each([MADE, BATCH_FILE])(
+  'a creation of %s whose answer was lost has made its batch, with its layout',
+  async (name) => {
+    let puts = 0;
+    proxy.fault = ({ method, path }) =>
+      method === 'PUT' && path.includes(name) && puts++ === 0 ? { kind: 'answer lost' } : undefined;
+    const { batch, laidOut, file } = await making('one.csv');
+    expect([laidOut === undefined, batches()]).toEqual([false, [`batches/${batch}/${BATCH_FILE}`]]);
+    expect(layouts().length).toBeGreaterThan(0);
+    expect(layouts().every((key) => key.includes(file.mark))).toBe(true);
+  },
+);
 
 it('a command that is ended before batch.json leaves nothing of its batch', async () => {
   const call = new AbortController();

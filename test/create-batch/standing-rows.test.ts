@@ -34,7 +34,7 @@ const end = (pass: number) => batch.store.write(SUMMARY_FILE, summaryOfPass(pass
 
 async function sendAgain(outcome: string): Promise<number | undefined> {
   const params = passParams({ outcome: [outcome] } as never, { boughtBefore: 'again' }, undefined);
-  const added = await (await RowsAgain.of(batch, params, place)).carryOut();
+  const added = await (await RowsAgain.of(batch, params, {})).carryOut();
   return added?.rows;
 }
 

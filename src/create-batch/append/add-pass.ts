@@ -9,9 +9,7 @@ import { undelivered, type RowRecord } from '../../results/row-record.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';
 import { bothChanges, changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import { createPass, takePassBack } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
-import { waitForOther, type Creation } from '../claim.ts';
 import {
   answersIn,
   otherGpu,
@@ -27,6 +25,7 @@ import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { NewRows } from '../reuse/overlap.ts';
 import type { Proposed } from '../settle.ts';
 import { readStanding, type Standing } from '../standing-rows.ts';
+import { newPass, type NewPass } from './new-pass.ts';
 import { OtherBatches, type KnownBatch, type Where } from './paid-elsewhere.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
@@ -83,7 +82,7 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   }
 
   static async of(batch: Batch, params: PassParams, where: Where): Promise<RowsAgain> {
-    const others = new OtherBatches(where, batch.file);
+    const others = new OtherBatches(where, batch);
     const rows = new RowsAgain(batch, params, await candidates(batch, params), others);
     await rows.#compare();
     return rows;
@@ -141,7 +140,6 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
       const change = await this.#params.upload?.();
       if (change !== undefined) this.#params = { ...this.#params, change };
       else if (await this.#add()) return this.#wanted;
-      else await waitForOther();
       this.#wanted = await candidates(this.#batch, this.#params);
       await this.#compare();
     }
@@ -158,7 +156,7 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   /** False if another pass was added since, or if another batch has got some of the rows. */
   async #add(): Promise<boolean> {
     const pass = await queuePass(this.#batch, this.#params, this.#wanted);
-    return this.#others.claim(this.#bought, this.#isMeant, pass);
+    return this.#others.commit(this.#bought, this.#isMeant, pass);
   }
 
   [Symbol.dispose](): void {
@@ -171,22 +169,18 @@ async function queuePass(
   { store, file }: Batch,
   { by, reason }: PassParams,
   wanted: Candidates,
-): Promise<Creation> {
+): Promise<NewPass> {
   const pages = await QueuePages.open(store, file, wanted.pass);
   for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
   const { segments } = pages;
-  return {
-    create: () =>
-      createPass(store, wanted.pass, {
-        at: new Date().toISOString(),
-        kind: 'retry',
-        by,
-        segments,
-        ...(reason === undefined ? {} : { reason }),
-        ...changedFlag(wanted),
-      }),
-    takeBack: () => takePassBack(store, wanted.pass),
-  };
+  return newPass({ store, file }, wanted.pass, {
+    at: new Date().toISOString(),
+    kind: 'retry',
+    by,
+    segments,
+    ...(reason === undefined ? {} : { reason }),
+    ...changedFlag(wanted),
+  });
 }
 
 const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>

@@ -27,10 +27,9 @@ import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
-import { createPass, takePassBack } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
+import { newPass, type NewPass } from './new-pass.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
-import type { Creation } from '../claim.ts';
 import { errorsPlaceOf } from '../stale-folders.ts';
 import { QueuePages, queuedIn } from '../queue-pages.ts';
 import type { SheetCopy } from '../copy-sheet.ts';
@@ -230,7 +229,7 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
 /** Writes the rows and their places. The pass is then created unless another one was added since the comparison. */
-export async function queueRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<Creation> {
+export async function queueRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<NewPass> {
   const { store, file } = sheet.batch;
   const { pass, appended, changed } = comparison;
   const folder = `passes/${randomBytes(8).toString('hex')}`;
@@ -247,18 +246,14 @@ export async function queueRows(sheet: FurtherSheet, comparison: Comparison, by:
       placesIn(sheet, lane, (row) => comparison.againOf(row)),
     );
   }
-  return {
-    create: () =>
-      createPass(store, pass, {
-        at: new Date().toISOString(),
-        kind: 'append',
-        by,
-        ...(changed > 0 ? { isChanged: true } : {}),
-        ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
-        segments: queue.segments,
-      }),
-    takeBack: () => takePassBack(store, pass),
-  };
+  return newPass(sheet.batch, pass, {
+    at: new Date().toISOString(),
+    kind: 'append',
+    by,
+    ...(changed > 0 ? { isChanged: true } : {}),
+    ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
+    segments: queue.segments,
+  });
 }
 
 async function writeRows(sheet: FurtherSheet, comparison: Comparison, to: Store): Promise<void> {

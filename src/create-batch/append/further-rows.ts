@@ -42,7 +42,6 @@ import {
 } from './append-rows.ts';
 import type { Comparison } from './compare-rows.ts';
 import { OtherBatches } from './paid-elsewhere.ts';
-import { waitForOther } from '../claim.ts';
 import { isOwnBatch } from '../known-places.ts';
 import { rowsIn, type NewRows } from '../reuse/overlap.ts';
 import { saidIfSlow, type LongComparison } from '../long-comparison.ts';
@@ -90,7 +89,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   private constructor(request: FurtherRequest, around: Around, incoming: Incoming) {
     [this.#request, this.#around, this.#incoming] = [request, around, incoming];
     this.#answers = request.answers;
-    this.#others = new OtherBatches(around.config, request.batch.file);
+    this.#others = new OtherBatches(around.config, request.batch);
   }
 
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
@@ -163,10 +162,9 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
         continue;
       }
       const added = await queueRows(sheet, compared, this.#request.by);
-      const isAdded = await this.#others.claim(rowsToSend(sheet, compared), !this.#isAsked, added);
+      const isAdded = await this.#others.commit(rowsToSend(sheet, compared), !this.#isAsked, added);
       if (isAdded) return { pass, appended, changed };
       this.#around.onComparing?.('overtaken');
-      await waitForOther();
       await this.#compare(sheet);
     }
   }

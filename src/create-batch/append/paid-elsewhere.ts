@@ -3,14 +3,16 @@
 
 import { dirname } from 'node:path';
 import type { BatchFile } from '../../store/batch-file.ts';
-import { listBatchFolders } from '../../store/batch-folders.ts';
-import { Claim, comparedWith, type Compared, type Creation } from '../claim.ts';
+import { listBatchFolders, splitLocation, type BatchFolder } from '../../store/batch-folders.ts';
+import { commit, comparedWith, type Compared } from '../commit.ts';
 import { batchesAt, placesElsewhere } from '../known-places.ts';
+import { MadeLog } from '../made-log.ts';
 import type { SharedRows } from '../questions.ts';
 import { findOverlap, type NewRows } from '../reuse/overlap.ts';
+import type { NewPass } from './new-pass.ts';
 
-/** Where batches are; without `places` only those in this folder are known. */
-export type Where = { readonly out: string; readonly places?: string };
+/** Where batches in other folders are known; without it, only those in the folder of the batch are. */
+export type Where = { readonly places?: string };
 
 /** As Temporal knows it. */
 export type KnownBatch = { readonly mark: string; readonly folder: string; readonly startedAt: Date };
@@ -21,16 +23,17 @@ export class OtherBatches {
   readonly #places: string | undefined;
   readonly #file: BatchFile;
   #compared: Compared = new Map();
-  readonly #seen = new Map<string, number>();
+  #position = 0;
 
-  constructor({ out, places }: Where, file: BatchFile) {
-    [this.#out, this.#file] = [out, file];
+  constructor({ places }: Where, { store, file }: Pick<BatchFolder, 'store' | 'file'>) {
+    [this.#out, this.#file] = [splitLocation(store.location).out, file];
     this.#places = file.service.rehearsal ? undefined : places;
   }
 
   /** Those of the rows that they have. */
   async compare(rows: NewRows): Promise<readonly SharedRows[]> {
     const [out, file] = [this.#out, this.#file];
+    this.#position = await new MadeLog(out).position();
     const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
     const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
     const all = [...(await listBatchFolders(out)), ...elsewhere];
@@ -52,12 +55,10 @@ export class OtherBatches {
     return this.#places === undefined ? [] : known.filter(isAway).map(({ folder }) => folder);
   }
 
-  /** Adds a pass with the rows, unless another command has made a batch with some of them, or is about to. `isMeant`: also then. */
-  async claim(rows: NewRows, isMeant: boolean, pass: Creation): Promise<boolean> {
-    const claimed = { out: this.#out, file: this.#file, rows, places: this.#places };
-    await using claim = await Claim.make(claimed);
-    const seen = { compared: this.#compared, seen: this.#seen, isElsewhereMeant: false };
-    // Awaited here: the claim stands until the pass exists.
-    return (await claim.create(isMeant ? undefined : seen, pass)) === 'created';
+  /** Adds a pass with the rows, unless another command has got some of them since they were compared. `isMeant`: also then. */
+  async commit(rows: NewRows, isMeant: boolean, pass: NewPass): Promise<boolean> {
+    const params = { file: this.#file, rows, places: this.#places, ...pass };
+    const comparing = { position: this.#position, compared: this.#compared, isElsewhereMeant: false };
+    return (await commit(params, isMeant ? undefined : comparing)) === 'made';
   }
 }

@@ -1,0 +1,23 @@
+// A pass before it exists: its places are written, and the creation of its file makes them count.
+
+import type { BatchFile } from '../../store/batch-file.ts';
+import { splitLocation } from '../../store/batch-folders.ts';
+import { newestPass, passName, passText, type PassFile } from '../../store/passes.ts';
+import type { Store } from '../../store/store.ts';
+import type { Commit } from '../commit.ts';
+
+export type NewPass = Pick<Commit, 'out' | 'creation' | 'isFree'>;
+
+/** `pass`: the number after that of the newest pass when its rows were chosen. */
+export function newPass(
+  { store, file: { mark } }: { readonly store: Store; readonly file: Pick<BatchFile, 'mark'> },
+  pass: number,
+  content: PassFile,
+): NewPass {
+  const { out, batch } = splitLocation(store.location);
+  return {
+    out,
+    creation: { mark, batch, file: passName(pass), text: passText(content) },
+    isFree: async () => (await newestPass(store)) < pass,
+  };
+}
