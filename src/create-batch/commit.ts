@@ -61,11 +61,9 @@ export async function commit(params: Commit, comparing: Comparing | undefined): 
     return 'overtaken';
   const isOvertaken = async (entries: readonly (Entry | undefined)[]): Promise<boolean> =>
     comparing !== undefined && hasRows(params, await newsIn(log, entries));
-  return log.commit(comparing?.position ?? (await log.position()), creation, {
-    isOvertaken,
-    isFree,
-    onDoubt,
-  });
+  const position = comparing?.position ?? (await log.position());
+  // Awaited here: the lock is held until the file exists.
+  return await log.commit(position, creation, { isOvertaken, isFree, onDoubt });
 }
 
 /** Batches in other folders that were made, or have got rows, since. */

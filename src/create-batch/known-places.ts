@@ -164,11 +164,18 @@ const REACHED_MS = 3_000;
 /** undefined if it fails or takes longer: a store that is away is tried again for minutes. */
 export async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
   const read = new AbortController();
-  const late = wait(REACHED_MS, undefined, { signal: read.signal }).catch(() => undefined);
+  const late = passed(REACHED_MS, read.signal).catch(() => undefined);
   const found = await Promise.race([reading.catch(() => undefined), late]);
   read.abort();
   return found;
 }
+
+/** In steps: a process that stood still has to look at what was read meanwhile before it gives up. */
+async function passed(ms: number, signal: AbortSignal): Promise<undefined> {
+  for (let step = 0; step < STEPS; step += 1) await wait(ms / STEPS, undefined, { signal });
+}
+
+const STEPS = 6;
 
 const isLeft = (path: string): boolean =>
   Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) > LEFT_MS;
