@@ -80,7 +80,7 @@ export type BatchParams = OptionalLimits & {
 //      proves a run absent
 //   6  what repeats has an end: retries wait for a first success, unclear answers and absences count in the circuit breaker
 //   7  a resume does not end the trial of a batch: what still ends alike pauses it again
-//   8  rows for which the budget has no room do not hold a trial open
+//   8  rows for which the budget has no room do not hold a trial open; no pause for attempts whose absence is about to be proved
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before

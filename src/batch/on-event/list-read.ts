@@ -136,6 +136,20 @@ export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resu
 /** Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then. */
 export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
 
-export function stuckFrom({ params: { timing } }: State, { sentBy }: Unconfirmed): number {
-  return sentBy + timing.postDeadlineMs + timing.settleWithoutControlMs + 2 * timing.listGapMs;
+export function stuckFrom(state: State, { sentBy, serviceAt }: Unconfirmed): number {
+  const { timing } = state.params;
+  const proofMs = timing.postDeadlineMs + timing.settleWithoutControlMs;
+  const provedMs = proofMs + 2 * timing.listGapMs;
+  const usual = sentBy + (state.version < 8 ? provedMs : Math.max(provedMs, RESTART_MS));
+  if (state.version < 8 || serviceAt === undefined || state.serviceRead === undefined) return usual;
+  // The service was away at first, so its clock shows the time of the proof later.
+  const leftMs = proofMs + LEASE_MS - (state.serviceRead.serviceAt - serviceAt);
+  const late = state.serviceRead.at + Math.max(0, leftMs) + 2 * timing.listGapMs;
+  return Math.min(Math.max(usual, late), usual + PROOF_LATE_MOST_MS);
 }
+
+/** For so long a service may be away that is started again. */
+export const RESTART_MS = 30_000;
+
+/** A service whose clock shows no proof for so much longer never will. */
+const PROOF_LATE_MOST_MS = 3_600_000;

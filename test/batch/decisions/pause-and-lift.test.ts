@@ -161,7 +161,7 @@ describe('pause for unconfirmed', () => {
   it('unconfirmed attempts whose age was over while no worker ran pause nothing before the lists are read', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped']);
-    world.pass(2 * STUCK_MS);
+    world.pass(STUCK_MS + 10_000);
     expect(progress(world.state)).toMatchObject({
       state: 'running',
       reason: expect.stringContaining('waiting for run lists') as string,

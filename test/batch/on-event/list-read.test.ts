@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { sendFrom } from '../send-from.ts';
 import { CLOCK_SLACK_MS, LEASE_MS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
 import type { ListReading } from '../../../src/batch/events.ts';
-import { onListRead } from '../../../src/batch/on-event/list-read.ts';
+import { isStuck, onListRead } from '../../../src/batch/on-event/list-read.ts';
 import { type BatchParams, WRITES } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
-import { begin, type State } from '../../../src/batch/state/state.ts';
+import { begin, unconfirmedRows, type State } from '../../../src/batch/state/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 
@@ -118,10 +118,28 @@ describe('proof of absence', () => {
 
   it('a list from a wrong time counts as none only when a proof would have been complete', () => {
     const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 1 } });
-    for (const at of [0, from, STUCK_MS - 1]) read(state, at, { ...COMPLETE, serviceNowMs: 7 });
+    const hourLater = STUCK_MS + 3_600_000;
+    for (const at of [0, from, STUCK_MS, hourLater - 1]) read(state, at, { ...COMPLETE, serviceNowMs: 7 });
     expect(phaseOf(state)).toBe('unconfirmed');
-    read(state, STUCK_MS, { ...COMPLETE, serviceNowMs: 7 });
+    read(state, hourLater, { ...COMPLETE, serviceNowMs: 7 });
     expect(state.ledger).toMatchObject({ absent: 0, resubmitted: 1 });
+  });
+
+  it('an attempt whose service was away at first is not stuck before its absence could be proved', () => {
+    const late = 60_000;
+    const ms = postDeadlineMs + settleWithoutControlMs + LEASE_MS;
+    const state = doubtful();
+    // The first reading that the service answers.
+    read(state, SENT_BY + late, { ...COMPLETE, serviceNowMs: late });
+    state.now = SENT_BY + late + ms + listGapMs;
+    expect(isStuck(state, unconfirmedRows(state)[0] as Unconfirmed)).toBe(false);
+    read(state, SENT_BY + late + ms, { ...COMPLETE, serviceNowMs: late + ms });
+    read(state, SENT_BY + late + ms + listGapMs, { ...COMPLETE, serviceNowMs: late + ms + listGapMs });
+    expect(phaseOf(state)).toBe('waiting');
+    const before = { ...doubtful(), version: 7 };
+    read(before, SENT_BY + late, { ...COMPLETE, serviceNowMs: late });
+    before.now = SENT_BY + late;
+    expect(isStuck(before, unconfirmedRows(before)[0] as Unconfirmed)).toBe(true);
   });
 
   it("a batch of version 4 does not ask for the service's time", () => {

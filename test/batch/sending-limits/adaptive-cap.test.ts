@@ -208,7 +208,7 @@ describe('a round of -c auto', () => {
     const world = timed(QUICK, { lists: false, unconfirmed: { rule: 'unknown', afterMs: 1e9 } });
     world.answer(0, ['lost']);
     world.read('none');
-    world.passUnread(10_000);
+    world.passUnread(40_000);
     expect([...world.state.pauses.values()].map(({ reason }) => reason)).toEqual([
       expect.stringMatching(/^4 of 4 slots/),
     ]);
