@@ -87,7 +87,7 @@ export const COMMANDS =
 
 /** "a runsheet worker" is no command. */
 const NAMED = new RegExp(
-  String.raw`(?<!\ba |[\w./-])runsheet(?= (?:--help|--version|${COMMANDS.join('|')})\b)`,
+  String.raw`(?<!(?:^|\s)a |[\w./-])runsheet(?= (?:--help|--version|${COMMANDS.join('|')})\b)`,
   'g',
 );
 

@@ -8,6 +8,9 @@ import { unusableText, type UnusableServer } from './server-hints.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable } = EXIT;
 
+/** Where the address of the servers comes from that a command has started itself. */
+export const EMBEDDED = 'the embedded server';
+
 export const errorTable = {
   ...SHEET_ENTRIES,
   ...BATCH_ENTRIES,
@@ -63,7 +66,7 @@ export const errorTable = {
   ]),
   E309: entry<{ from: string; why: string }>(notAuthenticated, (f) => [
     `the API key from ${f.from} cannot be used: ${f.why}`,
-    'a key is one line of printable ASCII characters: set RUNSHEET_API_KEY to it, or RUNSHEET_API_KEY_FILE to a file that contains it',
+    'set RUNSHEET_API_KEY to the key, which is one line of printable ASCII characters, or RUNSHEET_API_KEY_FILE to a file of your own that contains it',
   ]),
   E310: entry<{ base: string; asked: string; what: string }>(unreachable, (f) => [
     `the run service at ${f.base} sent an unexpected response to ${f.asked}: ${f.what}`,
@@ -84,7 +87,9 @@ export const errorTable = {
   ]),
   E401: entry<{ address: string; from: string; reason: string }>(unreachable, (f) => [
     `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
-    'start it, or unset the address to use the embedded server; to check both: runsheet doctor',
+    f.from === EMBEDDED
+      ? 'the command that has it may be busy or have ended: repeat this one; to check: runsheet doctor'
+      : 'start it, or unset the address to use the embedded server; to check both: runsheet doctor',
   ]),
   E402: entry<{ namespace: string; address: string }>(unreachable, (f) => [
     `Temporal at ${f.address} has no namespace "${f.namespace}"`,

@@ -78,7 +78,9 @@ export class Servers implements AsyncDisposable {
     const running = await batches.running().catch(() => []);
     const names = running.flatMap(({ batch, mark }) => (mark === own?.file.mark ? [] : batch));
     if (names.length > 0)
-      this.options.onNotice?.(`with these servers, other batches go on as well: ${list(names)}`);
+      this.options.onNotice?.(
+        `these servers run other batches as well, unless they are paused: ${list(names)}`,
+      );
   }
 
   /** The same for who only looks: no batch goes on. */

@@ -34,9 +34,9 @@ describe('the name of the program', () => {
 
   it('replaces the name in commands, not in sentences and paths', () => {
     const text =
-      'see: runsheet --help; `runsheet dev` and runsheet retry a-1, but runsheet asks a runsheet worker in /tmp/runsheet run';
+      'see: runsheet --help; `runsheet dev` and runsheet retry a-1, but runsheet asks a runsheet worker in /tmp/runsheet run; RUNSHEET_HOME=/tmp/a runsheet resume a-1';
     expect(asCalled(text, 'npx runsheet')).toBe(
-      'see: npx runsheet --help; `npx runsheet dev` and npx runsheet retry a-1, but runsheet asks a runsheet worker in /tmp/runsheet run',
+      'see: npx runsheet --help; `npx runsheet dev` and npx runsheet retry a-1, but runsheet asks a runsheet worker in /tmp/runsheet run; RUNSHEET_HOME=/tmp/a npx runsheet resume a-1',
     );
   });
 

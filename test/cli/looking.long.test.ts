@@ -54,7 +54,7 @@ describe('beside an interrupted batch', () => {
     await runsheet.plan(stage.path('other.csv'), { deployment: 'portraits' });
     const before = await done();
     const running = stage.start(['run', 'other.csv', '-d', 'portraits', '--local']);
-    await running.says(/with these servers, other batches go on as well: sheet-[0-9a-f]{12}/);
+    await running.says(/these servers run other batches as well, unless they are paused: sheet-[0-9a-f]{12}/);
     await until(async () => (await done()) > before, 'the interrupted batch goes on');
     running.child.kill('SIGINT');
     expect((await running.ended).code).toBeOneOf([0, 130]);

@@ -1,5 +1,6 @@
 // doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
+import { EMBEDDED } from '../../errors/codes.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { doctorFlags } from './server-flags.ts';
 import { existsSync } from 'node:fs';
@@ -133,7 +134,7 @@ async function encryptionText(config: Config): Promise<string> {
   if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
     return 'on: the first start creates a random key';
   const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
-  const at = cluster ?? (living && { ...living, from: 'the embedded server', options: {} });
+  const at = cluster ?? (living && { ...living, from: EMBEDDED, options: {} });
   if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
   const [first, ...others] = keys.keys;
   if (first === undefined) return 'off: Temporal stores activity inputs, run ids and reasons as plain text';

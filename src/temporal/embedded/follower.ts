@@ -4,6 +4,7 @@
 //   joined ──the stack is killed──▶ regaining ──▶ joined again, at another address ──leave──▶ left
 //                                       └──a reader, and nobody starts it again──▶ lost
 
+import { EMBEDDED } from '../../errors/codes.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
@@ -190,7 +191,7 @@ async function joinAgain(params: FollowParams): Promise<Joined | undefined> {
 const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress => ({
   address,
   namespace,
-  from: 'the embedded server',
+  from: EMBEDDED,
   options: {},
 });
 

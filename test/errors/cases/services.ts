@@ -111,7 +111,7 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: { RUNSHEET_API_KEY: 'sk-0123\n4567' },
-      says: /a key is one line of printable ASCII characters/,
+      says: /the key, which is one line of printable ASCII characters/,
     },
     {
       code: 'E310',
