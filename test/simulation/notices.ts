@@ -14,7 +14,9 @@ export class SimReceivers {
   issue(batch: SimExecution, notice: Notice): (attempt: Try, done: (event: Event) => void) => void {
     const { world, state } = batch;
     const { number, to, pass } = notice;
-    const name = `${pass} ${nameOf(notice)} ${to}`;
+    // A rebuilt batch that stays paused says so once more: the rebuild was a command.
+    const by = notice.news === 'paused' ? `${batch.runId} ` : '';
+    const name = `${by}${pass} ${nameOf(notice)} ${to}`;
     // A cancel by Temporal has no id, and is forgotten when it is in force.
     const commands =
       state.knownCommands.length + state.pendingCommands.filter(({ id }) => id !== undefined).length;
