@@ -88,7 +88,10 @@ export class Rebuilds {
 
   /** The batch has ended meanwhile; a rebuild that was given up may have left a pass, with which the command continues it. */
   #attach(): void {
+    const { store, passes, user } = this.#batch;
     this.#underWay -= 1;
+    // A rebuild may have terminated the workflow right after its summary: only the folder says that the batch has ended.
+    if (store.summarizedPass === passes.newest) user.seeEnd(passes.newest);
     this.#tellNewest();
   }
 

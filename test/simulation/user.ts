@@ -82,7 +82,7 @@ export class SimUser {
   /** Resumes the batch after a while; most pauses end without that. */
   look(execution: SimExecution): void {
     const { pauses, finished, pass, params } = execution.state;
-    if (finished && pass > this.#endedPass) this.#retryAfterEnd(pass);
+    if (finished) this.seeEnd(pass);
     for (const [kind, { sinceWallAt }] of pauses) {
       const name = `${execution.runId} ${kind} ${sinceWallAt}`;
       if (this.#seenPauses.has(name)) continue;
@@ -91,6 +91,10 @@ export class SimUser {
       if (this.#world.plan.obeys === true) this.#obey(kind, name);
       else this.#resume(kind, name, params);
     }
+  }
+
+  seeEnd(pass: number): void {
+    if (pass > this.#endedPass) this.#retryAfterEnd(pass);
   }
 
   #resume(kind: PauseKind, name: string, { maxCostNano }: State['params']): void {
