@@ -3,7 +3,7 @@
 import type { RowState } from '../../src/batch/state/row-state.ts';
 import type { AttemptRef } from '../../src/batch/outcome.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
-import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
+import { RESUBMITS_MOST, STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import { laneOf, laneWith, numberOf } from '../../src/batch/state/lanes.ts';
 import { capOf } from '../../src/batch/sending-limits/adaptive-cap.ts';
 import { maySnapshot } from '../../src/batch/state/snapshot.ts';
@@ -83,21 +83,31 @@ export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[])
   }
 }
 
-/** R34: before a row has succeeded, no row is bought twice, unless its user has resumed the batch or it climbs. */
+/**
+ * R34: before a row has succeeded, no row is retried, unless its user has resumed the batch or it climbs. `--unconfirmed resubmit`
+ * is no retry: it may buy a row three times more, whenever that is.
+ */
 function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRef[]): void {
-  const { trial, params, rows } = state;
+  const rows = attempts.map(({ place }) => state.rows.get(place)).filter((row) => row !== undefined);
+  const resubmitted = rows.find((row) => resubmitsOf(row) > RESUBMITS_MOST);
+  world.claim(resubmitted === undefined, () => `row ${resubmitted?.place} is resubmitted without an end`);
+  const { trial, params } = state;
   const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;
   if (trial === undefined || isResumed || params.ladder !== undefined) return;
-  // An attempt that was let through before the trial, and that has bought nothing yet, goes on.
-  const goesOn = (row: RowState): boolean =>
-    row.past.at(-1)?.outcome === 'absent' || ('turnedAway' in row && row.turnedAway !== undefined);
-  const again = attempts.filter(({ place }) => {
-    const row = rows.get(place);
-    return row !== undefined && row.tries > 0 && !goesOn(row);
-  });
+  const retried = rows.find((row) => row.tries > 0 && !goesOn(row));
   world.claim(
-    again.length === 0,
-    () => `row ${again[0]?.place} is bought again before any row has succeeded`,
+    retried === undefined,
+    () => `row ${retried?.place} is bought again before any row has succeeded`,
   );
   world.saw('sent before a first success');
+}
+
+const resubmitsOf = ({ past }: RowState): number =>
+  past.filter(({ outcome }) => outcome === 'unknown').length;
+
+/** A retry that an earlier trial has let through goes on if its POST was turned away, was proved absent, or is resubmitted. */
+function goesOn(row: RowState): boolean {
+  const before = row.past.at(-1)?.outcome;
+  const isTurnedAway = 'turnedAway' in row && row.turnedAway !== undefined;
+  return isTurnedAway || before === 'absent' || before === 'unknown';
 }

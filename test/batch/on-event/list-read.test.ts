@@ -6,7 +6,7 @@ import { isStuck, onListRead } from '../../../src/batch/on-event/list-read.ts';
 import { type BatchParams, WRITES } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
-import { begin, unconfirmedRows, type State } from '../../../src/batch/state/state.ts';
+import { begin, NEW_TRIAL, unconfirmedRows, type State } from '../../../src/batch/state/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 
@@ -290,6 +290,15 @@ describe('unresolved', () => {
     read(state, SENT_BY + 500, NONE);
     expect(state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 6 });
     expect(state.rows.get(1)?.past).toMatchObject([...failed, absent, { attempt: 5, outcome: 'unknown' }]);
+  });
+
+  it('an attempt that no list resolves is resubmitted before a first success too, also if it is a retry', () => {
+    const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
+    const past = [{ attempt: 1, outcome: 'failed', runId: 'r1' }] as const;
+    put(state, { ...unconfirmedRow(2), tries: 1, past });
+    read(state, SENT_BY + 500, NONE);
+    expect(state.trial).toEqual(NEW_TRIAL);
+    expect(state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 3, tries: 1, dueAt: state.now });
   });
 
   it('an attempt that no list resolves waits a day if lists only fail for now, unless the rule is to resubmit', () => {
