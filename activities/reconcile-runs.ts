@@ -3,10 +3,11 @@
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
-import { listRuns, NoList, ownRun } from '../src/audit/list-runs.ts';
+import { listRuns, NoList, ownRun, passedAtMost } from '../src/audit/list-runs.ts';
 import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/outcome.ts';
 import type { ListReading } from '../src/batch/events.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
@@ -61,8 +62,8 @@ async function read(
   const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
   const all = new KnownRuns();
   // The run service of this package, which has an id, deletes no run.
-  let reachesBack = file.service.id !== undefined || back.agoMs <= LISTED_MS;
-  const isWhole = (): boolean => all.size >= least && reachesBack;
+  let reachesBack = file.service.id !== undefined;
+  const isWhole = (): boolean => all.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
     for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
@@ -76,6 +77,13 @@ async function read(
     seen.hasControl ||= page.some(({ id }) => id === control);
     const nowMs = seen.serviceNowMs ?? service.nowMs();
     if (nowMs !== undefined) seen.serviceNowMs = nowMs;
-    reachesBack ||= page.some(({ endedAtMs = Infinity }) => endedAtMs < (nowMs ?? Date.now()) - back.agoMs);
+    reachesBack ||= listsRunsOfThen(page, back, nowMs ?? Date.now());
   }
+  if (!reachesBack) throw new Error('the service may have deleted runs of the time of the attempts');
+}
+
+/** Whether the service still lists the runs of the time at which the oldest attempt was sent, whenever they ended. */
+function listsRunsOfThen(page: readonly Run[], back: ReadBack, nowMs: number): boolean {
+  const passedMs = passedAtMost(nowMs, back);
+  return passedMs <= LISTED_MS || page.some(({ endedAtMs = Infinity }) => endedAtMs < nowMs - passedMs);
 }

@@ -27,7 +27,7 @@ export type ListParams = {
   /** Maximum tries for each page: with many pages, a short fault of the service is likely to hit one. */
   readonly tries: number;
   readonly signal?: AbortSignal;
-  /** Called if the list ends without older runs: whether it has shown all known runs, and still lists those of that time. */
+  /** Called if the list ends without older runs: whether it has shown all known runs. */
   readonly isWhole?: () => boolean;
 };
 
@@ -47,7 +47,7 @@ export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run
   }
 }
 
-const CUT_OFF = 'the run list ends although more runs of the batch are known, or may have been deleted';
+const CUT_OFF = 'the run list ends although more runs of the batch are known';
 
 const AGAIN_MS = 500;
 const AGAIN_MOST_MS = 15_000;
@@ -152,4 +152,13 @@ export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: Read
   const now = serviceNowMs - wallAt;
   const change = Math.max(offset.max, now) - Math.min(offset.min, now);
   return serviceNowMs - agoMs - MEASURED_MARGIN_MS - change;
+}
+
+/**
+ * The longest time that may have passed at the service since the oldest attempt was sent. `agoMs` misses the time for which the batch
+ * waited while Temporal's clock was set back; the service's clock shows it.
+ */
+export function passedAtMost(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
+  const gainedMs = offset === undefined ? 0 : serviceNowMs - wallAt - offset.min;
+  return agoMs + Math.max(0, gainedMs);
 }

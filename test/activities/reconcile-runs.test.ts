@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { reconcileRuns } from '../../activities/reconcile-runs.ts';
+import type { ReadBack } from '../../src/batch/commands.ts';
 import type { ListReading } from '../../src/batch/events.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
@@ -9,7 +10,7 @@ import { depsOf, MARK, REF, runOf, type Given } from './deps.ts';
 const HOUR = 3_600_000;
 const NOW = Date.now();
 /** The attempts were sent an hour ago; another hour is the margin for unnoticed clock changes. */
-const BACK = { agoMs: HOUR, wallAt: NOW };
+const BACK: ReadBack = { agoMs: HOUR, wallAt: NOW };
 
 type Named = {
   readonly place: number;
@@ -35,6 +36,12 @@ const strangers = (count: number, createdAtMs = NOW): Run[] =>
     ...runOf(`stranger-${n}-${createdAtMs}`, 'success'),
     createdAtMs,
   }));
+
+const endedRun = (hoursAgo: number, startedHoursAgo = hoursAgo): Run => ({
+  ...runOf(`ended-${hoursAgo}`, 'success'),
+  createdAtMs: NOW - startedHoursAgo * HOUR,
+  endedAtMs: NOW - hoursAgo * HOUR,
+});
 
 type Listing = (page: { limit: number; offset: number }) => readonly Run[] | undefined;
 
@@ -119,18 +126,27 @@ describe('reading the run lists for unconfirmed attempts', () => {
 
   it('is incomplete if the attempts are in doubt for longer than a list keeps runs, unless it shows a run of before', async () => {
     const back = { ...BACK, agoMs: 25 * HOUR };
-    const ended = (hoursAgo: number, startedAgo = hoursAgo): Run => ({
-      ...runOf(`ended-${hoursAgo}`, 'success'),
-      createdAtMs: NOW - startedAgo * HOUR,
-      endedAtMs: NOW - hoursAgo * HOUR,
-    });
     const answers = async (runs: readonly Run[], agoMs = back.agoMs): Promise<string> =>
       (await read(pagesOf(runs), {}, { ...back, agoMs })).answer;
-    expect(await answers([ended(24)])).toBe('incomplete');
+    expect(await answers([endedRun(24)])).toBe('incomplete');
     // A run that is long on its way is listed until it ends.
-    expect(await answers([ended(1, 25.5)])).toBe('incomplete');
-    expect(await answers([ended(24), ended(25.5)])).toBe('complete');
-    expect(await answers([ended(1)], 24 * HOUR)).toBe('complete');
+    expect(await answers([endedRun(1, 25.5)])).toBe('incomplete');
+    expect(await answers([endedRun(1, 27)])).toBe('incomplete');
+    expect(await answers([endedRun(24), endedRun(25.5)])).toBe('complete');
+    expect(await answers([endedRun(1)], 24 * HOUR)).toBe('complete');
+  });
+
+  it("is incomplete if only the service's clock shows that a list may have deleted runs of that time", async () => {
+    // Temporal's clock was set back while the batch waited, so the batch noticed an hour of these two days.
+    const answers = async (runs: readonly Run[], lostHours: number): Promise<string> => {
+      const offset = { min: -lostHours * HOUR, max: -lostHours * HOUR };
+      return (await read(pagesOf(runs), {}, { ...BACK, offset })).answer;
+    };
+    expect(await answers([endedRun(24)], 47)).toBe('incomplete');
+    expect(await answers([endedRun(48.5)], 47)).toBe('complete');
+    expect(await answers([endedRun(1)], 23)).toBe('complete');
+    // A service's clock that was set back shows less time than has passed.
+    expect(await answers([endedRun(1)], -47)).toBe('complete');
   });
 
   it("says the service's time of the first page", async () => {

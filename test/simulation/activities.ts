@@ -1,7 +1,7 @@
 // Simulates the activities of a execution. The models use the real decision code (`ListWalk`, `observe`).
 
 import { PROOF_BACK_MS } from '../../src/batch/decisions/reconcile.ts';
-import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-runs.ts';
+import { leastShown, ListWalk, passedAtMost, readBackTo } from '../../src/audit/list-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import {
   PASS,
@@ -42,7 +42,7 @@ export function reconcile(
   const wanted = new Set(attempts.map(({ place, attempt: number }) => `${place}/${number}`));
   const serviceNowMs = execution.service.clock.now;
   // Only a reading that reaches back further may prove absence.
-  const doubtMs = Math.max(0, back.agoMs - PROOF_BACK_MS);
+  const doubtMs = Math.max(0, passedAtMost(serviceNowMs, back) - PROOF_BACK_MS);
   const { retentionMs = Number.POSITIVE_INFINITY } = execution.world.plan;
   readList(execution, attempt, { back, least }, (runs, isComplete) => {
     const isRemembered =
