@@ -5,7 +5,6 @@ import type { Event } from '../../src/batch/events.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { givenUpAfterMs } from '../../src/audit/quiet-period.ts';
 import { STARTED_FILE, takeBack, type Started } from '../../src/store/started.ts';
-import { continuedName } from '../../src/store/passes.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { runsIn, SimExecution } from './execution.ts';
@@ -195,21 +194,26 @@ export class SimBatch {
   }
 
   #retryLate(execution: SimExecution, event: Extract<Event, { type: 'retry' }>): void {
-    const { state, stack } = execution;
-    // The command fails beside a rebuild that has terminated the workflow, and is repeated where the batch is then.
-    if (execution !== this.#holder || !this.#mayContinue(execution))
+    const { stack } = execution;
+    if (event.pass <= this.store.summarizedPass) return;
+    if (execution !== this.#holder || !this.#mayContinue(execution)) {
+      // The command fails with E503 or E508, its user recovers the batch, and repeats the command where the batch is then.
+      if (execution === this.#holder) this.rebuilds.recover(stack);
       return this.world.after(WAIT_MS, () => this.signal(event));
-    if (event.pass <= state.pass) return;
+    }
     this.world.saw('continued after its end');
     // A new workflow run continues from the state that the close stored.
     this.#holder = this.start(stack, { version: WRITES, continues: this.passes.newest }, execution);
   }
 
-  /** By the summary: a rebuild may have terminated the workflow right after that was written. */
-  #mayContinue({ state, isRunning }: SimExecution): boolean {
+  /** By the folder, as commands see it: a rebuild may have terminated the workflow, or have marked an end that it had reached. */
+  #mayContinue({ isRunning }: SimExecution): boolean {
     const { summarizedPass } = this.store;
-    return (
-      state.finished || (!isRunning && summarizedPass > 0 && !this.store.has(continuedName(summarizedPass)))
-    );
+    return !isRunning && summarizedPass > 0 && this.store.runAfter(summarizedPass) === undefined;
+  }
+
+  /** Whether a rebuild has marked the latest end: when the execution that is to continue it was started, nobody had. */
+  get isEndRebuilt(): boolean {
+    return this.store.runAfter(this.store.summarizedPass)?.workflowId === 'rebuilt';
   }
 }

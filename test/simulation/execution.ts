@@ -208,9 +208,10 @@ export class SimExecution {
     }
   }
 
-  /** A workflow fails only because another execution has its batch. */
+  /** A workflow fails only because another execution has its batch, or is about to. */
   #break(error: unknown): void {
-    this.isSuperseded = !this.isHolder && String(error).includes('E515');
+    const isTaken = !this.isHolder || (this.#workflow.state === undefined && this.batch.isEndRebuilt);
+    this.isSuperseded = isTaken && String(error).includes('E515');
     this.world.claim(this.isSuperseded, () => `the workflow failed: ${String(error)}`);
     this.world.saw('ended because another execution has the batch');
   }

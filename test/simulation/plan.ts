@@ -299,7 +299,9 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   for (const names of OPTIONAL)
     if (names.some((name) => least[name] !== undefined)) await tryOne(without(least, names));
   if (least.batches > 1) await tryOne({ ...least, batches: 1 });
-  if (least.workers > 1) await tryOne({ ...least, workers: 1 });
+  // One worker at least understands the batch.
+  const workers = 1 + (least.olderWorkers ?? 0);
+  if (least.workers > workers) await tryOne({ ...least, workers });
   if (least.strangers > 0) await tryOne({ ...least, strangers: 0 });
   for (const rebuild of least.rebuilds ?? [])
     await tryOne({ ...least, rebuilds: (least.rebuilds ?? []).filter((one) => one !== rebuild) });

@@ -36,6 +36,14 @@ export class Rebuilds {
     return this.#underWay > 0;
   }
 
+  /** A command has told its user to recover the batch. */
+  recover(stack: SimStack): void {
+    if (this.areUnderWay) return;
+    this.#batch.world.saw('a batch recovered because a command said so');
+    this.#underWay += 1;
+    this.#try(stack, 1);
+  }
+
   /** A user gives up, or forgets the command, only while the batch goes on elsewhere. */
   #again(stack: SimStack, tries: number, afterMs: number): void {
     const { holder, world } = this.#batch;
@@ -56,7 +64,8 @@ export class Rebuilds {
   #try(stack: SimStack, tries: number): void {
     const { world, holder } = this.#batch;
     const { store, passes } = this.#batch;
-    if (holder.state.finished || store.summarizedPass === passes.newest) return this.#attach();
+    // By the summary alone: the end of a pass before the newest one is no end for the command.
+    if (store.summarizedPass === passes.newest) return this.#attach();
     if (stack.isOff || this.#batch.store.started === undefined) return this.#again(stack, tries, 30_000);
     world.saw(holder.stack === stack ? 'a rebuild in its own stack' : 'a rebuild in another stack');
     if (!holder.stack.isOff && holder.isRunning) world.saw('a rebuild beside a living batch');

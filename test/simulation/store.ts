@@ -6,10 +6,13 @@ import type { RunCost } from '../../src/batch/events.ts';
 import type { Tally } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
+import type { Execution } from '../../src/batch/workflow-ids.ts';
+import { jsonIn } from '../../src/errors/outside-text.ts';
 import { partIn, partName, PARTS } from '../../src/results/parts.ts';
 import { sealOf, type Part } from '../../src/results/parts-seal.ts';
 import { evidenceName, eventsName } from '../../src/store/batch-file.ts';
 import { jsonLines } from '../../src/store/pieces.ts';
+import { continuedName } from '../../src/store/passes.ts';
 import { STARTED_FILE, type Started } from '../../src/store/started.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from './world.ts';
@@ -60,8 +63,9 @@ export class SimStore {
     return [...this.#parts.values()].filter((part) => !this.#isCounted(part));
   }
 
-  has(name: string): boolean {
-    return this.#files.has(name);
+  /** The run, or the rebuild, that continues the end of this pass. */
+  runAfter(pass: number): Execution | undefined {
+    return jsonIn(this.#files.get(continuedName(pass)) ?? '') as Execution | undefined;
   }
 
   /** Throws if the disk is full, or after a write that reports an error. */

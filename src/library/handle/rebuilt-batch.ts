@@ -4,6 +4,8 @@
 //   looked at ──▶ announced: nobody sends ──quiet period──▶ pass created ──▶ workflow started ──▶ entered in started.json
 //                        ▲                      │                  │                │
 //                        └── repeat the command ┴─ another command was faster: E511 ┘
+//
+// A rebuild that was taken back, or that another one has replaced, creates no pass.
 
 import { randomUUID } from 'node:crypto';
 import { CLOCK_SLACK_MS } from '../../batch/bounds.ts';
@@ -19,7 +21,7 @@ import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Holder } from '../../store/holder.ts';
 import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
-import { announceRebuild, enterRebuilt, type Moment } from '../../store/started.ts';
+import { announceRebuild, enterRebuilt, type Moment, readStarted } from '../../store/started.ts';
 import type { BatchClient } from '../../temporal/batch-client.ts';
 import type { Session } from '../session.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
@@ -70,7 +72,7 @@ export async function takeOver({ session, found, service, now, steady }: TakeOve
     now: began.now,
     serviceNow: serviceNow === undefined ? undefined : serviceNow - tookMs,
   });
-  await takePass(found, pass, now());
+  await takePass(found, { id, pass, now: now() });
   await sealParts(store, pass, rebuilt.parts);
   await enter(session, found, { id, pass, ...rebuilt });
   const { snapshot: _, parts: __, ...rows } = rebuilt;
@@ -102,7 +104,11 @@ async function announce(
   });
 }
 
-async function takePass({ batch, store }: FoundBatch, pass: number, now: number): Promise<void> {
+type TakenPass = { readonly id: string; readonly pass: number; readonly now: number };
+
+async function takePass({ batch, store }: FoundBatch, { id, pass, now }: TakenPass): Promise<void> {
+  // A batch that was taken back may have ended: a mark on that end would let only a rebuild continue it.
+  if ((await readStarted(store))?.rebuilding?.id !== id) throw overtaken(batch, TAKEN_BACK);
   const ended = await endBefore(store, pass);
   // From now on its last results are no state to continue from.
   if (ended !== undefined)
@@ -128,8 +134,10 @@ async function enter(
   if (await enterRebuilt(store, id, { workflow: await batches.firstRun(ref), holder }, pass)) return;
   // It has sent nothing.
   await batches.terminate(ref);
-  throw overtaken(batch, 'is rebuilding it, or a `resume` where it ran has taken it back');
+  throw overtaken(batch, TAKEN_BACK);
 }
+
+const TAKEN_BACK = 'is rebuilding it, or a `resume` where it ran has taken it back';
 
 const overtaken = (batch: string, does: string): RunsheetError =>
   problem('E511', { batch, reason: `another command ${does}; repeat the same command` });
