@@ -88,7 +88,7 @@ export const errorTable = {
   E401: entry<{ address: string; from: string; reason: string }>(unreachable, (f) => [
     `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
     f.from === EMBEDDED
-      ? 'the command that has it may be busy or have ended: repeat this one; to check: runsheet doctor'
+      ? 'the command that has it may be busy or have ended: repeat this one'
       : 'start it, or unset the address to use the embedded server; to check both: runsheet doctor',
   ]),
   E402: entry<{ namespace: string; address: string }>(unreachable, (f) => [

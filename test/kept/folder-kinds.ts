@@ -1,6 +1,7 @@
 // What a batch and a pipeline keep in their folders.
 
 import fc from 'fast-check';
+import { MadeLog, type Creation, type Entry } from '../../src/create-batch/made-log.ts';
 import {
   createPipeline,
   openPipeline,
@@ -198,6 +199,25 @@ export const FOLDER_KINDS = [
     restored: async (file, folder) => {
       await createPass(openStore(folder), 2, file);
       return readPass(openStore(folder), 2);
+    },
+  }),
+  kind<Creation>({
+    name: 'entry of the log',
+    made: fc.record({
+      mark: hex(16),
+      batch: fc.constantFrom('portraits', 'posters-7f3a'),
+      file: fc.constantFrom('batch.json', 'passes/00002.json'),
+      text: fc.string(),
+    }),
+    restored: async (creation, folder) => {
+      const isFree = async () => true;
+      await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken: async () => false });
+      const entries: Entry[] = [];
+      const isOvertaken = async (all: readonly (Entry | undefined)[]) =>
+        all.every((entry) => entry && entries.push(entry));
+      await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken });
+      const [{ id: _, ...entry }] = entries as [Entry];
+      return entry;
     },
   }),
   kind<Started['workflow']>({
