@@ -162,7 +162,7 @@ export async function batchesAt(places: readonly Place[]): Promise<readonly Plac
 const REACHED_MS = 3_000;
 
 /** undefined if it fails or takes longer: a store that is away is tried again for minutes. */
-export async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
+async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
   const read = new AbortController();
   const late = passed(REACHED_MS, read.signal).catch(() => undefined);
   const found = await Promise.race([reading.catch(() => undefined), late]);

@@ -4,16 +4,19 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { lockPlaces } from '../../src/create-batch/places-lock.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+
+const HOLDER = fileURLToPath(import.meta.resolve('./lock-holder.ts'));
 
 let held: DisposableStack;
 beforeEach(() => void (held = new DisposableStack()));
 afterEach(() => held.dispose());
 
 async function holder(places: string) {
-  const child = fork(join(import.meta.dirname, 'lock-holder.ts'), [places, 'portraits']);
+  const child = fork(HOLDER, [places, 'portraits']);
   onTestFinished(() => void child.kill('SIGKILL'));
   expect((await once(child, 'message'))[0]).toBe('held');
   return child;
