@@ -21,7 +21,7 @@ const PAGES = {
   },
 };
 const FOLDERS = ['src/results/page/browser'];
-/** Another version of these packages may give other bytes. */
+/** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'htm', 'uplot'];
 
 /** `{ [page]: { style, script } }`. Equal sources give equal bytes: a server shows a stored page only if its script is this one. */
@@ -63,8 +63,8 @@ export function writePages(pages, out) {
 /** The pages of a clone. They are built again when a source or a package has changed, and kept where this user may write. */
 export async function pagesOfClone() {
   const kept = join(KEPT, digestOfSources());
-  const known = readPages(kept);
-  if (known !== undefined) return known;
+  const built = readPages(kept);
+  if (built !== undefined) return built;
   const pages = await buildPages();
   try {
     keepPages(pages, kept);

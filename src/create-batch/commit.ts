@@ -39,9 +39,9 @@ export type Commit = {
   readonly onDoubt?: (() => void) | undefined;
 };
 
-/** What the rows were compared with. */
+/** The moment at which rows were compared, and the batches they were compared with. */
 export type Comparing = {
-  /** Of the log, before the batches were listed. */
+  /** The position in the log before the batches were listed. */
   readonly position: number;
   readonly compared: Compared;
   /** Whether the user has decided about batches in other folders. */
@@ -59,8 +59,11 @@ export async function commit(params: Commit, comparing: Comparing | undefined): 
   if (places !== undefined) held.use(await lockPlaces(places, file.deployment.id));
   if (comparing !== undefined && (await hasRows(params, await newsElsewhere(params, comparing))))
     return 'overtaken';
-  const isOvertaken = async (entries: readonly (Entry | undefined)[]): Promise<boolean> =>
-    comparing !== undefined && hasRows(params, await newsIn(log, entries));
+  const isOvertaken = async (entries: readonly (Entry | undefined)[]): Promise<boolean> => {
+    if (comparing === undefined) return false;
+    // An entry of another version: its batch is compared where batches are listed.
+    return entries.includes(undefined) || hasRows(params, await newsIn(log, entries));
+  };
   const position = comparing?.position ?? (await log.position());
   // Awaited here: the lock is held until the file exists.
   return await log.commit(position, creation, { isOvertaken, isFree, onDoubt });
@@ -91,13 +94,13 @@ async function newsIn(
 
 async function hasRows({ out, file, rows }: Commit, batches: readonly BatchFolder[]): Promise<boolean> {
   const own = locationOf(out, file.batch);
-  const others = batches.filter(
-    // Of the same rows under the same name, only one command can create batch.json.
-    (other) => other.file.mark !== file.mark && (other.file.content !== file.content || other.folder !== own),
+  const rivals = batches.filter(
+    // The same rows under the same name are one batch: only one command can create batch.json.
+    (batch) => batch.file.mark !== file.mark && (batch.file.content !== file.content || batch.folder !== own),
   );
-  if (others.length === 0) return false;
+  if (rivals.length === 0) return false;
   try {
-    using overlap = await findOverlap(others, rows);
+    using overlap = await findOverlap(rivals, rows);
     return !overlap.isEmpty;
   } catch (error) {
     // The layout of a batch that was not made after all is gone; what is wrong with a batch shows when it is compared again.

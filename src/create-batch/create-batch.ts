@@ -1,5 +1,5 @@
 // A new batch while it does not exist: laid out under a birth mark, compared with the batches that exist, with what has to be decided.
-// Its entry in the log makes it exist; nothing is sent. What a killed command leaves behind is not a batch:
+// The entry in the log makes it exist; nothing is sent. What a killed command leaves behind is not a batch:
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
@@ -82,7 +82,7 @@ export class NewBatch implements Disposable {
   #budget: LowBudget | undefined;
   #compared: Compared = new Map();
   #comparedElsewhere: Compared = new Map();
-  /** Of the log, when the batches were listed. */
+  /** The position in the log before the batches were listed. */
   #position = 0;
   /** The queue of the sheet was rewritten for a batch that was not made. */
   #isQueueLost = false;
@@ -241,7 +241,7 @@ export class NewBatch implements Disposable {
   /** Rows that are bought whatever other batches have need no comparison. */
   async #compareNow(draft: DraftBatch): Promise<void> {
     const { out } = this.#params;
-    this.#position = await new MadeLog(out).position();
+    if (!this.#again) this.#position = await new MadeLog(out).position();
     const batches = this.#again ? [] : await listBatchFolders(out);
     this.#compared = await comparedWith(draft.file, batches);
     this.#elsewhere = [];

@@ -6,7 +6,8 @@
 //      └─ compared ─┘◀─────────── its entry is read ◀──────────┘
 //
 // No clock decides: whoever creates entry n + 1 has read all entries up to n. An entry contains the text of its file, and whoever reads
-// the newest entry writes the file if it is missing, so a command that is killed between the two loses nothing.
+// the newest entry writes the file if it is missing, so a command that is killed between the two loses nothing. Entries stay: a command
+// that waits for its user for days reads on from where it began.
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -27,8 +28,6 @@ import { isPassName, newestPass, numberOfPass, passIn } from '../store/passes.ts
 import type { Store } from '../store/store.ts';
 
 export const MADE = '.made';
-/** Commands that run read the entries since they began. */
-export const ENTRIES_KEPT = 100;
 
 const nameOf = (number: number): string => `${MADE}/${String(number).padStart(6, '0')}.json`;
 
@@ -70,7 +69,7 @@ export class MadeLog {
   /** Makes the file exist, unless it does already, or something was made since the position that has rows of it. */
   async commit(position: number, creation: Creation, deciding: Deciding): Promise<Committed> {
     const entry: Entry = { ...creation, id: randomBytes(8).toString('hex') };
-    // Another command makes progress in each turn.
+    // Each further turn means that another command has made something.
     for (let at = position; ;) {
       const entries = await this.#after(at);
       at += entries.length;
@@ -93,13 +92,12 @@ export class MadeLog {
     return newest;
   }
 
-  /** The entries after a position. The file of the newest one exists now. */
+  /** The entries after a position, `undefined` for each that this version cannot read. The file of the newest one exists now. */
   async #after(position: number): Promise<readonly (Entry | undefined)[]> {
     const entries: (Entry | undefined)[] = [];
     for (let number = position + 1; ; number += 1) {
       const text = await this.#store.read(nameOf(number));
       if (text === undefined) break;
-      // An entry that no version can read stands for a batch that no version can read.
       entries.push(schema.safeParse(jsonIn(text)).data);
     }
     const newest = entries.at(-1);

@@ -13,9 +13,10 @@ import { waitInCall } from '../host/call-signal.ts';
 const POLL_MS = 50;
 /** A holder reads what is new and creates a file. One that takes longer was stopped. */
 const HELD_MOST_MS = 60_000;
+/** The lower byte of the code; the upper ones say why. */
 const SQLITE_BUSY = 5;
 
-/** One lock for each deployment, so that unrelated schedules do not wait for each other. Throws E602 if another command does not release it. */
+/** Takes the lock of a deployment; unrelated schedules do not wait for each other. Throws E602 if another command does not release it. */
 export async function lockPlaces(places: string, deploymentId: string): Promise<Disposable> {
   const name = createHash('sha256').update(deploymentId).digest('hex').slice(0, 16);
   const path = join(places, `${name}.lock`);
@@ -54,6 +55,6 @@ function isHeld(database: DatabaseSync): boolean {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return false;
   } catch (error) {
-    return (error as { readonly errcode?: number }).errcode === SQLITE_BUSY;
+    return (((error as { readonly errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_BUSY;
   }
 }

@@ -11,7 +11,7 @@ import { openStore } from '../store/open-store.ts';
 import { type Store, startOf } from '../store/store.ts';
 import { INCOMING, type Preparing, type SheetCopy } from './copy-sheet.ts';
 import { stemOf } from './batch-id.ts';
-import { ENTRIES_KEPT, MADE } from './made-log.ts';
+import { MADE } from './made-log.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
 
@@ -60,15 +60,7 @@ async function staleAt(store: Store, entry: Dirent, path: string): Promise<reado
   if (entry.isFile()) return isDraftName(name) || (await isErrorList(store, name)) ? [path] : [];
   // Through a link, files of others would be removed.
   if (!entry.isDirectory() || isIncoming(name) || name === LOST_AND_FOUND) return [];
-  if (name === NAMES) return draftsIn(path);
-  return name === MADE ? staleEntries(path) : staleInFolder(path);
-}
-
-/** Entries that no command reads any more, and unfinished ones. */
-function staleEntries(path: string): readonly string[] {
-  const entries = readdirSync(path).filter((name) => !isDraftName(name));
-  const old = entries.toSorted().slice(0, -ENTRIES_KEPT);
-  return [...old.map((name) => join(path, name)), ...draftsIn(path)];
+  return name === NAMES || name === MADE ? draftsIn(path) : staleInFolder(path);
 }
 
 /** The root of a disk has it, and only root can read it. */

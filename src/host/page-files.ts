@@ -13,13 +13,13 @@ const BUILDER = new URL('../../bin/pages.mjs', import.meta.url).href;
 type Builder = { pagesOfClone(): Promise<Readonly<Record<PageName, PageFiles>>> };
 
 /** Read once: the pages of a process do not change while it runs. */
-const known = new Map<PageName, Promise<PageFiles>>();
+const readings = new Map<PageName, Promise<PageFiles>>();
 
 export function pageFiles(page: PageName): Promise<PageFiles> {
-  const reading = known.get(page) ?? (IS_CLONE ? filesOfClone(page) : filesOfPackage(page));
-  known.set(page, reading);
+  const reading = readings.get(page) ?? (IS_CLONE ? filesOfClone(page) : filesOfPackage(page));
+  readings.set(page, reading);
   // A failed read is tried again by the next caller.
-  reading.catch(() => known.delete(page));
+  reading.catch(() => readings.delete(page));
   return reading;
 }
 

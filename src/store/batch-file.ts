@@ -189,6 +189,9 @@ export type BatchFile = z.infer<typeof schema>;
 export const createBatchFile = async (store: Store, file: BatchFile): Promise<boolean> =>
   store.create(BATCH_FILE, batchText(file));
 
+/** The most that an entry of the log has beside the text. */
+const ENTRY_BYTES = 1_024;
+
 /** The text of batch.json. Throws E602 if no worker could read it. */
 export function batchText(file: BatchFile): string {
   const text = exactText(file, 2);
@@ -196,8 +199,8 @@ export function batchText(file: BatchFile): string {
   const [wrong] = schema.safeParse(parseExactly(text)).error?.issues ?? [];
   if (wrong !== undefined)
     throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
-  // More is not read back from S3.
-  if (Buffer.byteLength(text) >= 8 << 20)
+  // More is not read back from S3, where the log of what was made has it as a text.
+  if (Buffer.byteLength(JSON.stringify(text)) >= (8 << 20) - ENTRY_BYTES)
     throw problem('E602', { what: `${BATCH_FILE} would have 8 MiB: settings or column names are too long` });
   return `${text}\n`;
 }

@@ -58,7 +58,13 @@ type Stack = { readonly service?: { readonly pid?: number } };
 /** The exit code of a command whose batch has paused, as it does when the service was out of reach for long. */
 const PAUSED = 8;
 
-type Survived = { readonly code: number | null; readonly kills: number; readonly stderr: string };
+/** `doubts`: pauses that ask the user about attempts, although the list proves each of them absent or shows its run. */
+type Survived = {
+  readonly code: number | null;
+  readonly kills: number;
+  readonly doubts: readonly string[];
+  readonly stderr: string;
+};
 
 /**
  * Kills the run service of the embedded servers ten times while the command works. A batch that pauses is resumed as its last line
@@ -66,6 +72,7 @@ type Survived = { readonly code: number | null; readonly kills: number; readonly
  */
 async function underRestarts(first: Running, batch: string): Promise<Survived> {
   const pids = new Set<number>();
+  const doubts: string[] = [];
   for (let command = first; ;) {
     const hasEnded = (): boolean => command.child.exitCode !== null || command.child.signalCode !== null;
     while (pids.size < RESTARTS && !hasEnded()) {
@@ -79,12 +86,13 @@ async function underRestarts(first: Running, batch: string): Promise<Survived> {
       await wait(200);
     }
     const { code, stderr } = await command.ended;
-    if (code !== PAUSED) return { code, kills: pids.size, stderr };
+    if (stderr.includes('may have started runs')) doubts.push(stderr);
+    if (code !== PAUSED) return { code, kills: pids.size, doubts, stderr };
     command = stage.start(['resume', batch]);
   }
 }
 
-const SURVIVED = { code: 0, kills: RESTARTS };
+const SURVIVED = { code: 0, kills: RESTARTS, doubts: [] };
 
 /** The rows of a batch without the picture of their own prompt and seed, and the requests that the service answered with a fault of its own. */
 function judged(batch: string): {

@@ -1,9 +1,9 @@
 // doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
-import { EMBEDDED } from '../../errors/codes.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { doctorFlags } from './server-flags.ts';
 import { existsSync } from 'node:fs';
+import { EMBEDDED } from '../../errors/codes.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL, canReachReceiver } from '../../run-service/local-address.ts';

@@ -190,8 +190,9 @@ const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged
 
 /** Rows that have had an outcome; an open one is being sent again already. */
 async function* endedRows({ file }: Batch, { rows }: Standing) {
-  for await (const one of rows())
-    if (one.record !== undefined || !one.isOpen) yield { one, record: recordOf(one, file) };
+  for await (const standing of rows())
+    if (standing.record !== undefined || !standing.isOpen)
+      yield { one: standing, record: recordOf(standing, file) };
 }
 
 /** The rows that a pass would buy, but for those with a run of this batch, which are asked about in any case. */

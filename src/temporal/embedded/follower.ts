@@ -4,8 +4,8 @@
 //   joined ──the stack is killed──▶ regaining ──▶ joined again, at another address ──leave──▶ left
 //                                       └──a reader, and nobody starts it again──▶ lost
 
-import { EMBEDDED } from '../../errors/codes.ts';
 import { setTimeout as wait } from 'node:timers/promises';
+import { EMBEDDED } from '../../errors/codes.ts';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
 import { isSameService } from '../../host/service-address.ts';
