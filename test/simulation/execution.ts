@@ -32,6 +32,8 @@ export class SimExecution {
   readonly runId: string;
   /** Runs that were reported to the batch by an event. */
   readonly evidence: Set<string>;
+  /** The attempts whose groups were requested: `place/attempt`. */
+  readonly issued: Set<string>;
   readonly receiver: SimReceiver;
   /** Counts workflow runs: results of commands from an earlier one are dropped. */
   generation = 0;
@@ -54,6 +56,7 @@ export class SimExecution {
     this.stack = stack;
     this.runId = `run ${batch.executions.length} of stack ${stack.number}`;
     this.evidence = before?.evidence ?? new Set();
+    this.issued = before?.issued ?? new Set();
     this.generation = before?.generation ?? 0;
     this.receiver = new SimReceiver(this, stack.pickWorker);
     const { snapshot, version = 1 } = start;

@@ -85,16 +85,19 @@ export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[])
 
 /**
  * R34: before a row has succeeded, no row is retried, unless its user has resumed the batch or it climbs. `--unconfirmed resubmit`
- * is no retry: it may buy a row three times more, whenever that is.
+ * is no retry: it may buy a row three times more, whenever that is. Nor is an attempt that was issued and never sent.
  */
-function checkTrial({ state, world }: SimExecution, attempts: readonly AttemptRef[]): void {
+function checkTrial({ state, world, issued }: SimExecution, attempts: readonly AttemptRef[]): void {
+  const nameOf = ({ place, attempt }: AttemptRef): string => `${place}/${attempt}`;
+  const goOn = attempts.filter((attempt) => issued.has(nameOf(attempt))).map(({ place }) => place);
+  for (const attempt of attempts) issued.add(nameOf(attempt));
   const rows = attempts.map(({ place }) => state.rows.get(place)).filter((row) => row !== undefined);
   const resubmitted = rows.find((row) => resubmitsOf(row) > RESUBMITS_MOST);
   world.claim(resubmitted === undefined, () => `row ${resubmitted?.place} is resubmitted without an end`);
   const { trial, params } = state;
   const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;
   if (trial === undefined || isResumed || params.ladder !== undefined) return;
-  const retried = rows.find((row) => row.tries > 0 && !goesOn(row));
+  const retried = rows.find((row) => row.tries > 0 && !isLetThrough(row) && !goOn.includes(row.place));
   world.claim(
     retried === undefined,
     () => `row ${retried?.place} is bought again before any row has succeeded`,
@@ -106,7 +109,7 @@ const resubmitsOf = ({ past }: RowState): number =>
   past.filter(({ outcome }) => outcome === 'unknown').length;
 
 /** A retry that an earlier trial has let through goes on if its POST was turned away, was proved absent, or is resubmitted. */
-function goesOn(row: RowState): boolean {
+function isLetThrough(row: RowState): boolean {
   const before = row.past.at(-1)?.outcome;
   const isTurnedAway = 'turnedAway' in row && row.turnedAway !== undefined;
   return isTurnedAway || before === 'absent' || before === 'unknown';
