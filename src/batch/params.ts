@@ -81,16 +81,17 @@ export type BatchParams = OptionalLimits & {
 //   6  what repeats has an end: retries wait for a first success, unclear answers and absences count in the circuit breaker
 //   7  a resume does not end the trial of a batch: what still ends alike pauses it again
 //   8  rows for which the budget has no room do not hold a trial open; no pause for attempts whose absence is about to be proved
+//   9  lists that cannot be read for a moment pause nothing, and they are read again after ten of the service's gaps at most
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before
 // 0.1.0, so both are equal once.
 /** The oldest and the newest version that this code can continue. */
 export const OLDEST = 4;
-export const READS = 8;
+export const READS = 9;
 
 /** The version of the batches that this code starts. */
-export const WRITES = 8;
+export const WRITES = 9;
 
 /** Returns the version. Throws a plain error if it is too new or too old: Temporal then retries the task on another worker. */
 export function readableVersion(version: number): number {

@@ -9,7 +9,7 @@ import { loadByGpu, progress, waitReason } from '../../src/batch/shown/progress.
 import { begin } from '../../src/batch/state/state.ts';
 import { type Lane, LANES_MAX, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { paramsOf } from './params.ts';
-import { running, STUCK_MS } from './scenes.ts';
+import { ASKED_MS, running } from './scenes.ts';
 import { World } from './world.ts';
 
 const fullLane = (gpu: string): Lane => ({
@@ -171,7 +171,7 @@ describe('a batch that waits', () => {
     const world = new World({ rows: 8, concurrency: 2 });
     world.answer(0, ['dropped']);
     expect(reasonOf(world)).toMatch(/^2 attempts may have started runs \(no answer\); waiting for run lists/);
-    world.passUnread(STUCK_MS);
+    world.passUnread(ASKED_MS);
     expect(progress(world.state).state).toBe('paused');
   });
 

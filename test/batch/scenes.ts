@@ -1,6 +1,7 @@
 // Builds worlds whose batch is already in a certain phase.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../../src/batch/bounds.ts';
+import { UNREADABLE_MS } from '../../src/batch/decisions/pause.ts';
 import { RESTART_MS } from '../../src/batch/on-event/list-read.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
@@ -35,6 +36,9 @@ export const PROOF_MS = SENT_BY_MS + TIMING.postDeadlineMs + TIMING.settleWithou
 
 /** From this age on, an unconfirmed attempt is stuck. */
 export const STUCK_MS = Math.max(PROOF_MS + 2 * TIMING.listGapMs, SENT_BY_MS + RESTART_MS);
+
+/** From this age on, the user is asked about a stuck attempt although no list could be read. */
+export const ASKED_MS = STUCK_MS + UNREADABLE_MS;
 
 /** A run of row 1. */
 export const runOfFirst = (runId: string, attempt = 1): AttemptRun => ({ place: 1, attempt, runId });

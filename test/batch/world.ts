@@ -242,10 +242,11 @@ export class World {
 
   /** The same, and the lists cannot be read meanwhile. */
   passUnread(ms: number): void {
+    const answer = this.state.params.lists ? 'incomplete' : 'none';
     this.pass(ms - 1);
-    this.read('incomplete');
+    this.read(answer);
     this.pass(1);
-    this.read('incomplete');
+    this.read(answer);
   }
 
   /** Simulates a changed system clock or a server that was down. */

@@ -167,9 +167,7 @@ const ROWS_NAMED = 10;
 export const pauseForUnconfirmed: Decision = {
   dueAt: (state) => {
     const at = tooManyAt(state);
-    // After an outage, the first reading may resolve them.
-    const isRead = at <= (state.reconcile.readAt ?? 0);
-    return state.pauses.has('unconfirmed') || !isRead ? NEVER : at;
+    return state.pauses.has('unconfirmed') || !isRead(state, at) ? NEVER : at;
   },
   act: (state) => {
     const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
@@ -178,6 +176,15 @@ export const pauseForUnconfirmed: Decision = {
     pause(state, 'unconfirmed', text, { places });
   },
 };
+
+/** Whether the lists were asked at the time `at` or later: after an outage, the first one that answers may resolve the attempts. */
+function isRead({ reconcile, version }: State, at: number): boolean {
+  const { readAt = 0, answeredAt = 0 } = reconcile;
+  return version < 9 ? at <= readAt : at <= answeredAt || at + UNREADABLE_MS <= readAt;
+}
+
+/** For so long lists may be unreadable before the user is asked about what only they can prove. */
+export const UNREADABLE_MS = 60_000;
 
 export const resumeFromUnconfirmed: Decision = {
   dueAt: (state) => dueIf(state.pauses.has('unconfirmed') && tooManyAt(state) > state.now),

@@ -18,6 +18,8 @@ import { onRunsSeen } from './run-events.ts';
 
 /** List readings start at the service's own interval and slow down to this. */
 export const RECONCILE_MAX_MS = 60_000;
+/** The same in intervals of the service: one that is read often may also be away often, and no proof waits for a minute then. */
+const GAPS_MOST = 10;
 
 type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 
@@ -26,6 +28,7 @@ export function onListRead(state: State, reading: ListReading): void {
   if (requestedAt === undefined) return;
   state.reconcile.requestedAt = undefined;
   state.reconcile.readAt = requestedAt;
+  if (reading.answer !== 'incomplete') state.reconcile.answeredAt = requestedAt;
   state.reconcile.readings += 1;
   onRunsSeen(state, reading.found, 'list');
   if (state.version >= 5) noteServiceTimes(state, { ...reading, requestedAt, controlAt });
@@ -37,11 +40,12 @@ export function onListRead(state: State, reading: ListReading): void {
 }
 
 /** The time between two readings: a few follow each other quickly. */
-export function readingGapMs({ params, reconcile }: State): number {
+export function readingGapMs({ params, reconcile, version }: State): number {
   const { listGapMs } = params.timing;
+  const mostMs = version < 9 ? RECONCILE_MAX_MS : Math.min(RECONCILE_MAX_MS, GAPS_MOST * listGapMs);
   const gap = listGapMs * 2 ** Math.min(16, Math.max(0, reconcile.readings - 4));
   // The service's own interval may be longer than our maximum.
-  return Math.min(gap, Math.max(listGapMs, RECONCILE_MAX_MS));
+  return Math.min(gap, Math.max(listGapMs, mostMs));
 }
 
 /** Of readings that were requested since the attempt is unconfirmed; a jump of the service's clock is no time that has passed. */

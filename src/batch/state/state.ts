@@ -175,10 +175,11 @@ class StateAtStart {
   isStopping = false;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[] = [];
-  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested. */
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested; `answeredAt`: the same of the last one that was not incomplete. */
   readonly reconcile: {
     requestedAt?: number | undefined;
     readAt?: number;
+    answeredAt?: number;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;

@@ -256,16 +256,19 @@ describe('reconcile', () => {
     expect(small.readings[0]?.least).toBe(0);
   });
 
-  it('reading the run lists comes less and less often, at least once a minute', () => {
-    const world = unconfirmed();
+  it.each([
+    ['after ten gaps of the service at most', TIMING.listGapMs, 10 * TIMING.listGapMs],
+    ['at least once a minute', 7_000, RECONCILE_MAX_MS],
+  ])('reading the run lists comes less and less often, %s', (_, listGapMs, most) => {
+    const world = unconfirmed({ timing: { ...TIMING, listGapMs } });
     const gaps: number[] = [];
     for (let reading = 0; reading < 16; reading += 1) {
       world.read('incomplete');
       gaps.push(world.waitMs);
       world.pass(world.waitMs);
     }
-    expect(gaps.slice(0, 5)).toEqual([100, 100, 100, 100, 200]);
-    expect(gaps.at(-1)).toBe(RECONCILE_MAX_MS);
+    expect(gaps.slice(0, 5)).toEqual([1, 1, 1, 1, 2].map((times) => times * listGapMs));
+    expect(gaps.at(-1)).toBe(most);
   });
 
   it('reading the run lists comes no more often than the service wants', () => {
@@ -289,7 +292,7 @@ describe('reconcile', () => {
       while (world.sends.length > 1) world.sends.shift();
     }
     world.read('incomplete');
-    expect(world.waitMs).toBeGreaterThan(10 * TIMING.listGapMs);
+    expect(world.waitMs).toBe(10 * TIMING.listGapMs);
     world.answer(0, ['dropped']);
     expect(world.readings.map(({ attempts }) => attempts.length)).toEqual([2]);
     world.read('incomplete');
