@@ -89,7 +89,7 @@ export function checkSlots(batch: SimExecution, attempts: readonly AttemptRef[])
  */
 function checkTrial({ state, world, issued }: SimExecution, attempts: readonly AttemptRef[]): void {
   const nameOf = ({ place, attempt }: AttemptRef): string => `${place}/${attempt}`;
-  const goOn = attempts.filter((attempt) => issued.has(nameOf(attempt))).map(({ place }) => place);
+  const goOn = new Set(attempts.filter((attempt) => issued.has(nameOf(attempt))).map(({ place }) => place));
   for (const attempt of attempts) issued.add(nameOf(attempt));
   const rows = attempts.map(({ place }) => state.rows.get(place)).filter((row) => row !== undefined);
   const resubmitted = rows.find((row) => resubmitsOf(row) > RESUBMITS_MOST);
@@ -97,7 +97,7 @@ function checkTrial({ state, world, issued }: SimExecution, attempts: readonly A
   const { trial, params } = state;
   const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;
   if (trial === undefined || isResumed || params.ladder !== undefined) return;
-  const retried = rows.find((row) => row.tries > 0 && !isLetThrough(row) && !goOn.includes(row.place));
+  const retried = rows.find((row) => row.tries > 0 && !isLetThrough(row) && !goOn.has(row.place));
   world.claim(
     retried === undefined,
     () => `row ${retried?.place} is bought again before any row has succeeded`,
