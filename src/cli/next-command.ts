@@ -33,21 +33,21 @@ export function sameCommand(
 }
 
 /** Sends again the rows of a batch that has ended, if some may be. */
-export function toRetry(found: Named, summary: Summary): readonly Next[] {
+export function toRetry(batchFolder: Named, summary: Summary): readonly Next[] {
   const again = retryOf(summary);
   if (again === undefined) return [];
-  return [['again', nextCommand('retry', found, again === '' ? {} : { more: again })]];
+  return [['again', nextCommand('retry', batchFolder, again === '' ? {} : { more: again })]];
 }
 
 /** What a user does with a batch that has ended. */
-export const nextOfEnded = (found: Named, summary: Summary): readonly Next[] => [
-  ...toRetry(found, summary),
-  ['open', nextCommand('open', found)],
-  ['export', nextCommand('export', found, { more: '--as xlsx' })],
+export const nextOfEnded = (batchFolder: Named, summary: Summary): readonly Next[] => [
+  ...toRetry(batchFolder, summary),
+  ['open', nextCommand('open', batchFolder)],
+  ['export', nextCommand('export', batchFolder, { more: '--as xlsx' })],
 ];
 
-export const toFollow = (found: Named): Next => ['follow', nextCommand('follow', found)];
-export const toContinue = (found: Named): Next => ['continue', nextCommand('resume', found)];
+export const toFollow = (batchFolder: Named): Next => ['follow', nextCommand('follow', batchFolder)];
+export const toContinue = (batchFolder: Named): Next => ['continue', nextCommand('resume', batchFolder)];
 
 /** Embedded servers that end with the last command that uses them, unless another terminal keeps them. */
 type Stack = { readonly isKept?: boolean | undefined } | undefined;
@@ -59,7 +59,7 @@ export const toKeep = (stack: Stack): readonly Next[] =>
   isLeaving(stack) ? [['servers', 'runsheet dev']] : [];
 
 /** A batch that the command does not follow. */
-export function sayLeft(printer: Printer, { stack }: { readonly stack: Stack }, found: Named): void {
+export function sayLeft(printer: Printer, { stack }: { readonly stack: Stack }, batchFolder: Named): void {
   if (isLeaving(stack)) printer.notice('the embedded servers end with the last command that uses them');
-  printer.next(isLeaving(stack) ? toContinue(found) : toFollow(found));
+  printer.next(isLeaving(stack) ? toContinue(batchFolder) : toFollow(batchFolder));
 }

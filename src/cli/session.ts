@@ -21,24 +21,24 @@ export const openSession = (flags: Place, printer: Printer): Promise<Session> =>
 /** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
 export async function withLocalService<T>(
   flags: Place,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   printer: Printer,
   work: () => Promise<T>,
 ): Promise<T> {
   await using servers = serversFor(configOf(flags), printer);
-  await servers.forRehearsal(found);
+  await servers.forRehearsal(batchFolder);
   // Awaited here, because the servers are left on return.
   return await work();
 }
 
 export async function withSession(
   flags: Place,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   printer: Printer,
   work: (session: Session) => Promise<number>,
 ): Promise<number> {
   await using servers = serversFor(configOf(flags), printer);
-  return await work(await servers.for(found));
+  return await work(await servers.for(batchFolder));
 }
 
 /** Asks Temporal, but starts no servers; undefined if no server of this place is running. */

@@ -75,14 +75,14 @@ async function oldBatches(out: string, olderThanMs: number | undefined): Promise
   const isOld: IsOld = (summary) =>
     summary !== undefined && Date.now() - Date.parse(summary.ended_at) >= olderThanMs;
   const old = new Map<string, Stale>();
-  for (const found of await listBatchFolders(out))
-    for (const one of await ifOld(out, found, isOld)) old.set(one.path, one);
+  for (const batchFolder of await listBatchFolders(out))
+    for (const one of await ifOld(out, batchFolder, isOld)) old.set(one.path, one);
   return [...old.values()];
 }
 
 /** Batches of a pipeline are removed together, and with its folder: without one, its command would buy those rows again. */
-async function ifOld(out: string, found: BatchFolder, isOld: IsOld): Promise<readonly Stale[]> {
-  const { folder, store, file } = found;
+async function ifOld(out: string, batchFolder: BatchFolder, isOld: IsOld): Promise<readonly Stale[]> {
+  const { folder, store, file } = batchFolder;
   try {
     if (!isOld(await readSummary(store))) return [];
     const name = pipelineOfCall(file.madeFor);
@@ -91,10 +91,10 @@ async function ifOld(out: string, found: BatchFolder, isOld: IsOld): Promise<rea
     const stillOld = async (): Promise<void> => {
       if (!isOld(await readSummary(store))) throw new Error('it has been continued');
     };
-    if (pipeline === undefined) return [removable(found, stillOld)];
+    if (pipeline === undefined) return [removable(batchFolder, stillOld)];
     const stages = await stageStates(out, pipeline);
     const needing = stages.find(({ summary }) => !isOld(summary));
-    if (needing === undefined) return [removable(pipeline), removable(found, stillOld)];
+    if (needing === undefined) return [removable(pipeline), removable(batchFolder, stillOld)];
     const { summary, stage } = needing;
     const why = summary === undefined ? 'has not ended' : 'ended later';
     return [{ path: folder, kept: `stage ${stage.name} of pipeline ${name} ${why}` }];

@@ -46,8 +46,8 @@ export class Runsheet implements AsyncDisposable {
    * one that runs already.
    */
   async start(sheet: Source, options: BatchOptions & Abortable): Promise<BatchHandle> {
-    const found = await startBatch(this.#servers, sheet, options);
-    return new BatchHandle(this.#servers, found.batch, found);
+    const batchFolder = await startBatch(this.#servers, sheet, options);
+    return new BatchHandle(this.#servers, batchFolder.batch, batchFolder);
   }
 
   /** Reads nothing yet; the methods of the handle throw E502 if there is no such batch. */
@@ -60,7 +60,7 @@ export class Runsheet implements AsyncDisposable {
     const { folders } = await listedStatuses(this.#servers.config.out);
     const { leave, ...asked } = await this.#servers.join();
     try {
-      for (const { found, own } of folders) yield await statusNow(asked, found, own);
+      for (const { batchFolder, own } of folders) yield await statusNow(asked, batchFolder, own);
     } finally {
       await leave();
     }

@@ -79,8 +79,8 @@ export const shownFirings = ({
 }: ScheduleInfo): Promise<readonly ShownFiring[]> =>
   Promise.all(
     firings.map(async (firing) => {
-      const found = await openBatchFolder(out, firing.batch);
-      return { ...firing, summary: found && (await readSummary(found.store)) };
+      const batchFolder = await openBatchFolder(out, firing.batch);
+      return { ...firing, summary: batchFolder && (await readSummary(batchFolder.store)) };
     }),
   );
 

@@ -103,13 +103,13 @@ export class Servers implements AsyncDisposable {
   }
 
   /** Those that a batch needs. */
-  for(found: Pick<FoundBatch, 'file'>): Promise<Session> {
-    return this.open(found.file.service.base === LOCAL, found);
+  for(batchFolder: Pick<FoundBatch, 'file'>): Promise<Session> {
+    return this.open(batchFolder.file.service.base === LOCAL, batchFolder);
   }
 
   /** The local run service, which alone has the runs of a rehearsal. */
-  async forRehearsal(found: Pick<FoundBatch, 'file'>): Promise<void> {
-    if (found.file.service.base === LOCAL) await this.look(true);
+  async forRehearsal(batchFolder: Pick<FoundBatch, 'file'>): Promise<void> {
+    if (batchFolder.file.service.base === LOCAL) await this.look(true);
   }
 
   /** The servers of the settings, whether they run or not. */
@@ -143,14 +143,14 @@ export class Servers implements AsyncDisposable {
   }
 
   /** The same with the servers that run the batch: those of the settings, or others of this user. */
-  async joinFor(found: FoundBatch): Promise<Joined> {
+  async joinFor(batchFolder: FoundBatch): Promise<Joined> {
     const joined = await this.join();
     try {
       const { session, others, here } = joined;
-      if (session !== undefined && (await isUnderWay(session, found))) return joined;
-      const has = await whoHas(found, here);
+      if (session !== undefined && (await isUnderWay(session, batchFolder))) return joined;
+      const has = await whoHas(batchFolder, here);
       const theirs = has.by === 'others' ? await others?.reach(has.others) : undefined;
-      const isTheirs = theirs !== undefined && (await isUnderWay(theirs, found));
+      const isTheirs = theirs !== undefined && (await isUnderWay(theirs, batchFolder));
       return { ...joined, session: isTheirs ? theirs : undefined };
     } catch (error) {
       await joined.leave();
@@ -168,21 +168,22 @@ export class Servers implements AsyncDisposable {
     }
   }
 
-  commanding<T>(found: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
+  commanding<T>(batchFolder: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
     return this.asking(async (session) => {
-      if (session === undefined || !(await isUnderWay(session, found))) throw await this.notRunning(found);
+      if (session === undefined || !(await isUnderWay(session, batchFolder)))
+        throw await this.notRunning(batchFolder);
       return command(session);
     });
   }
 
   /** E516, or E548 if other servers have the batch. */
-  async notRunning(found: FoundBatch): Promise<RunsheetError> {
-    return (await elsewhere(found, this.here)) ?? problem('E516', { batch: found.batch });
+  async notRunning(batchFolder: FoundBatch): Promise<RunsheetError> {
+    return (await elsewhere(batchFolder, this.here)) ?? problem('E516', { batch: batchFolder.batch });
   }
 
   /** Before anything is started: throws E548 if other servers have a batch that has not ended, E503 if they are gone. */
-  async refuseElsewhere(found: FoundBatch): Promise<void> {
-    const error = await elsewhere(found, this.here);
+  async refuseElsewhere(batchFolder: FoundBatch): Promise<void> {
+    const error = await elsewhere(batchFolder, this.here);
     if (error !== undefined) throw error;
   }
 
@@ -198,11 +199,11 @@ export class Servers implements AsyncDisposable {
   }
 
   /** Checks limits before a batch gets them; its pool only with a session. Throws E312, E540 and E602. */
-  check(change: LimitChange, found?: Pick<FoundBatch, 'file'>, session?: Session): Promise<void> {
+  check(change: LimitChange, batchFolder?: Pick<FoundBatch, 'file'>, session?: Session): Promise<void> {
     return checkSettings(change, {
       config: this.config,
       isCluster: () => this.isCluster,
-      ...(found && { file: found.file }),
+      ...(batchFolder && { file: batchFolder.file }),
       ...(session && { reach: async () => session }),
     });
   }

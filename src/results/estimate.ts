@@ -50,11 +50,11 @@ export type CanaryReport = {
 };
 
 /** undefined as long as rows of the canary are not collected, and in a batch without one. */
-export async function canaryReport(found: BatchFolder): Promise<CanaryReport | undefined> {
-  const runs = await readCanaryRuns(found);
+export async function canaryReport(batchFolder: BatchFolder): Promise<CanaryReport | undefined> {
+  const runs = await readCanaryRuns(batchFolder);
   if (runs === undefined) return undefined;
   const { rows, succeeded, costUsd } = runs;
-  return { rows, succeeded, cost_usd: rounded(costUsd, 6), estimate: estimateFromCanary(found, runs) };
+  return { rows, succeeded, cost_usd: rounded(costUsd, 6), estimate: estimateFromCanary(batchFolder, runs) };
 }
 
 function estimateFromCanary(

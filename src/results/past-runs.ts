@@ -37,14 +37,14 @@ export async function readPastRuns(out: string, wanted: Wanted): Promise<PastRun
   const samples: Sample[] = [];
   const batches: string[] = [];
   let ownGpu: string | undefined;
-  for (const found of await foldersOf(out, wanted)) {
+  for (const batchFolder of await foldersOf(out, wanted)) {
     if (batches.length >= BATCHES_MAX || isEnough(samples, wanted)) break;
     // A forecast needs no particular batch: one that cannot be read, or is removed meanwhile, is left out.
-    const own = await samplesOf(found).catch(() => []);
+    const own = await samplesOf(batchFolder).catch(() => []);
     if (own.length === 0) continue;
     samples.push(...own);
-    batches.push(found.batch);
-    if (asksForNoGpu(found.file)) ownGpu ??= own[0]?.gpu;
+    batches.push(batchFolder.batch);
+    if (asksForNoGpu(batchFolder.file)) ownGpu ??= own[0]?.gpu;
   }
   return { samples, batches, ownGpu };
 }

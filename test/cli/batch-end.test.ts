@@ -115,9 +115,9 @@ describe('the closing line of a batch', () => {
       next: () => undefined,
     };
     const printer = { output: 'text', paint: plain, ...quiet } as unknown as Printer;
-    const found = { folder: '/b' } as FoundBatch;
+    const batchFolder = { folder: '/b' } as FoundBatch;
     const printClosingLine = (line: string): void => void said.push(line);
-    expect(await printEnd({ printer, found, printClosingLine }, SUMMARY)).toBe(0);
+    expect(await printEnd({ printer, batchFolder, printClosingLine }, SUMMARY)).toBe(0);
     expect(said).toEqual([closingLine(SUMMARY)]);
   });
 
@@ -138,8 +138,8 @@ describe('the closing line of a batch', () => {
       name: put,
       json: put,
     } as unknown as Printer;
-    const found = { batch: 'b', folder: '/d/b' } as FoundBatch;
-    await printEnd({ printer, found, ...more }, { ...SUMMARY, ...facts });
+    const batchFolder = { batch: 'b', folder: '/d/b' } as FoundBatch;
+    await printEnd({ printer, batchFolder, ...more }, { ...SUMMARY, ...facts });
     return lines.slice(1);
   };
 

@@ -56,13 +56,13 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
     await until(async () => (await runsOfRows()).length >= 2, 'it buys runs');
     const { file, ...place } = await findBatch(servers.config, undefined);
     const timing = { ...file.service.timing, ...QUICK };
-    const found = { ...place, file: { ...file, service: { ...file.service, timing } } };
-    const session = await servers.for(found);
+    const batchFolder = { ...place, file: { ...file, service: { ...file.service, timing } } };
+    const session = await servers.for(batchFolder);
     let isAnnounced = false;
     await until(
       async () => {
         try {
-          await rebuildBatch(servers.config, session, found);
+          await rebuildBatch(servers.config, session, batchFolder);
           return true;
         } catch (error) {
           if (!isRunsheetError(error, 'E511')) throw error;

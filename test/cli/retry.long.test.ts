@@ -34,7 +34,7 @@ describe('rows that are sent again', () => {
     worker = await stage.worker();
   });
 
-  const found = async () => {
+  const batchFolder = async () => {
     const one = await openBatchFolder(stage.path('batches'), stage.batchFile().batch);
     if (one === undefined) throw new Error('no batch');
     return one;
@@ -67,7 +67,7 @@ describe('rows that are sent again', () => {
 
     const asked = ['retry', batch, '--reason', 'two together'];
     const [one, two] = [stage.run(asked), stage.run(asked)];
-    const { store } = await found();
+    const { store } = await batchFolder();
     await until(() => store.exists(passName(2)), 'the pass is there');
     await worker.kill('SIGKILL');
     worker = await stage.worker();
@@ -141,7 +141,7 @@ describe('rows that are sent again', () => {
   });
 
   it('are sent by the next command if the one that asked was killed before it told the batch', async () => {
-    const one = await found();
+    const one = await batchFolder();
     const rows = failed();
     const pass = await sendAgain(one, {
       by: 'a command that was killed',

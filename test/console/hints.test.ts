@@ -99,8 +99,8 @@ describe('the commands in hints', () => {
       'runsheet wait a --out b && runsheet wait c --out d',
     );
     const console = await Console.open();
-    const found = await console.batch(console.write('sheet.csv', 'prompt\na\nb\n'), 'done');
-    await endBatch(found);
+    const batchFolder = await console.batch(console.write('sheet.csv', 'prompt\na\nb\n'), 'done');
+    await endBatch(batchFolder);
     const { stderr } = await console.run('follow', 'done', '--out', console.out);
     const [, retry = ''] = /again +runsheet (.+)/.exec(stderr) ?? [];
     expect(retry).toBe(`retry done --out ${console.out}`);

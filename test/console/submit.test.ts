@@ -59,10 +59,10 @@ it('submit prints the id of a batch that has ended, alone on stdout, with exit c
 it('run, follow and rows --follow print the rows of an ended batch in the order in which they ended, exactly', async () => {
   const console = await Console.open();
   const sheet = console.write('sheet.csv', SHEET);
-  const found = await console.batch(sheet, 'done');
-  await endBatch(found);
-  const lines = (await found.store.read(partName(1, 1)))?.trim().split('\n') ?? [];
-  await found.store.write(partName(1, 1), `${lines.toReversed().join('\n')}\n`);
+  const batchFolder = await console.batch(sheet, 'done');
+  await endBatch(batchFolder);
+  const lines = (await batchFolder.store.read(partName(1, 1)))?.trim().split('\n') ?? [];
+  await batchFolder.store.write(partName(1, 1), `${lines.toReversed().join('\n')}\n`);
   const commands = [
     ['run', sheet, '-d', 'portraits', '--name', 'done'],
     ['follow', 'done'],

@@ -153,7 +153,7 @@ const watch = async ({ scene }: Given): Promise<Done> => {
   await using servers = new Servers({});
   const sheet = new SavedSheet({
     servers,
-    found: scene.batch,
+    batchFolder: scene.batch,
     path: scene.sheet,
     deployment: 'portraits',
     copying: {},

@@ -34,8 +34,8 @@ it.each([
       workflow: { workflowId: 'w', runId: 'r' },
     });
   if (isStarted) await addResults(batch, { rows: [1, 2], isOver: false, more: ran(costUsd) });
-  const found = { ...batch, folder: batch.store.location } as unknown as FoundBatch;
-  const status = await statusFromFolder(found);
+  const batchFolder = { ...batch, folder: batch.store.location } as unknown as FoundBatch;
+  const status = await statusFromFolder(batchFolder);
   expect(status).toMatchObject({ state: 'interrupted', outcomes: { succeeded: isStarted ? 2 : 0 } });
-  expect(batchJson(found, status).cost_usd).toBe(shown);
+  expect(batchJson(batchFolder, status).cost_usd).toBe(shown);
 });

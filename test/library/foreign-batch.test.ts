@@ -18,17 +18,17 @@ async function scene({ isPaid = true, base = 'local' } = {}) {
   onTestFinished(() => process.chdir(before));
   const made = await console.batch(console.write('sheet.csv', 'prompt\na fox\n'), 'one');
   const service = { ...made.file.service, base, rehearsal: !isPaid };
-  const found = { ...made, file: { ...made.file, service }, laidOut: undefined };
+  const batchFolder = { ...made, file: { ...made.file, service }, laidOut: undefined };
   const start = vi.fn<() => Promise<string>>(async () => 'started');
   const batches = { find: async () => undefined, start };
   const starting = async () => {
     const session = { batches, isWorking: () => true };
     const ready = { check: async () => undefined, refuseElsewhere: async () => undefined };
     const servers = { ...ready, config: loadConfig(), for: async () => session };
-    await begin(servers as unknown as Servers, found, {});
+    await begin(servers as unknown as Servers, batchFolder, {});
     return start.mock.calls.length;
   };
-  return { console, found, starting, start };
+  return { console, found: batchFolder, starting, start };
 }
 
 const OF_THE_FOLDER = {
@@ -76,24 +76,24 @@ it('a batch that calls a service of another machine a rehearsal is not started',
 
 it('a batch that this user has made is started, also in a folder that has moved', async () => {
   const { rememberPlace } = await import('../../src/create-batch/known-places.ts');
-  const { found, starting } = await scene();
+  const { found: batchFolder, starting } = await scene();
   vi.stubEnv('RUNSHEET_OUT', undefined);
   const { places } = loadConfig();
-  rememberPlace(places, { out: '/elsewhere/batches', file: found.file });
+  rememberPlace(places, { out: '/elsewhere/batches', file: batchFolder.file });
   expect(await starting()).toBe(1);
   rmSync(places, { recursive: true });
   await expect(starting()).rejects.toEqual(FOREIGN);
 });
 
 it('a batch that came with a folder sends no command to the cluster that it names, until its user trusts it', async () => {
-  const { console, found } = await scene();
+  const { console, found: batchFolder } = await scene();
   vi.stubEnv('RUNSHEET_OUT', undefined);
   const workflow = { workflowId: 'w', runId: 'r' };
-  await createStarted(found.store, { at: '2026-11-22T10:00:00Z', workflow, holder: OF_THE_FOLDER });
+  await createStarted(batchFolder.store, { at: '2026-11-22T10:00:00Z', workflow, holder: OF_THE_FOLDER });
   const said = async () => {
-    const has = await whoHas(found, { config: loadConfig(), holder: OWN });
+    const has = await whoHas(batchFolder, { config: loadConfig(), holder: OWN });
     if (has.by !== 'others') throw new Error(has.by);
-    return heldElsewhere(found, has.others, OWN);
+    return heldElsewhere(batchFolder, has.others, OWN);
   };
   expect(await said()).toMatchObject({
     code: 'E548',

@@ -34,7 +34,7 @@ async function rebuildBeside(
     await store.update(name, next);
     if (when === 'announced' && name === STARTED_FILE) await meanwhile(store);
   };
-  const found = { ...batch, store: { ...store, update } };
+  const batchFolder = { ...batch, store: { ...store, update } };
   const session = { batches: { isRunning }, holder };
   const config = loadConfig();
   const servers = {
@@ -46,7 +46,7 @@ async function rebuildBeside(
     for: async () => session,
   };
   const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
-  return { store, recovering: resumeBatch(servers as unknown as Servers, found, asked) };
+  return { store, recovering: resumeBatch(servers as unknown as Servers, batchFolder, asked) };
 }
 
 const passOf = (kind: PassFile['kind']): PassFile => ({ at: new Date().toISOString(), kind, segments: [] });

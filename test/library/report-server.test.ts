@@ -26,7 +26,7 @@ const SERVERS = {
 } as unknown as Servers;
 
 describe('the server of a batch that has not ended', () => {
-  let found: FoundBatch;
+  let batchFolder: FoundBatch;
   let server: PageServer;
   let origin = '';
   let cookie = '';
@@ -39,7 +39,7 @@ describe('the server of a batch that has not ended', () => {
     );
     const sheet = { ...FILE.sheet, rows: ROWS, columns: ['sku', 'prompt', 'seed'], inputs };
     const file = { ...FILE, batch: 'one', sheet };
-    found = { batch: 'one', folder, store, file };
+    batchFolder = { batch: 'one', folder, store, file };
     const lines = Array.from(
       { length: ROWS },
       (_, at) => `{"row":${at + 1},"key":"k${at + 1}","inputs":{"prompt":"a\\nfox","seed":${SEED}}}\n`,
@@ -52,7 +52,7 @@ describe('the server of a batch that has not ended', () => {
     await store.write('report/small/00001/fox.png.webp', 'small');
     await store.write('report/small.js', 'runsheetSmall("")');
     await store.write('outputs/.hidden.part', 'unfinished');
-    server = await serveReport(SERVERS, found);
+    server = await serveReport(SERVERS, batchFolder);
     ({ origin } = new URL(server.address));
     const opened = await fetch(server.address, { redirect: 'manual' });
     cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -69,7 +69,7 @@ describe('the server of a batch that has not ended', () => {
   };
   const live = (): Promise<Live> => scriptOf('/report/live.js');
   const end = (part: number, ...rows: readonly number[]): Promise<void> =>
-    found.store.write(
+    batchFolder.store.write(
       partName(1, part),
       rows.map((row) => `{"row":${row},"outcome":"succeeded","attempts":[],"files":[]}\n`).join(''),
     );
@@ -78,7 +78,7 @@ describe('the server of a batch that has not ended', () => {
   const openedIn = async (
     store: Partial<FoundBatch['store']>,
   ): Promise<PageServer & { file(path: string, use: string): Promise<Response> }> => {
-    const other = await serveReport(SERVERS, { ...found, store: { ...found.store, ...store } });
+    const other = await serveReport(SERVERS, { ...batchFolder, store: { ...batchFolder.store, ...store } });
     const opened = await fetch(other.address, { redirect: 'manual' });
     const [own = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
     const file = (path: string, use: string): Promise<Response> =>
@@ -142,7 +142,7 @@ describe('the server of a batch that has not ended', () => {
     const batches = {
       find: async () => {
         if (isAway) throw new Error('connection refused');
-        return { status: 'RUNNING', folder: found.folder };
+        return { status: 'RUNNING', folder: batchFolder.folder };
       },
       status: async () => ({ isUnattended: false }),
       trouble: async () => undefined,
@@ -151,7 +151,7 @@ describe('the server of a batch that has not ended', () => {
     const session = { batches, isWorking: () => true };
     const joinFor = async () => ({ session, leave: async () => undefined });
     await server.close();
-    server = await serveReport({ closed: SERVERS.closed, joinFor } as unknown as Servers, found);
+    server = await serveReport({ closed: SERVERS.closed, joinFor } as unknown as Servers, batchFolder);
     ({ origin } = new URL(server.address));
     const opened = await fetch(server.address, { redirect: 'manual' });
     [cookie = ''] = (opened.headers.get('set-cookie') ?? '').split(';');

@@ -40,8 +40,8 @@ describe('the page of an ended batch', () => {
       batch: 'one',
       sheet: { ...FILE.sheet, rows: ROWS, columns: [], inputs: [] },
     };
-    const found: FoundBatch = { batch: 'one', folder, store: folderStore(folder), file };
-    server = await serveReport(SERVERS, found);
+    const batchFolder: FoundBatch = { batch: 'one', folder, store: folderStore(folder), file };
+    server = await serveReport(SERVERS, batchFolder);
     const opened = await fetch(server.address, { redirect: 'manual' });
     cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     // The server knows that the batch has ended: no part comes any more.

@@ -139,7 +139,7 @@ class Command {
     const { world, service } = batch;
     this.params = {
       session: { batches: this.#client(), holder: stack.holder },
-      found: {
+      batchFolder: {
         batch: `b${batch.mark}`,
         folder: '/batches/simulated',
         file: fileOf(batch),

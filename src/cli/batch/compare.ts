@@ -28,11 +28,11 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
-  const found = await findBatch(config, comparison.b);
+  const batchFolder = await findBatch(config, comparison.b);
   const isHere = comparison.page.protocol === 'file:';
   // A browser opens a page in S3 only from a copy, with the folders of both batches beside it.
   const copy: Next = ['copy', `aws s3 sync ${shellWord(out)} batches`];
-  printer.next(isHere ? ['open', nextCommand('open', found)] : copy);
+  printer.next(isHere ? ['open', nextCommand('open', batchFolder)] : copy);
 }
 
 const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows have the same inputs' };

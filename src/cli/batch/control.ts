@@ -23,21 +23,21 @@ export const commandOptions = ({
 
 export async function pause(this: Context, flags: ControlFlags, name: string): Promise<void> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags), name);
-  if (await hasEnded(found, printer, 'pause')) return;
-  const done = await whileRunning(flags, found, printer, (session) =>
-    session.batches.pause(refOf(found), commandOptions(flags)),
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (await hasEnded(batchFolder, printer, 'pause')) return;
+  const done = await whileRunning(flags, batchFolder, printer, (session) =>
+    session.batches.pause(refOf(batchFolder), commandOptions(flags)),
   );
   if (done === undefined) {
     // Servers that this command does not see may be running it.
-    if (await isStarted(found)) throw await notRunning(flags, found, printer);
-    return sayNeverStarted(found, printer, '; there is nothing to pause');
+    if (await isStarted(batchFolder)) throw await notRunning(flags, batchFolder, printer);
+    return sayNeverStarted(batchFolder, printer, '; there is nothing to pause');
   }
   const { progress, note = 'paused' } = done;
   printer.notice(
     `${note}; ${plural(progress.running, 'run')} ${progress.running === 1 ? 'finishes' : 'finish'}`,
   );
-  printer.next(toContinue(found));
+  printer.next(toContinue(batchFolder));
 }
 
 export async function scale(this: Context, flags: ControlFlags & LimitFlags, name: string): Promise<number> {
@@ -45,17 +45,17 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0)
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
-  const found = await findBatch(configOf(flags), name);
-  if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (await hasEnded(batchFolder, printer, 'scale')) return EXIT.usage;
   await using servers = serversFor(configOf(flags), printer);
-  await servers.check(limits, found);
-  const done = await whileRunning(flags, found, printer, async (session) => {
-    await servers.check(limits, found, session);
-    return session.batches.scale(refOf(found), limits, commandOptions(flags));
+  await servers.check(limits, batchFolder);
+  const done = await whileRunning(flags, batchFolder, printer, async (session) => {
+    await servers.check(limits, batchFolder, session);
+    return session.batches.scale(refOf(batchFolder), limits, commandOptions(flags));
   });
-  if (done === undefined) throw await notRunning(flags, found, printer);
+  if (done === undefined) throw await notRunning(flags, batchFolder, printer);
   printer.notice(done.note ?? '');
-  printer.next(['status', nextCommand('status', found)]);
+  printer.next(['status', nextCommand('status', batchFolder)]);
   return EXIT.ok;
 }
 
@@ -65,56 +65,56 @@ export async function cancel(
   name: string,
 ): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags), name);
-  if (await hasEnded(found, printer, 'cancel')) return EXIT.ok;
-  await serversFor(configOf(flags), printer).refuseElsewhere(found);
-  return withSession(flags, found, printer, async (session) => {
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (await hasEnded(batchFolder, printer, 'cancel')) return EXIT.ok;
+  await serversFor(configOf(flags), printer).refuseElsewhere(batchFolder);
+  return withSession(flags, batchFolder, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
-    if (!(await isUnderWay(session, found))) {
-      await sayNeverStarted(found, printer, '; there is nothing to cancel');
+    if (!(await isUnderWay(session, batchFolder))) {
+      await sayNeverStarted(batchFolder, printer, '; there is nothing to cancel');
       return EXIT.ok;
     }
-    const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
-    printer.notice(cancelled(found, done, flags.running));
+    const done = await session.batches.cancel(refOf(batchFolder), flags.running, commandOptions(flags));
+    printer.notice(cancelled(batchFolder, done, flags.running));
     // Embedded servers end with this command, so it waits until the batch has ended.
-    const code = session.stack && (await follow({ session, found, printer, process: this.process }));
+    const code = session.stack && (await follow({ session, batchFolder, printer, process: this.process }));
     if (code === undefined) {
-      printer.next(toFollow(found));
-      await printBatchJson(printer, found, session);
+      printer.next(toFollow(batchFolder));
+      await printBatchJson(printer, batchFolder, session);
     }
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }
 
-export async function hasEnded(found: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
-  const summary = await summaryOfDone(found);
+export async function hasEnded(batchFolder: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
+  const summary = await summaryOfDone(batchFolder);
   if (summary === undefined) return false;
-  printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
-  printer.next(...nextOfEnded(found, summary));
-  await printBatchJson(printer, found);
+  printer.notice(`${batchFolder.batch} has ended; there is nothing to ${verb}`);
+  printer.next(...nextOfEnded(batchFolder, summary));
+  await printBatchJson(printer, batchFolder);
   return true;
 }
 
-export async function sayNeverStarted(found: FoundBatch, printer: Printer, more = ''): Promise<void> {
-  printer.notice(`${found.batch} was never started${more}`);
-  printer.next(toContinue(found));
-  await printBatchJson(printer, found);
+export async function sayNeverStarted(batchFolder: FoundBatch, printer: Printer, more = ''): Promise<void> {
+  printer.notice(`${batchFolder.batch} was never started${more}`);
+  printer.next(toContinue(batchFolder));
+  await printBatchJson(printer, batchFolder);
 }
 
-const notRunning = (flags: ControlFlags, found: FoundBatch, printer: Printer): Promise<Error> =>
-  serversFor(configOf(flags), printer).notRunning(found);
+const notRunning = (flags: ControlFlags, batchFolder: FoundBatch, printer: Printer): Promise<Error> =>
+  serversFor(configOf(flags), printer).notRunning(batchFolder);
 
 /** Gives a command to a batch that runs here or on the cluster, and prints it as JSON; undefined if it does not run. */
 const whileRunning = (
   flags: ControlFlags,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   printer: Printer,
   give: (session: Session) => Promise<Acknowledged>,
 ): Promise<Acknowledged | undefined> =>
   askLiving(flags, printer, async (session) => {
-    if (!(await isUnderWay(session, found))) return undefined;
+    if (!(await isUnderWay(session, batchFolder))) return undefined;
     const done = await give(session);
-    await printBatchJson(printer, found, session);
+    await printBatchJson(printer, batchFolder, session);
     return done;
   });
 

@@ -22,11 +22,11 @@ const POLL_MS = 1_000;
 export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const { output, rows, since } = flags;
-  const found = await findBatch(configOf(flags), name);
+  const batchFolder = await findBatch(configOf(flags), name);
   if (output === 'json' && rows)
     throw problem('E602', { what: '--rows prints lines', hint: 'use -o jsonl, or -o text' });
   const from = since === undefined ? {} : { since: new Date(Date.now() - since) };
-  const reader = new EventReader(found, { rows, ...from });
+  const reader = new EventReader(batchFolder, { rows, ...from });
   if (output === 'json') {
     printer.json((await Array.fromAsync(reader.fresh())).map(jsonOf));
     return;
@@ -36,7 +36,7 @@ export default async function events(this: Context, flags: Flags, name: string |
     if (!flags.follow || reader.hasFinished) break;
     await wait(POLL_MS);
   }
-  const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
+  const next: Next = reader.hasFinished ? ['open', nextCommand('open', batchFolder)] : toFollow(batchFolder);
   printer.next(next);
 }
 

@@ -20,7 +20,7 @@ export default async function exportCommand(
   flags: FlagsOf<typeof exportFlags>,
   name: string | undefined,
 ): Promise<void> {
-  const found = await findBatch(configOf(flags), name);
+  const batchFolder = await findBatch(configOf(flags), name);
   const { file } = flags;
   const printer = printerFor(this, flags);
   if (file === '-') {
@@ -29,22 +29,22 @@ export default async function exportCommand(
     if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
       throw problem('E602', {
         what: `a terminal cannot show ${format}`,
-        hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}-results.${format}`,
+        hint: `omit --file -, or send it elsewhere: runsheet export ${batchFolder.batch} --as ${format} --file - > ${batchFolder.batch}-results.${format}`,
       });
     const shown = stdout.isTTY ? forTerminal(format) : exact;
     const write = (chunk: Chunk): Promise<void> => put(stdout, shown(chunk));
-    const written = await exportTo(found, format, { write });
+    const written = await exportTo(batchFolder, format, { write });
     for (const line of linesOf(written)) printer.notice(line);
-    printer.next(['open', nextCommand('open', found)]);
+    printer.next(['open', nextCommand('open', batchFolder)]);
     return;
   }
   const options = definedOnly({ as: flags.as, replace: flags.replace, file });
-  const { file: url, ...written } = await exportBatch(found, options);
+  const { file: url, ...written } = await exportBatch(batchFolder, options);
   const path = fileURLToPath(url);
-  if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
+  if (flags.output === 'json') printer.json({ batch: batchFolder.batch, file: path, ...written });
   else printer.data(terminalLine(path));
   for (const line of linesOf(written)) printer.notice(line);
-  printer.next(['open', nextCommand('open', found)]);
+  printer.next(['open', nextCommand('open', batchFolder)]);
 }
 
 const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [

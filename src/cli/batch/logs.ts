@@ -21,10 +21,12 @@ export default async function logs(
 ): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const { found, name } = await namedRow(config, 'logs', first, second);
-  const row = await findRow(found, name);
-  const runId = runOf(found, row, flags.attempt);
-  const lines = await withLocalService(flags, found, printer, () => readRunLog(config, found, runId));
+  const { batchFolder, name } = await namedRow(config, 'logs', first, second);
+  const row = await findRow(batchFolder, name);
+  const runId = runOf(batchFolder, row, flags.attempt);
+  const lines = await withLocalService(flags, batchFolder, printer, () =>
+    readRunLog(config, batchFolder, runId),
+  );
   if (flags.output === 'json')
     printer.json(
       shaped(logSchema, {
@@ -38,5 +40,5 @@ export default async function logs(
   if (lines === undefined || lines.length === 0)
     printer.notice(`the service shows no log of run ${runId}: it has no logs, or it has removed this one`);
   else if (flags.output === 'text') printer.notice(`${plural(lines.length, 'line')} of run ${runId}`);
-  printer.next(['show', nextCommand('show', found, { more: String(row.row.row) })]);
+  printer.next(['show', nextCommand('show', batchFolder, { more: String(row.row.row) })]);
 }

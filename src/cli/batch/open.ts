@@ -28,11 +28,11 @@ type Flags = FlagsOf<typeof openFlags>;
 export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const found = await findBatch(config, name);
-  const { batch } = found;
+  const batchFolder = await findBatch(config, name);
+  const { batch } = batchFolder;
   const servers = new Servers(flags.out === undefined ? {} : { store: flags.out });
   const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
-  const report = await new BatchHandle(servers, batch, found).report({
+  const report = await new BatchHandle(servers, batch, batchFolder).report({
     serve: flags.serve,
     smallCopiesMs: isForPeople ? SMALL_COPIES_MS : 0,
   });
@@ -45,15 +45,15 @@ export default async function open(this: Context, flags: Flags, name: string | u
   else printer.name(path ?? address.href);
   if (flags.open && isForPeople) await openBrowser(path ?? address.href, config);
   if (path !== undefined) {
-    printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
+    printer.next(['export', nextCommand('export', batchFolder, { more: '--as xlsx' })]);
     return;
   }
-  const { state } = await new BatchHandle(servers, batch, found).status();
+  const { state } = await new BatchHandle(servers, batch, batchFolder).status();
   using interrupts = hearInterrupts(this.process);
   printer.notice(
     `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
   );
-  printer.next(nextOf(found, state));
+  printer.next(nextOf(batchFolder, state));
   await interrupts.first;
   await report[Symbol.asyncDispose]();
   await servers[Symbol.asyncDispose]();
@@ -65,9 +65,9 @@ const END_TEXT: Partial<Record<BatchStatus['state'], string>> = {
   interrupted: 'The batch is interrupted; the page shows what is done. Ctrl-C ends it.',
 };
 
-function nextOf(found: FoundBatch, state: BatchStatus['state']): Next {
-  if (state === 'finished') return ['export', nextCommand('export', found, { more: '--as xlsx' })];
-  return state === 'interrupted' ? toContinue(found) : toFollow(found);
+function nextOf(batchFolder: FoundBatch, state: BatchStatus['state']): Next {
+  if (state === 'finished') return ['export', nextCommand('export', batchFolder, { more: '--as xlsx' })];
+  return state === 'interrupted' ? toContinue(batchFolder) : toFollow(batchFolder);
 }
 
 // Opens a page in the user's browser, by a process of its own: the package that finds the browser passes its whole environment on,

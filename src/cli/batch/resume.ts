@@ -25,34 +25,34 @@ type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags), name);
-  if (await hasEnded(found, printer, 'resume')) return EXIT.ok;
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (await hasEnded(batchFolder, printer, 'resume')) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;
-  const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, found, rebuilt) : undefined;
+  const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, batchFolder, rebuilt) : undefined;
   const asked = { limits: limitsOf(flags), unconfirmed, onRebuilt, how: commandOptions(flags) };
-  const resumed = await resumeBatch(servers, found, asked).catch((error: unknown) =>
-    endedMeanwhile(found, error),
+  const resumed = await resumeBatch(servers, batchFolder, asked).catch((error: unknown) =>
+    endedMeanwhile(batchFolder, error),
   );
-  const session = resumed?.session ?? (await servers.for(found));
+  const session = resumed?.session ?? (await servers.for(batchFolder));
   // Awaited here, because the servers are left on return.
   if (resumed?.stays !== undefined) {
     printer.notice(`it stays ${resumed.stays}, as a user asked before`);
-    return await followed(session, this, found, printer);
+    return await followed(session, this, batchFolder, printer);
   }
   if (resumed === undefined) {
-    printer.notice(`${found.batch} has ended meanwhile`);
-    return await followed(session, this, found, printer);
+    printer.notice(`${batchFolder.batch} has ended meanwhile`);
+    return await followed(session, this, batchFolder, printer);
   }
   const { progress, note } = resumed.acknowledged;
   // A command that follows the batch shows what it finds anyway.
   const latest =
     session.stack === undefined
-      ? await firstProbe(async () => (await session.batches.status(refOf(found))).progress, progress)
+      ? await firstProbe(async () => (await session.batches.status(refOf(batchFolder))).progress, progress)
       : undefined;
-  if (latest !== undefined) await refusePaused(found, latest);
-  printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
-  return await followed(session, this, found, printer);
+  if (latest !== undefined) await refusePaused(batchFolder, latest);
+  printer.notice(`${batchFolder.batch} continues${note === undefined ? '' : `; ${note}`}`);
+  return await followed(session, this, batchFolder, printer);
 }
 
 const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, again, stays }: RebuiltRows) =>
@@ -64,18 +64,18 @@ const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, ag
 async function followed(
   session: Session,
   { process }: Context,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   printer: Printer,
 ): Promise<number> {
-  if (session.stack !== undefined) return follow({ session, found, printer, process });
-  printer.next(toFollow(found));
-  await printBatchJson(printer, found, session);
+  if (session.stack !== undefined) return follow({ session, batchFolder, printer, process });
+  printer.next(toFollow(batchFolder));
+  await printBatchJson(printer, batchFolder, session);
   return EXIT.ok;
 }
 
 /** A batch whose last rows were running may end before it receives the command. */
-async function endedMeanwhile(found: FoundBatch, error: unknown): Promise<undefined> {
-  if (!isRunsheetError(error, 'E513') || (await summaryOfDone(found)) === undefined) throw error;
+async function endedMeanwhile(batchFolder: FoundBatch, error: unknown): Promise<undefined> {
+  if (!isRunsheetError(error, 'E513') || (await summaryOfDone(batchFolder)) === undefined) throw error;
 }
 
 // Waits for what a batch finds first after it was resumed: the service may still refuse the key that the batch was paused for.
@@ -106,9 +106,9 @@ function isSettled({ state, ledger, unsent, retrying, sending }: Progress, { led
 }
 
 /** Throws E501 with the reason and the command that helps if the batch is paused. */
-export async function refusePaused(found: FoundBatch, latest: Progress): Promise<void> {
+export async function refusePaused(batchFolder: FoundBatch, latest: Progress): Promise<void> {
   if (latest.state !== 'paused') return;
-  const { reason = '', pauses, budget } = await shownProgress(found, latest);
-  const hint = pauseHint(found.batch, pauses[0], false, budget?.neededNano);
-  throw problem('E501', { batch: found.batch, reason, hint });
+  const { reason = '', pauses, budget } = await shownProgress(batchFolder, latest);
+  const hint = pauseHint(batchFolder.batch, pauses[0], false, budget?.neededNano);
+  throw problem('E501', { batch: batchFolder.batch, reason, hint });
 }

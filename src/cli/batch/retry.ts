@@ -26,40 +26,40 @@ type Flags = FlagsOf<typeof retryFlags>;
 
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags), name);
-  if (!(await isStarted(found))) {
-    await sayNeverStarted(found, printer);
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (!(await isStarted(batchFolder))) {
+    await sayNeverStarted(batchFolder, printer);
     return EXIT.ok;
   }
   await using servers = serversFor(configOf(flags), printer);
   const answers = answersFrom({ ...flags, mayBuyTwice: flags.yes });
   const set = flags.set && inputsSet(flags.set);
-  using again = await proposeRetry(servers, found, { filter: filterOf(flags), set, answers });
+  using again = await proposeRetry(servers, batchFolder, { filter: filterOf(flags), set, answers });
   const { rows, open } = again.wanted;
   if (rows === 0 && open === 0) {
-    await sayNone(printer, flags, found);
+    await sayNone(printer, flags, batchFolder);
     return EXIT.ok;
   }
   if (open > 0)
     printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
   const policy = policyOf({ printer, process: this.process, asks: true });
-  const { session, pass } = await sendAgain(servers, found, again, policy, commandOptions(flags));
+  const { session, pass } = await sendAgain(servers, batchFolder, again, policy, commandOptions(flags));
   if (pass !== undefined) printer.notice(sentText(flags, pass));
   if (flags.detach) {
-    await printBatchJson(printer, found, session);
-    sayLeft(printer, session, found);
+    await printBatchJson(printer, batchFolder, session);
+    sayLeft(printer, session, batchFolder);
     return EXIT.ok;
   }
   // Awaited here, because the servers are left on return.
-  return await follow({ session, found, printer, process: this.process });
+  return await follow({ session, batchFolder, printer, process: this.process });
 }
 
-async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promise<void> {
-  printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
-  const summary = flags.outcome === undefined ? await summaryOfDone(found) : undefined;
-  if (summary !== undefined) printer.next(...toRetry(found, summary));
-  printer.next(['rows', nextCommand('rows', found)]);
-  await printBatchJson(printer, found);
+async function sayNone(printer: Printer, flags: Flags, batchFolder: FoundBatch): Promise<void> {
+  printer.notice(`no row of ${batchFolder.batch} matches; nothing is sent again`);
+  const summary = flags.outcome === undefined ? await summaryOfDone(batchFolder) : undefined;
+  if (summary !== undefined) printer.next(...toRetry(batchFolder, summary));
+  printer.next(['rows', nextCommand('rows', batchFolder)]);
+  await printBatchJson(printer, batchFolder);
 }
 
 const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain, fetch }: Flags): RetryFilter =>

@@ -34,12 +34,12 @@ import { put, rowLine } from '../follow/row-stream.ts';
 type RowsFlags = FlagsOf<typeof rowsFlags>;
 
 export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<void> {
-  const found = await findBatch(configOf(flags), name);
+  const batchFolder = await findBatch(configOf(flags), name);
   const fields = flags.fields?.split(',') ?? USUAL_FIELDS;
-  refuseUnknownFields(found.file, fields);
+  refuseUnknownFields(batchFolder.file, fields);
   let [shown, first] = [0, 0];
   const wanted = async function* (): AsyncGenerator<RowLine> {
-    for await (const line of flags.follow ? followed(found, fields) : rowLines(found, fields)) {
+    for await (const line of flags.follow ? followed(batchFolder, fields) : rowLines(batchFolder, fields)) {
       if (flags.outcome !== undefined && line.record.outcome !== flags.outcome) continue;
       shown += 1;
       first ||= line.record.row;
@@ -52,8 +52,8 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   printer.notice(plural(shown, 'row'));
   printer.next(
     first > 0
-      ? ['show', nextCommand('show', found, { more: String(first) })]
-      : ['rows', nextCommand('rows', found)],
+      ? ['show', nextCommand('show', batchFolder, { more: String(first) })]
+      : ['rows', nextCommand('rows', batchFolder)],
   );
 }
 
@@ -80,33 +80,33 @@ export async function show(
   second: string | undefined,
 ): Promise<void> {
   const printer = printerFor(this, flags);
-  const { found, name } = await namedRow(configOf(flags), 'show', first, second);
-  const one = await findShownRow(found, name);
+  const { batchFolder, name } = await namedRow(configOf(flags), 'show', first, second);
+  const one = await findShownRow(batchFolder, name);
   if (flags.output === 'json') printer.json(rowJson(one.shown));
-  else printer.data(textOf(one, found));
-  printer.next(...nextOfRow(found, one));
+  else printer.data(textOf(one, batchFolder));
+  printer.next(...nextOfRow(batchFolder, one));
 }
 
-function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
+function nextOfRow(batchFolder: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
   const hasRun = record?.attempts.some((one) => one.run_id !== undefined);
   const isFailed = record?.outcome === 'failed' || record?.outcome === 'timed-out';
   return [
-    ...(isFailed ? [['again', nextCommand('retry', found, { more: `--row ${row}` })] as const] : []),
+    ...(isFailed ? [['again', nextCommand('retry', batchFolder, { more: `--row ${row}` })] as const] : []),
     hasRun
-      ? ['log', nextCommand('logs', found, { more: String(row) })]
-      : ['status', nextCommand('status', found)],
+      ? ['log', nextCommand('logs', batchFolder, { more: String(row) })]
+      : ['status', nextCommand('status', batchFolder)],
   ];
 }
 
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
 export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<void> {
-  const found = await findBatch(configOf(flags), name);
-  if (flags.output !== 'csv') return print(this.process, rowLines(found, []), flags.output, []);
-  for await (const text of resultsSoFar(found)) await put(this.process.stdout, text);
+  const batchFolder = await findBatch(configOf(flags), name);
+  if (flags.output !== 'csv') return print(this.process, rowLines(batchFolder, []), flags.output, []);
+  for await (const text of resultsSoFar(batchFolder)) await put(this.process.stdout, text);
   const printer = printerFor(this);
-  printer.notice(plural(found.file.sheet.rows, 'row'));
-  printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
+  printer.notice(plural(batchFolder.file.sheet.rows, 'row'));
+  printer.next(['export', nextCommand('export', batchFolder, { more: '--as xlsx' })]);
 }
 
 /** Characters of a cell on a terminal; readers of a pipe get whole cells. */
@@ -180,17 +180,17 @@ export async function namedRow(
   command: string,
   first: string | undefined,
   second: string | undefined,
-): Promise<{ readonly found: FoundBatch; readonly name: RowName }> {
-  if (second !== undefined) return { found: await findBatch(config, first), name: nameFrom(second) };
-  const found = await findBatch(config, undefined);
-  if (first === undefined) return { found, name: onlyRow(found, command) };
+): Promise<{ readonly batchFolder: FoundBatch; readonly name: RowName }> {
+  if (second !== undefined) return { batchFolder: await findBatch(config, first), name: nameFrom(second) };
+  const batchFolder = await findBatch(config, undefined);
+  if (first === undefined) return { batchFolder, name: onlyRow(batchFolder, command) };
   const meant = await batchLike(config.out, first);
-  if (meant === undefined) return { found, name: nameFrom(first) };
+  if (meant === undefined) return { batchFolder, name: nameFrom(first) };
   throw problem('E602', {
-    what: `${JSON.stringify(first)} may be the batch ${meant.batch}, or a row of the newest batch ${found.batch}`,
+    what: `${JSON.stringify(first)} may be the batch ${meant.batch}, or a row of the newest batch ${batchFolder.batch}`,
     hint: [
       `a row of that batch, such as its first: runsheet ${command} ${meant.batch} 1`,
-      `the row of the newest batch: runsheet ${command} ${found.batch} ${shellWord(first)}`,
+      `the row of the newest batch: runsheet ${command} ${batchFolder.batch} ${shellWord(first)}`,
     ].join('\n'),
   });
 }

@@ -43,19 +43,19 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   const { folders, unreadable } = await listedStatuses(config.out);
-  const names = folders.map(({ found }) => found.batch);
+  const names = folders.map(({ batchFolder }) => batchFolder.batch);
   if (isS3Address(config.out)) keepNames(config, 'batches', names);
   for (const [batch, fault] of unreadable)
     printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
   const statuses = await withLiveStatus(flags, printer, folders);
   if (flags.output === 'json')
-    printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
+    printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).batchFolder, one)));
   else
     for (const [at, one] of statuses.entries())
-      printer.data(lineOf(config, (folders[at] as Folder).found, one));
+      printer.data(lineOf(config, (folders[at] as Folder).batchFolder, one));
   const [newest] = folders;
   if (newest !== undefined)
-    printer.next(['status', nextCommand('status', newest.found, { out: config.out })]);
+    printer.next(['status', nextCommand('status', newest.batchFolder, { out: config.out })]);
   else if (unreadable.length === 0) {
     const outs = await foldersElsewhere(config);
     printer.notice(
@@ -69,16 +69,16 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const found = await findBatch(config, name);
-  const fromFolder = await detailsFromFolder(found);
+  const batchFolder = await findBatch(config, name);
+  const fromFolder = await detailsFromFolder(batchFolder);
   const servers = serversFor(config, printer);
   const live = fromFolder.summary
     ? fromFolder
-    : await servers.asking((_, asked) => liveStatus(asked, found, fromFolder));
-  const now = await withAwayServers(config, found, live);
-  if (flags.output === 'json') printer.json(batchJson(found, now));
-  else printer.data(textOf(found, now));
-  printer.next(...nextOf(found, now, servers.isCluster));
+    : await servers.asking((_, asked) => liveStatus(asked, batchFolder, fromFolder));
+  const now = await withAwayServers(config, batchFolder, live);
+  if (flags.output === 'json') printer.json(batchJson(batchFolder, now));
+  else printer.data(textOf(batchFolder, now));
+  printer.next(...nextOf(batchFolder, now, servers.isCluster));
 }
 
 /** With the GPU servers that a running batch waits for. */
@@ -104,8 +104,8 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
   try {
     return await serversFor(configOf(flags), printer).asking((_, asked) =>
       Promise.all(
-        folders.map(({ found, own }) =>
-          liveStatus(asked, found, own).catch((error: unknown) => unknown(own, error)),
+        folders.map(({ batchFolder, own }) =>
+          liveStatus(asked, batchFolder, own).catch((error: unknown) => unknown(own, error)),
         ),
       ),
     );
@@ -114,14 +114,14 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
   }
 }
 
-const liveStatus = async (asked: Asked, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
-  withForecast(found, await statusNow(asked, found, own));
+const liveStatus = async (asked: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
+  withForecast(batchFolder, await statusNow(asked, batchFolder, own));
 
 /** With what only commands compute. */
-async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
+async function withForecast(batchFolder: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
   const { progress } = live;
   const about = progress && aboutCostUsd(progress);
-  const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
+  const canary = progress && isJudged(progress) ? await canaryReport(batchFolder) : undefined;
   return {
     ...live,
     ...(about !== undefined && { about_cost_usd: rounded(about) }),
@@ -221,11 +221,11 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
   return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
 }
 
-function nextOf(found: FoundBatch, shown: BatchStatus, isCluster: boolean): readonly Next[] {
+function nextOf(batchFolder: FoundBatch, shown: BatchStatus, isCluster: boolean): readonly Next[] {
   const { state, progress, summary, unattended, trouble, heldBy, wasPaused = [] } = shown;
-  const { batch } = found;
-  if (summary !== undefined) return nextOfEnded(found, summary);
-  if (heldBy !== undefined) return nextThere(found, shown, heldBy);
+  const { batch } = batchFolder;
+  if (summary !== undefined) return nextOfEnded(batchFolder, summary);
+  if (heldBy !== undefined) return nextThere(batchFolder, shown, heldBy);
   const [before] = wasPaused;
   if (before !== undefined) return [['hint', pauseHint(batch, before, true)]];
   if (unattended) return [['start', 'runsheet worker']];
@@ -233,15 +233,15 @@ function nextOf(found: FoundBatch, shown: BatchStatus, isCluster: boolean): read
   const pause = progress?.pauses[0];
   if (state === 'paused' && pause?.kind !== 'user' && pause?.kind !== 'deadline')
     return [['hint', pauseHint(batch, pause, false, progress?.budget?.neededNano)]];
-  return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
+  return [state === 'interrupted' || state === 'paused' ? toContinue(batchFolder) : toFollow(batchFolder)];
 }
 
 /** A command for the servers that have it. */
-function nextThere(found: FoundBatch, { state }: BatchStatus, { settings }: HeldBy): readonly Next[] {
+function nextThere(batchFolder: FoundBatch, { state }: BatchStatus, { settings }: HeldBy): readonly Next[] {
   const words = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)} `);
   if (words.length === 0) return [];
   const verb = state === 'interrupted' || state === 'paused' ? 'resume' : 'follow';
-  return [['there', `${words.join('')}${nextCommand(state === 'unknown' ? 'status' : verb, found)}`]];
+  return [['there', `${words.join('')}${nextCommand(state === 'unknown' ? 'status' : verb, batchFolder)}`]];
 }
 
 const doneOf = (outcomes: OutcomeCounts) => OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
@@ -252,9 +252,14 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
     .join(', ');
 
 /** Prints nothing in another format. `session`: with servers that may run it. */
-export async function printBatchJson(printer: Printer, found: FoundBatch, session?: Session): Promise<void> {
+export async function printBatchJson(
+  printer: Printer,
+  batchFolder: FoundBatch,
+  session?: Session,
+): Promise<void> {
   if (printer.output !== 'json') return;
-  const own = await detailsFromFolder(found);
-  const now = session === undefined ? own : await liveStatus({ session, here: session.here }, found, own);
-  printer.json(batchJson(found, now));
+  const own = await detailsFromFolder(batchFolder);
+  const now =
+    session === undefined ? own : await liveStatus({ session, here: session.here }, batchFolder, own);
+  printer.json(batchJson(batchFolder, now));
 }

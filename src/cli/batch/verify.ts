@@ -19,27 +19,27 @@ type Flags = FlagsOf<typeof verifyFlags>;
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this, flags);
-  const found = await findBatch(configOf(flags), name);
+  const batchFolder = await findBatch(configOf(flags), name);
   const verified = (): Promise<Verification> =>
-    verifyBatch(configOf({}), found, { files: flags.files, lists: flags.lists });
+    verifyBatch(configOf({}), batchFolder, { files: flags.files, lists: flags.lists });
   // The list of a rehearsal is in its own run service.
   const verification = flags.lists
-    ? await withLocalService(flags, found, printer, verified)
+    ? await withLocalService(flags, batchFolder, printer, verified)
     : await verified();
-  return say(printer, flags, found, verification);
+  return say(printer, flags, batchFolder, verification);
 }
 
 function say(
   printer: Printer,
   flags: Flags,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { findings: all, holds, listed, unread }: Verification,
 ): number {
   const wrong = all.filter((one) => !one.holds);
   if (flags.output === 'json')
     printer.json(
       shaped(verificationSchema, {
-        batch: found.batch,
+        batch: batchFolder.batch,
         holds,
         lists_checked: listed,
         lists_unread: unread,
@@ -53,12 +53,12 @@ function say(
   }
   // stdout has one document: `holds` says the same.
   if (!holds && flags.output === 'json') return EXIT.unexpected;
-  if (!holds) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
+  if (!holds) throw problem('E510', { batch: batchFolder.batch, wrong: wrong.map(({ claim }) => claim) });
   if (unread === undefined || flags.output === 'json')
-    printer.notice(`${found.batch} adds up${listed ? '' : withoutLists(flags, unread)}`);
+    printer.notice(`${batchFolder.batch} adds up${listed ? '' : withoutLists(flags, unread)}`);
   if (unread !== undefined && flags.output !== 'json')
-    throw problem('E522', { batch: found.batch, reason: unread });
-  printer.next(['open', nextCommand('open', found)]);
+    throw problem('E522', { batch: batchFolder.batch, reason: unread });
+  printer.next(['open', nextCommand('open', batchFolder)]);
   return unread === undefined ? EXIT.ok : EXIT.unreachable;
 }
 

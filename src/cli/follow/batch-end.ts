@@ -16,7 +16,7 @@ import { costText } from './cost-text.ts';
 
 export type EndParams = {
   readonly printer: Printer;
-  readonly found: FoundBatch;
+  readonly batchFolder: FoundBatch;
   readonly canary?: CanaryReport;
   /** The folder is removed after the command, so nothing can be done with it. */
   readonly isRemoved?: boolean;
@@ -26,23 +26,24 @@ export type EndParams = {
 
 /** Returns the exit code. */
 export async function printEnd(
-  { printer, found, printClosingLine, canary, isRemoved }: EndParams,
+  { printer, batchFolder, printClosingLine, canary, isRemoved }: EndParams,
   summary: Summary,
 ): Promise<number> {
-  printer.raw(closing(summary, found.folder, printer.paint));
+  printer.raw(closing(summary, batchFolder.folder, printer.paint));
   printClosingLine?.(closingLine(summary));
-  if (printer.output === 'json') printer.json(batchJson(found, await endOf(found, summary, canary)));
-  else if (printer.output === 'text') printer.name(found.folder);
-  if (!isRemoved) printer.next(...nextOfEnded(found, summary));
+  if (printer.output === 'json')
+    printer.json(batchJson(batchFolder, await endOf(batchFolder, summary, canary)));
+  else if (printer.output === 'text') printer.name(batchFolder.folder);
+  if (!isRemoved) printer.next(...nextOfEnded(batchFolder, summary));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 
 async function endOf(
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   summary: Summary,
   canary: CanaryReport | undefined,
 ): Promise<BatchStatus> {
-  const { batch, folder, file, store } = found;
+  const { batch, folder, file, store } = batchFolder;
   const { rows, outcomes } = summary;
   const state = 'finished';
   const undelivered = await undeliveredNotices(store);

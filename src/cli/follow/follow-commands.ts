@@ -40,18 +40,18 @@ async function attach(
   name: string | undefined,
   how: Pick<EndParams, 'printer' | 'printClosingLine'> & { readonly timeoutMs?: number },
 ): Promise<number> {
-  const found = await findBatch(configOf(flags), name);
-  const summary = await summaryOfDone(found);
+  const batchFolder = await findBatch(configOf(flags), name);
+  const summary = await summaryOfDone(batchFolder);
   if (summary !== undefined) {
-    if (flags.output === 'jsonl') await printEndedRows(found, process.stdout);
-    return printEnd({ ...how, found }, summary);
+    if (flags.output === 'jsonl') await printEndedRows(batchFolder, process.stdout);
+    return printEnd({ ...how, batchFolder }, summary);
   }
   const servers = serversFor(configOf(flags), how.printer);
-  const { session, leave } = await servers.joinFor(found);
+  const { session, leave } = await servers.joinFor(batchFolder);
   try {
     return session === undefined
-      ? await endedMeanwhile(servers, { ...how, found })
-      : await followBatch({ ...how, session, found, process, reads: true });
+      ? await endedMeanwhile(servers, { ...how, batchFolder })
+      : await followBatch({ ...how, session, batchFolder, process, reads: true });
   } finally {
     await leave();
   }
@@ -59,7 +59,7 @@ async function attach(
 
 /** Its servers may have ended with it while this command looked for them. Throws E516 or E548 if it has not ended. */
 async function endedMeanwhile(servers: Servers, ended: EndParams): Promise<number> {
-  const summary = await summaryOfDone(ended.found);
-  if (summary === undefined) throw await servers.notRunning(ended.found);
+  const summary = await summaryOfDone(ended.batchFolder);
+  if (summary === undefined) throw await servers.notRunning(ended.batchFolder);
   return printEnd(ended, summary);
 }

@@ -44,19 +44,21 @@ type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
 /** Resolves with the exit code; the caller closes the session. Throws E501 if the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
-  const { session, found, printer } = params;
+  const { session, batchFolder, printer } = params;
   const interrupts = params.interrupts ?? hearInterrupts(params.process);
   const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
-  const rows = printer.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
+  const rows = printer.output === 'jsonl' ? new RowStream(batchFolder, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
-  const notices = new NoticeWatch(found, (text) => view.note(printer.paint('yellow', terminalLine(text))));
+  const notices = new NoticeWatch(batchFolder, (text) =>
+    view.note(printer.paint('yellow', terminalLine(text))),
+  );
   const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
     const ending = await Promise.race([
       failureOf(beside),
       poll({ ...params, rows, notices }, view, done.signal, latest),
-      session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
+      session.batches.finished(refOf(batchFolder), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
     ]);
@@ -77,10 +79,13 @@ export async function follow(params: FollowParams): Promise<number> {
 }
 
 /** The view ends with all rows, however fast the last ones were. */
-async function showLast({ session, found }: FollowParams, view: ProgressView): Promise<void> {
+async function showLast({ session, batchFolder }: FollowParams, view: ProgressView): Promise<void> {
   // Without it, the view keeps what it showed before.
-  const { progress } = await session.batches.status(refOf(found)).catch(() => ({ progress: undefined }));
-  if (progress?.state === 'finished') view.show(await shownProgress(found, progress), performance.now());
+  const { progress } = await session.batches
+    .status(refOf(batchFolder))
+    .catch(() => ({ progress: undefined }));
+  if (progress?.state === 'finished')
+    view.show(await shownProgress(batchFolder, progress), performance.now());
 }
 
 /** Settles only if it fails. */
@@ -96,45 +101,45 @@ type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   finished: async (ended) => {
-    const { found, printer, rows } = ended;
+    const { batchFolder, printer, rows } = ended;
     await rows?.print(true);
-    const summary = await readLatestSummary(found.store);
+    const summary = await readLatestSummary(batchFolder.store);
     if (summary === undefined)
-      throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
-    const canary = await canaryReport(found);
+      throw problem('E506', { batch: batchFolder.batch, reason: 'its folder has no summary.json' });
+    const canary = await canaryReport(batchFolder);
     if (canary !== undefined && !ended.isCanaryShown)
       printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
     const code = await printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
-    if ((await summaryOfDone(found)) === undefined) {
+    if ((await summaryOfDone(batchFolder)) === undefined) {
       printer.notice('rows of it are sent again by now');
-      printer.next(toFollow(found));
+      printer.next(toFollow(batchFolder));
     }
     return code;
   },
-  paused: async ({ session, found, progress: latest, reads }) => {
-    const progress = latest && (await shownProgress(found, latest));
+  paused: async ({ session, batchFolder, progress: latest, reads }) => {
+    const progress = latest && (await shownProgress(batchFolder, latest));
     const isLeaving = session.stack !== undefined && !reads;
     if (isLeaving && latest !== undefined)
       await untilKept(
-        found,
+        batchFolder,
         latest.pauses.map(({ kind }) => kind),
       );
     throw problem('E501', {
-      batch: found.batch,
+      batch: batchFolder.batch,
       reason: progress?.reason ?? '',
-      hint: pauseHint(found.batch, progress?.pauses[0], isLeaving, progress?.budget?.neededNano),
+      hint: pauseHint(batchFolder.batch, progress?.pauses[0], isLeaving, progress?.budget?.neededNano),
     });
   },
-  timeout: async ({ printer, found }) => {
+  timeout: async ({ printer, batchFolder }) => {
     printer.notice(
-      `${found.batch} has not ended within --timeout; it continues\n${nextLine(toFollow(found))}`,
+      `${batchFolder.batch} has not ended within --timeout; it continues\n${nextLine(toFollow(batchFolder))}`,
     );
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
-    const { found, session } = ended;
-    if ((await summaryOfDone(found)) === undefined)
-      throw (await elsewhere(found, session.here)) ?? problem('E516', { batch: found.batch });
+    const { batchFolder, session } = ended;
+    if ((await summaryOfDone(batchFolder)) === undefined)
+      throw (await elsewhere(batchFolder, session.here)) ?? problem('E516', { batch: batchFolder.batch });
     return END.finished(ended);
   },
   interrupted: async (ended) => {
@@ -152,23 +157,23 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
 };
 
 async function poll(
-  { session, found, printer, timeoutMs, reads, rows, notices }: FollowParams & Polling,
+  { session, batchFolder, printer, timeoutMs, reads, rows, notices }: FollowParams & Polling,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
 ): Promise<Ending> {
   const startedAt = performance.now();
   const reported = new Set<string>();
-  const phases = openPhaseReader(configOf({}), found);
+  const phases = openPhaseReader(configOf({}), batchFolder);
   const pause = new EndingPause({
     endsServers: session.stack !== undefined && reads !== true,
-    listGapMs: found.file.service.timing.listGapMs,
+    listGapMs: batchFolder.file.service.timing.listGapMs,
   });
   const standstill = new Standstill((text) => view.note(printer.paint('yellow', text)), startedAt);
   while (!done.aborted) {
     if (!reads) assertDiskSpace(session);
     try {
-      const { progress, isUnattended, trouble } = await session.batches.status(refOf(found));
+      const { progress, isUnattended, trouble } = await session.batches.status(refOf(batchFolder));
       latest.progress = progress;
       if (isUnattended) standstill.goesOn(withoutWorker(session), performance.now());
       else if (trouble !== undefined) standstill.goesOn(troubleText(trouble), performance.now());
@@ -176,13 +181,13 @@ async function poll(
       if (progress !== undefined) {
         const now = performance.now();
         view.show(
-          await shownProgress(found, progress),
+          await shownProgress(batchFolder, progress),
           now,
           phases.latest(progress.sending + progress.running + progress.unconfirmed, now),
         );
       }
       if (progress !== undefined) {
-        await reportCanary(found, progress, view, latest);
+        await reportCanary(batchFolder, progress, view, latest);
         await notices.look(progress, performance.now());
       }
       if (progress === undefined) reportTrouble(trouble, view, reported);
@@ -190,7 +195,7 @@ async function poll(
       // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
     } catch (error) {
-      if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
+      if ((await summaryOfDone(batchFolder).catch(() => undefined)) !== undefined) return 'finished';
       // Its servers end with the command.
       if (done.aborted) break;
       const [reason = ''] = errorMessage(error).split('\n');
@@ -217,10 +222,10 @@ function assertDiskSpace({ stack }: Session): void {
   }
 }
 
-async function reportCanary(found: FoundBatch, progress: Progress, view: ProgressView, latest: Latest) {
+async function reportCanary(batchFolder: FoundBatch, progress: Progress, view: ProgressView, latest: Latest) {
   if (latest.isCanaryShown || !isJudged(progress)) return;
   latest.isCanaryShown = true;
-  const report = await canaryReport(found);
+  const report = await canaryReport(batchFolder);
   for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }
 
@@ -232,7 +237,14 @@ function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, r
 }
 
 /** R23: the embedded servers end with this command, unless other commands use them. */
-async function stopAll({ session, printer, found, interrupts, progress, isRemoved }: Ended): Promise<void> {
+async function stopAll({
+  session,
+  printer,
+  batchFolder,
+  interrupts,
+  progress,
+  isRemoved,
+}: Ended): Promise<void> {
   printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let reported = -1;
@@ -244,21 +256,23 @@ async function stopAll({ session, printer, found, interrupts, progress, isRemove
     }
     reported = onWire;
   });
-  printer.notice(isRemoved ? 'stopped' : `stopped\n${nextLine(toContinue(found))}`);
+  printer.notice(isRemoved ? 'stopped' : `stopped\n${nextLine(toContinue(batchFolder))}`);
 }
 
-const leaveRunning = ({ printer, found, progress }: Ended): void =>
+const leaveRunning = ({ printer, batchFolder, progress }: Ended): void =>
   printer.notice(
-    `\nNo longer following ${found.batch}: ${doneText(progress)}.\n${nextLine(toFollow(found))}`,
+    `\nNo longer following ${batchFolder.batch}: ${doneText(progress)}.\n${nextLine(toFollow(batchFolder))}`,
   );
 
-function detach({ printer, found, progress }: Ended): void {
-  const { batch } = found;
+function detach({ printer, batchFolder, progress }: Ended): void {
+  const { batch } = batchFolder;
   if (progress === undefined) {
     printer.notice(`\nDetached. ${batch} has not started: ${NO_WORKER}.`);
     printer.notice(nextLine(['start', 'runsheet worker']));
   } else printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
-  printer.notice(`${nextLine(toFollow(found))}\n${nextLine(['stop', nextCommand('cancel', found)])}`);
+  printer.notice(
+    `${nextLine(toFollow(batchFolder))}\n${nextLine(['stop', nextCommand('cancel', batchFolder)])}`,
+  );
 }
 
 /** As the view counts them. */
@@ -273,7 +287,7 @@ const ANSWERS = { y: true, yes: true, n: false, no: false } as const;
 
 /** Follows a batch; on a terminal, asks after a canary that succeeded whether to send the other rows. */
 export async function followAsking(params: FollowParams): Promise<number> {
-  const { session, found, printer, process } = params;
+  const { session, batchFolder, printer, process } = params;
   try {
     return await follow(params);
   } catch (error) {
@@ -284,20 +298,23 @@ export async function followAsking(params: FollowParams): Promise<number> {
       process.stdin.isTTY &&
       (await isOnlyAsking(params));
     if (!isToAsk) throw error;
-    const left = found.file.sheet.rows - (found.file.sheet.reused ?? 0) - (found.file.canary?.rows ?? 0);
+    const left =
+      batchFolder.file.sheet.rows -
+      (batchFolder.file.sheet.reused ?? 0) -
+      (batchFolder.file.canary?.rows ?? 0);
     const question = `Send the other ${plural(left, 'row')}? [y/n] `;
     if ((await ask(process, question, ANSWERS)) === true) {
-      await session.batches.resume(refOf(found));
+      await session.batches.resume(refOf(batchFolder));
       return followAsking({ ...params, isCanaryShown: true });
     }
-    printer.notice(`${found.batch} stays paused; nothing more is sent`);
-    printer.next(toContinue(found), ['stop', nextCommand('cancel', found)]);
+    printer.notice(`${batchFolder.batch} stays paused; nothing more is sent`);
+    printer.next(toContinue(batchFolder), ['stop', nextCommand('cancel', batchFolder)]);
     return EXIT.paused;
   }
 }
 
-async function isOnlyAsking({ session, found }: FollowParams): Promise<boolean> {
-  const { progress } = await session.batches.status(refOf(found));
+async function isOnlyAsking({ session, batchFolder }: FollowParams): Promise<boolean> {
+  const { progress } = await session.batches.status(refOf(batchFolder));
   if (progress === undefined || withoutSuccess(progress) > 0) return false;
   return progress.pauses.length > 0 && progress.pauses.every(({ kind }) => kind === 'canary');
 }

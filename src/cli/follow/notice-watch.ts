@@ -12,13 +12,13 @@ export const undeliveredText = ({ notice, reason }: UndeliveredNotice): string =
 const LOOK_EVERY_MS = 10_000;
 
 export class NoticeWatch {
-  readonly #found: FoundBatch;
+  readonly #batchFolder: FoundBatch;
   readonly #note: (text: string) => void;
   readonly #told = new Set<string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(found: FoundBatch, note: (text: string) => void) {
-    this.#found = found;
+  constructor(batchFolder: FoundBatch, note: (text: string) => void) {
+    this.#batchFolder = batchFolder;
     this.#note = note;
   }
 
@@ -31,7 +31,7 @@ export class NoticeWatch {
 
   async lookNow(): Promise<void> {
     // Events that cannot be read now are read at the next look.
-    const undelivered = await undeliveredNotices(this.#found.store).catch(() => []);
+    const undelivered = await undeliveredNotices(this.#batchFolder.store).catch(() => []);
     for (const one of undelivered) {
       const text = `${one.at} ${one.notice}`;
       if (!this.#told.has(text)) this.#note(undeliveredText(one));

@@ -12,8 +12,8 @@ export class RowStream {
   readonly #stdout: NodeJS.WriteStream;
   #printed: Promise<void> = Promise.resolve();
 
-  constructor(found: FoundBatch, stdout: NodeJS.WriteStream) {
-    this.#rows = new EndedRows(found, undefined);
+  constructor(batchFolder: FoundBatch, stdout: NodeJS.WriteStream) {
+    this.#rows = new EndedRows(batchFolder, undefined);
     this.#stdout = stdout;
   }
 
@@ -30,8 +30,8 @@ export class RowStream {
 }
 
 /** All rows of a batch that has ended, in the order in which they ended. */
-export const printEndedRows = (found: FoundBatch, stdout: NodeJS.WriteStream): Promise<void> =>
-  new RowStream(found, stdout).print(true);
+export const printEndedRows = (batchFolder: FoundBatch, stdout: NodeJS.WriteStream): Promise<void> =>
+  new RowStream(batchFolder, stdout).print(true);
 
 export const rowLine = (row: ShownRow): string =>
   terminalJson(

@@ -30,13 +30,13 @@ export type PhaseReader = {
 
 type List = (offset: number) => Promise<readonly Parameters<typeof ownRun>[1][] | undefined>;
 
-export function openPhaseReader(config: Config, found: FoundBatch): PhaseReader {
-  const { workflowId } = found.file.deployment;
+export function openPhaseReader(config: Config, batchFolder: FoundBatch): PhaseReader {
+  const { workflowId } = batchFolder.file.deployment;
   if (workflowId === undefined) return { latest: () => undefined };
   const services = openServices(config, openTransport(1));
   // Throws without a key of the service: then the view shows no phases.
-  return phaseReader(found.file, async (offset) =>
-    services.at(found.file.service).listRuns(workflowId, { limit: PAGE, offset }),
+  return phaseReader(batchFolder.file, async (offset) =>
+    services.at(batchFolder.file.service).listRuns(workflowId, { limit: PAGE, offset }),
   );
 }
 

@@ -39,7 +39,7 @@ export const pipelineJson = (
       from: one.from ?? null,
       state: one.state,
       waits_for: one.waitsFor ?? null,
-      batch: one.found?.batch ?? null,
+      batch: one.batchFolder?.batch ?? null,
       rows: one.status?.rows ?? null,
       succeeded: one.status?.outcomes.succeeded ?? null,
       cost_usd: one.status?.summary?.total_cost_usd ?? null,

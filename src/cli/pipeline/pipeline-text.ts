@@ -29,7 +29,7 @@ function rowsText({ status }: StageStatus): string {
 export function helpOf(opened: PipelineFolder, stages: readonly StageStatus[]): readonly Next[] {
   const place = placeOf(opened);
   const helps = stages.filter(({ help }) => help !== '').map(({ help }) => `${help}${place}`);
-  const hasFailed = stages.some(({ state, found }) => state === 'failed' && found === undefined);
+  const hasFailed = stages.some(({ state, batchFolder }) => state === 'failed' && batchFolder === undefined);
   const command = hasFailed ? jobCommand(opened) : undefined;
   return [
     ...[...new Set(helps)].map((help): Next => ['helps', help]),

@@ -110,7 +110,9 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
   const { out } = servers.config;
   const asked = servers.asked(session);
   const stages = await pipelineStatus(out, opened, asked);
-  const batches = stages.flatMap(({ found }) => (found === undefined ? [] : [refOf(found)]));
+  const batches = stages.flatMap(({ batchFolder }) =>
+    batchFolder === undefined ? [] : [refOf(batchFolder)],
+  );
   const isCancelled = await session.pipelines.cancel(file, batches);
   printer.notice(
     isCancelled
@@ -200,8 +202,9 @@ async function endOf(
   else printer.name(opened.folder);
   if (isOver) {
     const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);
-    for (const { found, status: ended } of stages)
-      if (found !== undefined && ended?.summary !== undefined) printer.next(...toRetry(found, ended.summary));
+    for (const { batchFolder, status: ended } of stages)
+      if (batchFolder !== undefined && ended?.summary !== undefined)
+        printer.next(...toRetry(batchFolder, ended.summary));
     return failed ? EXIT.someRowsFailed : EXIT.ok;
   }
   printer.next(['continue', command]);

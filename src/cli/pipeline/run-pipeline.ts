@@ -100,9 +100,9 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
       command,
       // A worker may have made one of the job before it was changed.
       check: (stages) => {
-        for (const { stage, found } of stages)
-          if (found?.file.stage !== undefined && !made.has(stage))
-            refuseOther(definition, { found, stage: { name: stage }, hasEnded: false });
+        for (const { stage, batchFolder } of stages)
+          if (batchFolder?.file.stage !== undefined && !made.has(stage))
+            refuseOther(definition, { batchFolder, stage: { name: stage }, hasEnded: false });
       },
     }),
   );

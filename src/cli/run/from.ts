@@ -56,10 +56,10 @@ export async function sourceOf(
       copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl', job },
     };
   if (from === undefined) return { path: sheet, copying: { stdin, job, ...copyingOf(flags) } };
-  const found = await findBatch(config, from);
+  const batchFolder = await findBatch(config, from);
   return {
     from: definedOnly({
-      found,
+      found: batchFolder,
       each,
       picks: pick === undefined ? pick : { path: pick },
       isJobs: job !== undefined,
@@ -72,8 +72,9 @@ export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'>
   onFrom: (from) => {
     for (const line of fromLines(from)) printer.notice(terminalLine(line));
   },
-  onUpload: ({ found }, done) => {
-    if (done === undefined) printer.notice(`  files     of ${found.batch} go to the run service as inputs`);
+  onUpload: ({ found: batchFolder }, done) => {
+    if (done === undefined)
+      printer.notice(`  files     of ${batchFolder.batch} go to the run service as inputs`);
     else if (done.uploaded > 0) printer.notice(`  files     ${plural(done.uploaded, 'file')} uploaded`);
     if (done?.endsAt !== undefined)
       printer.notice(`  files     their addresses expire at ${new Date(done.endsAt).toISOString()}`);
@@ -81,10 +82,11 @@ export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'>
 });
 
 function fromLines(sheet: FromSheet): readonly string[] {
-  const { found, where, written, rows, picked, withoutFile } = sheet;
-  const among = picked === undefined ? `${plural(rows, 'row')} of ${found.batch}` : plural(picked, 'pick');
+  const { found: batchFolder, where, written, rows, picked, withoutFile } = sheet;
+  const among =
+    picked === undefined ? `${plural(rows, 'row')} of ${batchFolder.batch}` : plural(picked, 'pick');
   return [
-    `  from      ${found.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,
+    `  from      ${batchFolder.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,
     ...(withoutFile > 0 ? [`            ${plural(withoutFile, 'row')} without a file left out`] : []),
   ];
 }

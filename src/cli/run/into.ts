@@ -64,10 +64,10 @@ function isWithin(given: unknown, has: unknown): boolean {
 }
 
 async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch> {
-  const found = await findBatch(servers.config, flags.into);
-  refuseOtherMapping(found, flags);
+  const batchFolder = await findBatch(servers.config, flags.into);
+  refuseOtherMapping(batchFolder, flags);
   await servers.check(limitsOf(flags));
-  return found;
+  return batchFolder;
 }
 
 const askedOf = ({ context: { process, job }, flags, sheet }: Given): FurtherAsked => ({
@@ -81,28 +81,28 @@ const askedOf = ({ context: { process, job }, flags, sheet }: Given): FurtherAsk
 /** Adds the rows and follows the batch. Repeating the command adds nothing. */
 export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise<number> {
   const { context, flags, printer, servers, asks } = sending;
-  const found = await batchFor(servers, flags);
-  const added = await appendFurther(servers, found, askedOf(sending), {
+  const batchFolder = await batchFor(servers, flags);
+  const added = await appendFurther(servers, batchFolder, askedOf(sending), {
     ...policyOf({ printer, process: context.process, asks }),
-    show: async (rows) => say(printer, found, rows.questions, await shownFurther(servers, rows)),
+    show: async (rows) => say(printer, batchFolder, rows.questions, await shownFurther(servers, rows)),
   });
-  const summary = added === undefined ? await summaryOfDone(found) : undefined;
-  if (summary && Object.keys(limitsOf(flags)).length === 0) return sending.done(found, summary);
-  const session = await servers.for(found);
-  await signalPass(session, found, added?.pass);
-  sayIgnored(printer, flags, found);
-  await giveLimits(sending, session, found);
-  return sending.next(session, found);
+  const summary = added === undefined ? await summaryOfDone(batchFolder) : undefined;
+  if (summary && Object.keys(limitsOf(flags)).length === 0) return sending.done(batchFolder, summary);
+  const session = await servers.for(batchFolder);
+  await signalPass(session, batchFolder, added?.pass);
+  sayIgnored(printer, flags, batchFolder);
+  await giveLimits(sending, session, batchFolder);
+  return sending.next(session, batchFolder);
 }
 
 export async function planInto(given: Given & { readonly listsErrors: boolean }): Promise<void> {
   const { context, flags, printer, servers, listsErrors } = given;
-  const found = await batchFor(servers, flags);
-  const plan = await planFurther(servers, found, { ...askedOf(given), listsErrors });
+  const batchFolder = await batchFor(servers, flags);
+  const plan = await planFurther(servers, batchFolder, { ...askedOf(given), listsErrors });
   const questions = inWords(plan.questions);
   if (flags.output === 'json')
-    printer.json(planJson({ ...plan, batch: { ...found, laidOut: plan }, into: plan, questions }));
-  else say(printer, found, plan.questions, plan);
+    printer.json(planJson({ ...plan, batch: { ...batchFolder, laidOut: plan }, into: plan, questions }));
+  else say(printer, batchFolder, plan.questions, plan);
   for (const { text } of questions) printer.notice(terminalLine(`            ${text}`));
   printer.notice('nothing was sent');
   const args = (context.args ?? []).filter((word) => word !== '--errors');

@@ -81,8 +81,8 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
   return sending.next(session, made);
 }
 
-export function sayIgnored(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
-  const ignored = ignoredText(found, settingsOf(flags));
+export function sayIgnored(printer: Printer, flags: SheetFlags, batchFolder: FoundBatch): void {
+  const ignored = ignoredText(batchFolder, settingsOf(flags));
   if (ignored !== undefined) printer.notice(printer.paint('yellow', ignored));
 }
 
@@ -94,18 +94,18 @@ function sayChanged(printer: Printer, { note, refused }: Changed): void {
 export const giveLimits = async (
   { printer, flags }: Pick<Sending, 'printer' | 'flags'>,
   session: Session,
-  found: FoundBatch,
-): Promise<void> => sayChanged(printer, await changeLimits(session, found, limitsOf(flags)));
+  batchFolder: FoundBatch,
+): Promise<void> => sayChanged(printer, await changeLimits(session, batchFolder, limitsOf(flags)));
 
 export function sayDone(
   { context: { args = [] }, printer, flags, done }: Sending,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   summary: Summary,
 ): Promise<number> {
   printer.notice(
-    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet:`,
+    `This sheet is batch ${batchFolder.batch}, which has ended. To make a new batch of the same sheet:`,
   );
   printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
-  sayIgnored(printer, flags, found);
-  return done(found, summary);
+  sayIgnored(printer, flags, batchFolder);
+  return done(batchFolder, summary);
 }

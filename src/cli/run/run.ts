@@ -24,16 +24,16 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
   const asks = flags.output === 'text' && sheet !== '-';
   const given = { context: this, command: 'run', flags, sheet, asks };
   return send(given, {
-    done: async ({ printer }, found, summary) => {
-      if (flags.output === 'jsonl') await printEndedRows(found, this.process.stdout);
-      return printEnd({ printer, found }, summary);
+    done: async ({ printer }, batchFolder, summary) => {
+      if (flags.output === 'jsonl') await printEndedRows(batchFolder, this.process.stdout);
+      return printEnd({ printer, batchFolder }, summary);
     },
-    next: (sending, session, found) =>
+    next: (sending, session, batchFolder) =>
       flags.watch
-        ? watchSheet({ ...sending, hasLimits: true }, session, found)
+        ? watchSheet({ ...sending, hasLimits: true }, session, batchFolder)
         : followAsking({
             session,
-            found,
+            batchFolder,
             printer: sending.printer,
             process: this.process,
             isRemoved: flags.demo ?? false,
@@ -46,14 +46,14 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
     return (await import('../pipeline/run-pipeline.ts')).submitPipeline(this, flags, sheet);
   const given = { context: this, command: 'submit', flags, sheet, asks: false };
   return send(given, {
-    done: async ({ printer }, found, summary) => {
-      await printSubmitted(printer, flags, found);
-      printer.next(...nextOfEnded(found, summary));
+    done: async ({ printer }, batchFolder, summary) => {
+      await printSubmitted(printer, flags, batchFolder);
+      printer.next(...nextOfEnded(batchFolder, summary));
       return EXIT.ok;
     },
-    next: async ({ printer }, session, found) => {
-      await printSubmitted(printer, flags, found, session);
-      sayLeft(printer, session, found);
+    next: async ({ printer }, session, batchFolder) => {
+      await printSubmitted(printer, flags, batchFolder, session);
+      sayLeft(printer, session, batchFolder);
       return EXIT.ok;
     },
   });
@@ -63,12 +63,12 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
 async function printSubmitted(
   printer: Printer,
   { output }: SheetFlags,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   session?: Session,
 ): Promise<void> {
-  if (output !== 'json') printer.name(found.batch);
+  if (output !== 'json') printer.name(batchFolder.batch);
   // What shows a batch is loaded only where it is shown.
-  else await (await import('../batch/status.ts')).printBatchJson(printer, found, session);
+  else await (await import('../batch/status.ts')).printBatchJson(printer, batchFolder, session);
 }
 
 type Given = Pick<Sending, 'context' | 'flags' | 'asks'> & {
@@ -96,8 +96,8 @@ async function send({ command, sheet: given, ...asked }: Given, { next, done }: 
     sheet,
     printer,
     servers,
-    next: (session, found) => next(sending, session, found),
-    done: (found, summary) => done(sending, found, summary),
+    next: (session, batchFolder) => next(sending, session, batchFolder),
+    done: (batchFolder, summary) => done(sending, batchFolder, summary),
   };
   const into = async (wanted: IntoFlags): Promise<number> =>
     flags.watch
@@ -109,7 +109,7 @@ async function send({ command, sheet: given, ...asked }: Given, { next, done }: 
   if (isInto(flags)) return await into(flags);
   return await sendNew(sending, {
     into: (batch) => into({ ...flags, into: batch }),
-    whenDone: (found, summary) =>
-      flags.watch ? continueWatched(sending, found) : sayDone(sending, found, summary),
+    whenDone: (batchFolder, summary) =>
+      flags.watch ? continueWatched(sending, batchFolder) : sayDone(sending, batchFolder, summary),
   });
 }

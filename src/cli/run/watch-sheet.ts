@@ -57,25 +57,31 @@ export function batchOfWatched(
 }
 
 /** Continues a batch that exists; what was saved meanwhile is sent first. */
-export async function continueWatched(given: Given, found: FoundBatch): Promise<number> {
+export async function continueWatched(given: Given, batchFolder: FoundBatch): Promise<number> {
   const { flags, printer, servers } = given;
-  refuseOtherMapping(found, flags);
+  refuseOtherMapping(batchFolder, flags);
   await servers.check(limitsOf(flags));
-  if (found.file.sheet.options.ladder !== undefined)
-    throw problem('E602', { what: `${found.batch} has a ladder, so rows cannot be added to it` });
-  const session = await servers.for(found);
-  printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
-  const hasLimits = (await summaryOfDone(found)) === undefined;
+  if (batchFolder.file.sheet.options.ladder !== undefined)
+    throw problem('E602', { what: `${batchFolder.batch} has a ladder, so rows cannot be added to it` });
+  const session = await servers.for(batchFolder);
+  printer.notice(`This sheet is already batch ${batchFolder.batch}. Attached.`);
+  const hasLimits = (await summaryOfDone(batchFolder)) === undefined;
   if (hasLimits) {
-    await startOrAttach(session, found, { refuseStart: () => refuseForeign(servers.config, found) });
-    await giveLimits(given, session, found);
+    await startOrAttach(session, batchFolder, {
+      refuseStart: () => refuseForeign(servers.config, batchFolder),
+    });
+    await giveLimits(given, session, batchFolder);
   }
-  return watchSheet({ ...given, hasLimits }, session, found);
+  return watchSheet({ ...given, hasLimits }, session, batchFolder);
 }
 
-export async function watchSheet(given: Watching, session: Session, found: FoundBatch): Promise<number> {
+export async function watchSheet(
+  given: Watching,
+  session: Session,
+  batchFolder: FoundBatch,
+): Promise<number> {
   using interrupts = hearInterrupts(given.context.process);
-  return await new SheetWatcher(given, session, found).run(interrupts);
+  return await new SheetWatcher(given, session, batchFolder).run(interrupts);
 }
 
 /** Given once more, --again would make another batch. */
@@ -84,7 +90,7 @@ const repeated = (args: readonly string[]): readonly string[] => args.filter((wo
 class SheetWatcher {
   readonly #given: Given;
   readonly #session: Session;
-  readonly #found: FoundBatch;
+  readonly #batchFolder: FoundBatch;
   readonly #saves: FileSaves;
   readonly #sheet: SavedSheet;
   readonly #printer: Printer;
@@ -94,15 +100,20 @@ class SheetWatcher {
   #failures = 0;
   #savedAt = new Date();
 
-  constructor(given: Watching, session: Session, found: FoundBatch) {
+  constructor(given: Watching, session: Session, batchFolder: FoundBatch) {
     const { flags, sheet, printer } = given;
     const path = resolve(sheet);
-    [this.#given, this.#session, this.#found, this.#hasLimits] = [given, session, found, given.hasLimits];
+    [this.#given, this.#session, this.#batchFolder, this.#hasLimits] = [
+      given,
+      session,
+      batchFolder,
+      given.hasLimits,
+    ];
     this.#saves = new FileSaves(path);
     this.#printer = printer;
     this.#sheet = new SavedSheet({
       servers: given.servers,
-      found,
+      batchFolder,
       path,
       deployment: flags.deployment ?? '',
       copying: { ...copyingOf(flags), job: given.context.job },
@@ -118,13 +129,13 @@ class SheetWatcher {
     await this.#saves.take();
     await this.#take('again', print);
     for (let isTold = false; ; isTold = true) {
-      if ((await summaryOfDone(this.#found)) === undefined) {
+      if ((await summaryOfDone(this.#batchFolder)) === undefined) {
         isTold = false;
         const code = await this.#follow(interrupts);
         if (code === EXIT.interrupted || code === EXIT.paused) return code;
         // A row may have been left out, or had its turn, while the batch ended. A save that is going on comes later as one.
         if (await this.#saves.isTaken()) await this.#take('again', print);
-        if ((await summaryOfDone(this.#found)) === undefined) continue;
+        if ((await summaryOfDone(this.#batchFolder)) === undefined) continue;
       }
       if (!isTold) print(`waiting for the next save of ${this.#given.sheet}; Ctrl-C ends`);
       const what = await this.#idle(interrupts);
@@ -141,7 +152,7 @@ class SheetWatcher {
     const { context } = this.#given;
     return followAsking({
       session: this.#session,
-      found: this.#found,
+      batchFolder: this.#batchFolder,
       printer: this.#printer,
       process: context.process,
       interrupts,
@@ -193,7 +204,7 @@ class SheetWatcher {
   async #giveLimits(): Promise<void> {
     if (this.#hasLimits) return;
     this.#hasLimits = true;
-    await giveLimits(this.#given, this.#session, this.#found);
+    await giveLimits(this.#given, this.#session, this.#batchFolder);
   }
 }
 

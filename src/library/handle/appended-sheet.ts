@@ -63,11 +63,11 @@ export async function appendFurther(
 /** Adds the rows of a program. */
 export const appendSheet = (
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<Appended | undefined> =>
-  withSheet(sheet, options, (asked) => appendFurther(servers, found, asked, { wording: asOption }));
+  withSheet(sheet, options, (asked) => appendFurther(servers, batchFolder, asked, { wording: asOption }));
 
 /** What would be added, as commands show it. */
 export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {
@@ -101,10 +101,10 @@ export async function shownFurther(
 
 export async function planFurther(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   asked: FurtherAsked,
 ): Promise<FurtherPlan & { readonly questions: readonly Question[] }> {
-  await using rows = await proposeFurther(servers, found, { listsErrors: false, ...asked });
+  await using rows = await proposeFurther(servers, batchFolder, { listsErrors: false, ...asked });
   const { questions } = rows;
   // A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown.
   if (rows.further === undefined) await rows.with({ answers: { guesses: 'accept' } });
@@ -113,13 +113,13 @@ export async function planFurther(
 
 export const planAppended = (
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<AppendPlan> =>
   withSheet(sheet, options, async (asked) => {
-    const { appended, changed, same, estimate } = await planFurther(servers, found, asked);
-    return { batch: found.batch, appended, changed, same, estimate };
+    const { appended, changed, same, estimate } = await planFurther(servers, batchFolder, asked);
+    return { batch: batchFolder.batch, appended, changed, same, estimate };
   });
 
 export const estimateFurther = (

@@ -68,10 +68,10 @@ export class BatchHandle {
 
   /** Starts no servers: without any, the state of a batch that has not ended is `interrupted`. */
   async status(_call?: Abortable): Promise<BatchStatus> {
-    const found = await this.#found();
-    const own = await detailsFromFolder(found);
+    const batchFolder = await this.#found();
+    const own = await detailsFromFolder(batchFolder);
     if (own.summary !== undefined) return own;
-    return this.#servers.asking((_, asked) => statusNow(asked, found, own));
+    return this.#servers.asking((_, asked) => statusNow(asked, batchFolder, own));
   }
 
   /** The status whenever it has changed, at most twice a second; ends with the batch. */
@@ -81,14 +81,14 @@ export class BatchHandle {
 
   /** Rows with an outcome, in the order in which they ended. A row that is sent again comes again, with its new outcome. */
   async *rows({ outcome, after, follow = false }: RowsOptions = {}): AsyncGenerator<RowResult> {
-    const found = await this.#found();
-    const rows = new EndedRows(found, after);
+    const batchFolder = await this.#found();
+    const rows = new EndedRows(batchFolder, after);
     const read = async function* (hasEnded: boolean): AsyncGenerator<RowResult> {
       for await (const row of rows.read(hasEnded))
         if (outcome === undefined || outcome.includes(row.outcome)) yield row;
     };
-    if (!follow) return yield* read((await summaryOfDone(found)) !== undefined);
-    for await (const { summary } of followBatch(this.#servers, found, { always: true }))
+    if (!follow) return yield* read((await summaryOfDone(batchFolder)) !== undefined);
+    for await (const { summary } of followBatch(this.#servers, batchFolder, { always: true }))
       yield* read(summary !== undefined);
   }
 
@@ -97,9 +97,9 @@ export class BatchHandle {
    * E516 if no server runs the batch; {@link resume} continues it.
    */
   async result({ timeoutMs, onPaused }: ResultOptions = {}): Promise<Summary> {
-    const found = await this.#found();
+    const batchFolder = await this.#found();
     const signal = timeLimit(this.batchId, timeoutMs);
-    for await (const { state, progress } of followBatch(this.#servers, found, { signal })) {
+    for await (const { state, progress } of followBatch(this.#servers, batchFolder, { signal })) {
       if (state !== 'paused' || progress === undefined || onPaused === 'wait') continue;
       const { pauses, sending, running, collecting } = progress;
       const isUsers = pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind));
@@ -108,7 +108,7 @@ export class BatchHandle {
       const [first] = pauses;
       if (first !== undefined) throw new BatchPausedError(this.batchId, first);
     }
-    const summary = await readLatestSummary(found.store);
+    const summary = await readLatestSummary(batchFolder.store);
     if (summary !== undefined) return summary;
     throw problem('E506', { batch: this.batchId, reason: 'its folder has no summary.json' });
   }
@@ -116,7 +116,7 @@ export class BatchHandle {
   /** Sends nothing more; runs that were sent finish. Throws E513 if the batch has ended, E516 if no server runs it. */
   pause(reason?: string, options: Omit<CommandOptions, 'reason'> = {}): Promise<Ack> {
     const given = { ...options, ...definedOnly({ reason }) };
-    return this.#command(({ batches }, found) => batches.pause(refOf(found), given));
+    return this.#command(({ batches }, batchFolder) => batches.pause(refOf(batchFolder), given));
   }
 
   /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
@@ -127,11 +127,11 @@ export class BatchHandle {
     timeoutMs,
     ...limits
   }: ResumeOptions = {}): Promise<Ack> {
-    const found = await this.#unfinished();
+    const batchFolder = await this.#unfinished();
     const onRebuilt = recover ? () => undefined : undefined;
     const how = howOf({ reason, timeoutMs });
     const asked = { limits: limitsFrom(limits), unconfirmed, onRebuilt, how };
-    const resumed = await resumeBatch(this.#servers, found, asked);
+    const resumed = await resumeBatch(this.#servers, batchFolder, asked);
     return ackOf(
       resumed.stays === undefined
         ? resumed.acknowledged
@@ -145,15 +145,17 @@ export class BatchHandle {
     if (Object.keys(changed).length === 0)
       throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
     await this.#servers.check(changed, await this.#unfinished());
-    return this.#command(async (session, found) => {
-      await this.#servers.check(changed, found, session);
-      return session.batches.scale(refOf(found), changed, howOf(options));
+    return this.#command(async (session, batchFolder) => {
+      await this.#servers.check(changed, batchFolder, session);
+      return session.batches.scale(refOf(batchFolder), changed, howOf(options));
     });
   }
 
   /** Sends no more rows; with `running`, also cancels the runs that were sent. Throws as {@link pause}. */
   cancel({ running = false, ...options }: CancelOptions = {}): Promise<Ack> {
-    return this.#command(({ batches }, found) => batches.cancel(refOf(found), running, howOf(options)));
+    return this.#command(({ batches }, batchFolder) =>
+      batches.cancel(refOf(batchFolder), running, howOf(options)),
+    );
   }
 
   /** Sends rows again, in this batch: by default those that failed or timed out. Starts servers if none are running. */
@@ -164,22 +166,22 @@ export class BatchHandle {
     timeoutMs,
     ...filter
   }: RetryOptions = {}): Promise<AddedRows> {
-    const found = await this.#found();
-    if (!(await isStarted(found))) return { rows: 0 };
+    const batchFolder = await this.#found();
+    if (!(await isStarted(batchFolder))) return { rows: 0 };
     const answers = answersFrom({ acceptGpu, mayBuyTwice });
-    using proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
+    using proposal = await proposeRetry(this.#servers, batchFolder, { filter, set, answers });
     const policy = { wording: asOption };
     const how = howOf({ ...filter, timeoutMs });
-    const { pass } = await sendAgain(this.#servers, found, proposal, policy, how);
+    const { pass } = await sendAgain(this.#servers, batchFolder, proposal, policy, how);
     return { rows: pass?.rows ?? 0 };
   }
 
   /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
   async append(sheet: Sheet, options: AppendOptions = {}): Promise<AddedRows> {
-    const found = await this.#found();
-    const added = await appendSheet(this.#servers, found, sheet, options);
-    if (added !== undefined || (await summaryOfDone(found)) === undefined)
-      await signalPass(await this.#servers.for(found), found, added?.pass);
+    const batchFolder = await this.#found();
+    const added = await appendSheet(this.#servers, batchFolder, sheet, options);
+    if (added !== undefined || (await summaryOfDone(batchFolder)) === undefined)
+      await signalPass(await this.#servers.for(batchFolder), batchFolder, added?.pass);
     return { rows: added === undefined ? 0 : added.appended + added.changed };
   }
 
@@ -196,8 +198,8 @@ export class BatchHandle {
 
   /** A row by its number, or by its key. Throws E505. */
   async row(name: number | string, _call?: Abortable): Promise<RowDetail> {
-    const found = await this.#found();
-    return detailOf(await findRow(found, nameFrom(name)), found.file);
+    const batchFolder = await this.#found();
+    return detailOf(await findRow(batchFolder, nameFrom(name)), batchFolder.file);
   }
 
   /** The content of a file of a row, wherever the batch is: `openFile(row.files[0].path)`. Throws E602 if there is none. */
@@ -210,10 +212,10 @@ export class BatchHandle {
 
   /** The log of a run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
   async *logs(name: number | string, { attempt }: LogsOptions = {}): AsyncGenerator<string> {
-    const found = await this.#found();
-    const runId = runOf(found, await findRow(found, nameFrom(name)), attempt);
-    await this.#servers.forRehearsal(found);
-    const lines = (await readRunLog(this.#servers.config, found, runId)) ?? [];
+    const batchFolder = await this.#found();
+    const runId = runOf(batchFolder, await findRow(batchFolder, nameFrom(name)), attempt);
+    await this.#servers.forRehearsal(batchFolder);
+    const lines = (await readRunLog(this.#servers.config, batchFolder, runId)) ?? [];
     for (const { atMs, level, message } of lines)
       yield `${new Date(atMs).toISOString()}  ${level}  ${message}`;
   }
@@ -222,18 +224,18 @@ export class BatchHandle {
   async *events({ follow = false, ...filter }: EventsOptions = {}): AsyncGenerator<
     ShownEvent | AttemptEvent
   > {
-    const found = await this.#found();
-    const reader = new EventReader(found, filter);
+    const batchFolder = await this.#found();
+    const reader = new EventReader(batchFolder, filter);
     yield* reader.fresh();
     if (!follow) return;
-    for await (const _ of followBatch(this.#servers, found, { always: true })) yield* reader.fresh();
+    for await (const _ of followBatch(this.#servers, batchFolder, { always: true })) yield* reader.fresh();
   }
 
   /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
-    const found = await this.#found();
-    if (options.lists ?? true) await this.#servers.forRehearsal(found);
-    return verifyBatch(this.#servers.config, found, options);
+    const batchFolder = await this.#found();
+    if (options.lists ?? true) await this.#servers.forRehearsal(batchFolder);
+    return verifyBatch(this.#servers.config, batchFolder, options);
   }
 
   /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */
@@ -248,22 +250,22 @@ export class BatchHandle {
    * ended batch scrolls smoothly (default: 0, none); this needs the optional package sharp.
    */
   async report({ serve = false, smallCopiesMs = 0 }: ReportOptions = {}): Promise<OpenedReport> {
-    const found = await this.#found();
-    const isServed = serve || (await summaryOfDone(found)) === undefined;
-    return openReport(this.#servers, found, { isServed, smallCopiesMs });
+    const batchFolder = await this.#found();
+    const isServed = serve || (await summaryOfDone(batchFolder)) === undefined;
+    return openReport(this.#servers, batchFolder, { isServed, smallCopiesMs });
   }
 
   async #unfinished(): Promise<FoundBatch> {
-    const found = await this.#found();
-    if ((await summaryOfDone(found)) !== undefined) throw problem('E513', { batch: this.batchId });
-    return found;
+    const batchFolder = await this.#found();
+    if ((await summaryOfDone(batchFolder)) !== undefined) throw problem('E513', { batch: this.batchId });
+    return batchFolder;
   }
 
   async #command(
     give: (session: Awaited<ReturnType<Servers['open']>>, found: FoundBatch) => Promise<Acknowledged>,
   ): Promise<Ack> {
-    const found = await this.#unfinished();
-    return ackOf(await this.#servers.commanding(found, (session) => give(session, found)));
+    const batchFolder = await this.#unfinished();
+    return ackOf(await this.#servers.commanding(batchFolder, (session) => give(session, batchFolder)));
   }
 }
 

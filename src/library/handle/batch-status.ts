@@ -79,14 +79,17 @@ export type HeldBy = {
 
 /** What the folders show of all batches, the newest first, and what cannot be read, by name. */
 export async function listedStatuses(out: string): Promise<{
-  readonly folders: readonly { readonly found: FoundBatch; readonly own: BatchStatus }[];
+  readonly folders: readonly { readonly batchFolder: FoundBatch; readonly own: BatchStatus }[];
   readonly unreadable: readonly (readonly [batch: string, fault: string])[];
 }> {
   const unreadable: [batch: string, fault: string][] = [];
   const readable = await listBatchFolders(out, (batch, error) =>
     unreadable.push([batch, errorMessage(error)]),
   );
-  const listed = async (found: FoundBatch) => ({ found, own: await listedStatus(found) });
+  const listed = async (batchFolder: FoundBatch) => ({
+    batchFolder,
+    own: await listedStatus(batchFolder),
+  });
   const folders = await pMap(readable, listed, { concurrency: READ_AT_A_TIME });
   for (const { own } of folders) if (own.fault !== undefined) unreadable.push([own.batch, own.fault]);
   return { folders, unreadable: unreadable.sort(([a], [b]) => a.localeCompare(b)) };
@@ -95,10 +98,10 @@ export async function listedStatuses(out: string): Promise<{
 const READ_AT_A_TIME = 32;
 
 /** A batch whose files are damaged hides no other. */
-const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
-  statusFromFolder(found).catch((error: unknown) => {
+const listedStatus = async (batchFolder: FoundBatch): Promise<BatchStatus> =>
+  statusFromFolder(batchFolder).catch((error: unknown) => {
     if (hidesAllBatches(error)) throw error;
-    const { batch, folder, file } = found;
+    const { batch, folder, file } = batchFolder;
     const { rows } = file.sheet;
     return {
       batch,
@@ -114,8 +117,8 @@ const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
 export const isSettled = ({ summary, fault }: BatchStatus): boolean =>
   summary !== undefined || fault !== undefined;
 
-export async function statusFromFolder(found: FoundBatch): Promise<BatchStatus> {
-  const { batch, folder, file, store } = found;
+export async function statusFromFolder(batchFolder: FoundBatch): Promise<BatchStatus> {
+  const { batch, folder, file, store } = batchFolder;
   const summary = await readSummary(store);
   const rows = await countRows(store, file);
   const { from } = file;
@@ -129,7 +132,7 @@ export async function statusFromFolder(found: FoundBatch): Promise<BatchStatus> 
     for (const { cost_usd = 0 } of attempts) costUsd += cost_usd;
   }
   const isKnown = costUsd > 0 || !isStarted;
-  const wasPaused = await lastPauses(found);
+  const wasPaused = await lastPauses(batchFolder);
   return {
     ...own,
     state: 'interrupted',
@@ -140,28 +143,28 @@ export async function statusFromFolder(found: FoundBatch): Promise<BatchStatus> 
 }
 
 /** With what a list leaves out. */
-export async function detailsFromFolder(found: FoundBatch): Promise<BatchStatus> {
-  const own = await statusFromFolder(found);
-  const undelivered = await undeliveredNotices(found.store);
+export async function detailsFromFolder(batchFolder: FoundBatch): Promise<BatchStatus> {
+  const own = await statusFromFolder(batchFolder);
+  const undelivered = await undeliveredNotices(batchFolder.store);
   return undelivered.length === 0 ? own : { ...own, undelivered };
 }
 
 /** `fromFolder`, with what the workflow published; undefined if these servers do not run it. */
 async function statusIn<S extends BatchStatus>(
   { batches, isWorking, holder }: Session,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   fromFolder: S,
 ): Promise<S | undefined> {
   if (!isWorking()) return undefined;
-  const known = await batches.find(refOf(found));
+  const known = await batches.find(refOf(batchFolder));
   // The last progress of a terminated workflow still says running.
   if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
   // A copied folder is not the one that the workflow writes.
-  if (known.folder !== found.folder) return undefined;
+  if (known.folder !== batchFolder.folder) return undefined;
   // One that runs says itself that another execution has the batch.
   const hasEnded = known.status === 'COMPLETED';
-  if (hasEnded && isSuperseded(known, await readStarted(found.store), holder)) return undefined;
-  const { progress, isUnattended, trouble } = await batches.status(refOf(found));
+  if (hasEnded && isSuperseded(known, await readStarted(batchFolder.store), holder)) return undefined;
+  const { progress, isUnattended, trouble } = await batches.status(refOf(batchFolder));
   const { wasPaused: _, ...own } = fromFolder;
   return {
     ...(own as S),
@@ -169,7 +172,7 @@ async function statusIn<S extends BatchStatus>(
     ...(progress && {
       state: progress.state,
       outcomes: progress.tally.outcomes,
-      progress: await shownProgress(found, progress),
+      progress: await shownProgress(batchFolder, progress),
     }),
     ...(isUnattended && { unattended: true as const }),
     ...(trouble && { trouble: definedOnly(trouble) }),
@@ -179,20 +182,20 @@ async function statusIn<S extends BatchStatus>(
 /** `own`, which its folder shows, with what the servers say that have it; these servers, or others of this user on this machine. */
 export async function statusNow<S extends BatchStatus>(
   { session, others, here }: Asked,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   own: S,
 ): Promise<S> {
   if (isSettled(own)) return own;
-  const live = session && (await statusIn(session, found, own));
+  const live = session && (await statusIn(session, batchFolder, own));
   if (live !== undefined) return live;
-  const has = await whoHas(found, here);
+  const has = await whoHas(batchFolder, here);
   if (has.by !== 'others' || has.others.are === 'gone') return own;
   const { others: theirs } = has;
   const held = { ...own, heldBy: heldBy(theirs, here) };
   // Nobody was asked, so nothing is known.
   if (theirs.are === 'away' || theirs.are === 'strange') return { ...held, state: 'unknown' };
   const other = await others?.reach(theirs);
-  return (other && (await statusIn(other, found, held))) ?? held;
+  return (other && (await statusIn(other, batchFolder, held))) ?? held;
 }
 
 function heldBy(others: Others, { holder }: Here): HeldBy {
@@ -245,20 +248,20 @@ export type FollowOptions = {
 /** Ends after the status of the ended batch. Throws E516 if no server runs the batch, E506 and E508 if it failed. */
 export async function* followBatch(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { signal, always = false }: FollowOptions = {},
 ): AsyncGenerator<BatchStatus> {
   const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
-  const own = await statusFromFolder(found);
+  const own = await statusFromFolder(batchFolder);
   if (own.summary !== undefined) return yield own;
-  const { session, leave, ...asked } = await servers.joinFor(found);
+  const { session, leave, ...asked } = await servers.joinFor(batchFolder);
   const done = new AbortController();
   try {
-    if (session === undefined) return yield await endedStatus(servers, found);
-    const next = untilNext(servers, session, found, AbortSignal.any([ended, done.signal]));
+    if (session === undefined) return yield await endedStatus(servers, batchFolder);
+    const next = untilNext(servers, session, batchFolder, AbortSignal.any([ended, done.signal]));
     for (let before = ''; ;) {
       ended.throwIfAborted();
-      const status = await statusOf({ ...asked, session }, found, own);
+      const status = await statusOf({ ...asked, session }, batchFolder, own);
       const text = JSON.stringify(status);
       if (always || text !== before) yield status;
       before = text;
@@ -272,13 +275,18 @@ export async function* followBatch(
 }
 
 /** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
-function untilNext(servers: Servers, { batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
+function untilNext(
+  servers: Servers,
+  { batches, stack }: Session,
+  batchFolder: FoundBatch,
+  done: AbortSignal,
+) {
   // It has a signal of its own, which ends with that of the call.
-  const finished = outsideCalls(() => batches.finished(refOf(found), done));
+  const finished = outsideCalls(() => batches.finished(refOf(batchFolder), done));
   finished.catch(() => undefined);
   let isFinished = false;
   void finished.then(() => (isFinished = true));
-  const lost = stack?.lost.then(() => endedStatus(servers, found));
+  const lost = stack?.lost.then(() => endedStatus(servers, batchFolder));
   lost?.catch(() => undefined);
   return async () => {
     const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
@@ -286,11 +294,11 @@ function untilNext(servers: Servers, { batches, stack }: Session, found: FoundBa
   };
 }
 
-async function statusOf(asked: Asked, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
+async function statusOf(asked: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
   for (const since = Date.now(); ; await waitInCall(POLL_MS)) {
-    if ((await summaryOfDone(found)) !== undefined) return statusFromFolder(found);
+    if ((await summaryOfDone(batchFolder)) !== undefined) return statusFromFolder(batchFolder);
     try {
-      return await statusNow(asked, found, own);
+      return await statusNow(asked, batchFolder, own);
     } catch (error) {
       // A server may be away for a moment.
       if (isRunsheetError(error) || Date.now() - since > AWAY_MS) throw error;
@@ -299,9 +307,9 @@ async function statusOf(asked: Asked, found: FoundBatch, own: BatchStatus): Prom
 }
 
 /** The batch may have ended while its servers were looked for. */
-async function endedStatus(servers: Servers, found: FoundBatch): Promise<BatchStatus> {
-  const status = await statusFromFolder(found);
-  if (status.summary === undefined) throw await servers.notRunning(found);
+async function endedStatus(servers: Servers, batchFolder: FoundBatch): Promise<BatchStatus> {
+  const status = await statusFromFolder(batchFolder);
+  if (status.summary === undefined) throw await servers.notRunning(batchFolder);
   return status;
 }
 

@@ -39,22 +39,22 @@ const BEGIN: Place = { pass: 0, part: 0, line: 0 };
 const PAGES = 4_000;
 
 export class EndedRows {
-  readonly #found: FoundBatch;
+  readonly #batchFolder: FoundBatch;
   readonly #pages: PlacedRows = cacheRows(PAGES);
   #next: Place;
 
   /** Throws E602 for another text than a cursor. */
-  constructor(found: FoundBatch, after: Cursor | undefined) {
-    this.#found = found;
+  constructor(batchFolder: FoundBatch, after: Cursor | undefined) {
+    this.#batchFolder = batchFolder;
     this.#next = after === undefined ? BEGIN : placeAfter(after);
   }
 
   /** The rows that have ended since the last time. `hasEnded`: no further part will be written. */
   async *read(hasEnded: boolean): AsyncGenerator<RowResult> {
     for (;;) {
-      const text = await this.#found.store.read(partName(this.#next.pass, this.#next.part));
+      const text = await this.#batchFolder.store.read(partName(this.#next.pass, this.#next.part));
       if (text === undefined) {
-        const next = nextPart(await partNames(this.#found.store), this.#next, hasEnded);
+        const next = nextPart(await partNames(this.#batchFolder.store), this.#next, hasEnded);
         if (next === undefined) return;
         this.#next = { ...next, line: 0 };
         continue;
@@ -77,7 +77,7 @@ export class EndedRows {
 
   /** The rows of one part, wherever reading is; undefined as long as it is not written. */
   async part(pass: number, part: number): Promise<readonly RowRecord[] | undefined> {
-    const text = await this.#found.store.read(partName(pass, part));
+    const text = await this.#batchFolder.store.read(partName(pass, part));
     return text === undefined ? undefined : this.#whole(parsePart(text));
   }
 
@@ -86,13 +86,13 @@ export class EndedRows {
     return records.map((record) => {
       const row = rows.get(record.row);
       if (row === undefined) throw problem('E504', { what: `the page of row ${record.row} is missing` });
-      return recordOf({ row, record }, this.#found.file);
+      return recordOf({ row, record }, this.#batchFolder.file);
     });
   }
 
   /** The rows with these numbers, of the sheet and of what was appended. */
   async #rowsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, SheetRow>> {
-    const { store, file } = this.#found;
+    const { store, file } = this.#batchFolder;
     const layout = layoutOf(store, file);
     const rows = new Map<number, SheetRow>();
     for (const { folder, first, rows: count } of (await readBatchSheet(store, file)).ranges) {
@@ -149,20 +149,20 @@ export type EventFilter = {
 };
 
 export class EventReader {
-  readonly #found: FoundBatch;
+  readonly #batchFolder: FoundBatch;
   readonly #filter: EventFilter;
   readonly #shown = new Set<string>();
   readonly #parts = new Set<string>();
   /** Whether the last of the events was the end of the batch. */
   hasFinished = false;
 
-  constructor(found: FoundBatch, filter: EventFilter) {
-    this.#found = found;
+  constructor(batchFolder: FoundBatch, filter: EventFilter) {
+    this.#batchFolder = batchFolder;
     this.#filter = filter;
   }
 
   async *fresh(): AsyncGenerator<ShownEvent | AttemptEvent> {
-    const all = await eventsOf(this.#found);
+    const all = await eventsOf(this.#batchFolder);
     for (const event of all.filter(({ at }) => this.#isWanted(at))) {
       const text = JSON.stringify(event);
       if (this.#shown.has(text)) continue;
@@ -174,7 +174,7 @@ export class EventReader {
   }
 
   async *#attempts(): AsyncGenerator<AttemptEvent> {
-    const { store } = this.#found;
+    const { store } = this.#batchFolder;
     for (const name of await partsWithAttempts(store)) {
       if (this.#parts.has(name)) continue;
       this.#parts.add(name);

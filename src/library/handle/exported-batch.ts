@@ -30,12 +30,12 @@ export type ExportOptions = Abortable & {
 export type Exported = Written & { readonly file: URL };
 
 /** Throws E602 for a file that it must not replace. */
-export async function exportBatch(found: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
+export async function exportBatch(batchFolder: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
   const as = exportFormat(options);
-  const path = await targetOf(found, as, options);
+  const path = await targetOf(batchFolder, as, options);
   const draft = await openStore(dirname(path)).draft(basename(path), 'view').catch(throwFault);
   try {
-    const written = await exportTo(found, as, draft, dirname(path));
+    const written = await exportTo(batchFolder, as, draft, dirname(path));
     await draft.commit();
     return { ...written, file: pathToFileURL(path) };
   } finally {
@@ -45,11 +45,11 @@ export async function exportBatch(found: FoundBatch, options: ExportOptions = {}
 
 /** Writes the export; `from`: the folder in which it will lie. */
 export const exportTo = (
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   as: ExportFormat,
   to: Pick<Draft, 'write'>,
-  from: string = found.folder,
-): Promise<Written> => writeExport(found, { as, ...linksOf(found, from) }, to);
+  from: string = batchFolder.folder,
+): Promise<Written> => writeExport(batchFolder, { as, ...linksOf(batchFolder, from) }, to);
 
 /** How long the links of a workbook work if its files are in S3: the longest time that S3 allows. */
 const LINKS_DAYS = 7;

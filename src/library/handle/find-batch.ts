@@ -81,9 +81,9 @@ async function placeOf(config: Config, name: string): Promise<FoundBatch | undef
 }
 
 /** The variables of a command that reaches the servers that have a batch; undefined if it needs none, or if nobody can say. */
-async function environmentOf(config: Config, found: FoundBatch) {
+async function environmentOf(config: Config, batchFolder: FoundBatch) {
   try {
-    const correction = (await elsewhere(found, new Servers({}, config).here))?.correction;
+    const correction = (await elsewhere(batchFolder, new Servers({}, config).here))?.correction;
     return correction && 'environment' in correction ? correction.environment : undefined;
   } catch {
     return undefined;

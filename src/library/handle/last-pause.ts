@@ -30,9 +30,9 @@ export async function lastPauses({ store, file }: FoundBatch): Promise<readonly 
 const ENDS_ALL: ReadonlySet<string> = new Set(['resumed', 'cancelled', 'rebuilt']);
 
 /** Looks whether the cause of a pause is still there, and throws it: a batch that goes on would only find it again. */
-export async function refuseSameCause(config: Config, found: FoundBatch): Promise<void> {
-  const { service, deployment } = found.file;
-  for (const { kind } of await lastPauses(found)) {
+export async function refuseSameCause(config: Config, batchFolder: FoundBatch): Promise<void> {
+  const { service, deployment } = batchFolder.file;
+  for (const { kind } of await lastPauses(batchFolder)) {
     if (kind === 'store') await checkPlace(config.out);
     // The local service starts with the servers.
     else if (ASKS_SERVICE.has(kind) && service.base !== LOCAL)
@@ -46,10 +46,10 @@ const STORED_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 100;
 
 /** Waits until the events in the folder have these pauses: a batch writes them a second later, and its servers may end before. */
-export async function untilKept(found: FoundBatch, kinds: readonly PauseKind[]): Promise<void> {
+export async function untilKept(batchFolder: FoundBatch, kinds: readonly PauseKind[]): Promise<void> {
   const until = performance.now() + STORED_WITHIN_MS;
   while (performance.now() < until) {
-    const kept = new Set((await lastPauses(found).catch(() => [])).map(({ kind }) => kind));
+    const kept = new Set((await lastPauses(batchFolder).catch(() => [])).map(({ kind }) => kind));
     if (kinds.every((kind) => kept.has(kind))) return;
     await wait(LOOK_EVERY_MS);
   }

@@ -33,11 +33,11 @@ export type RebuiltRows = Omit<Rebuilt, 'snapshot' | 'parts'>;
 export async function rebuildBatch(
   config: Config,
   session: Session,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
 ): Promise<RebuiltRows> {
-  await placeReused(found);
-  const service = openServices(config, openTransport(4)).at(found.file.service);
-  return takeOver({ session, found, service, now: Date.now, steady: () => performance.now() });
+  await placeReused(batchFolder);
+  const service = openServices(config, openTransport(4)).at(batchFolder.file.service);
+  return takeOver({ session, batchFolder, service, now: Date.now, steady: () => performance.now() });
 }
 
 export type TakeOver = {
@@ -45,17 +45,23 @@ export type TakeOver = {
     readonly batches: Pick<BatchClient, 'isRunning' | 'terminate' | 'start' | 'firstRun'>;
     readonly holder: Holder;
   };
-  readonly found: FoundBatch;
+  readonly batchFolder: FoundBatch;
   readonly service: RebuildParams['service'];
   /** The clock of this machine, and one that never leaps. */
   readonly now: () => number;
   readonly steady: () => number;
 };
 
-export async function takeOver({ session, found, service, now, steady }: TakeOver): Promise<RebuiltRows> {
-  const { file, store } = found;
+export async function takeOver({
+  session,
+  batchFolder,
+  service,
+  now,
+  steady,
+}: TakeOver): Promise<RebuiltRows> {
+  const { file, store } = batchFolder;
   const { batches, holder } = session;
-  const ref = refOf(found);
+  const ref = refOf(batchFolder);
   const began = { now: now(), steady: steady() };
   const pass = (await newestPass(store)) + 1;
   const back = await readBackToStart(store, began.now);
@@ -66,15 +72,15 @@ export async function takeOver({ session, found, service, now, steady }: TakeOve
   const id = randomUUID();
   const isRunning = await batches.isRunning(ref);
   // A running workflow may have sent requests until now, so its quiet period begins anew.
-  const since = await announce(found, { id, serviceNow, holder, now, steady }, isRunning);
+  const since = await announce(batchFolder, { id, serviceNow, holder, now, steady }, isRunning);
   if (isRunning) await batches.terminate(ref);
   assertQuiet(file, since, {
     now: began.now,
     serviceNow: serviceNow === undefined ? undefined : serviceNow - tookMs,
   });
-  await takePass(found, { id, pass, now: now() });
+  await takePass(batchFolder, { id, pass, now: now() });
   await sealParts(store, pass, rebuilt.parts);
-  await enter(session, found, { id, pass, ...rebuilt });
+  await enter(session, batchFolder, { id, pass, ...rebuilt });
   const { snapshot: _, parts: __, ...rows } = rebuilt;
   return rows;
 }

@@ -28,35 +28,35 @@ type Resumed = { readonly session: Session } & (
 );
 
 /** A rebuild is the way out if the servers that had the batch cannot be asked: the batch then pauses there (R36). */
-async function refuseElsewhere(servers: Servers, found: FoundBatch, isRebuild: boolean): Promise<void> {
-  const has = isRebuild ? await whoHas(found, servers.here) : undefined;
+async function refuseElsewhere(servers: Servers, batchFolder: FoundBatch, isRebuild: boolean): Promise<void> {
+  const has = isRebuild ? await whoHas(batchFolder, servers.here) : undefined;
   const mayRebuild = has?.by === 'others' && has.others.are !== 'running' && has.others.are !== 'idle';
-  if (!mayRebuild) await servers.refuseElsewhere(found);
+  if (!mayRebuild) await servers.refuseElsewhere(batchFolder);
 }
 
 export async function resumeBatch(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { limits, unconfirmed, onRebuilt, how }: Resuming,
 ): Promise<Resumed> {
-  await servers.check(limits, found);
-  await refuseElsewhere(servers, found, onRebuilt !== undefined);
+  await servers.check(limits, batchFolder);
+  await refuseElsewhere(servers, batchFolder, onRebuilt !== undefined);
   // Workers that run already may have another key than this command.
   const isIdle = !servers.isCluster && livingRecord(servers.config.home) === undefined;
-  if (isIdle && onRebuilt === undefined) await refuseSameCause(servers.config, found);
-  const session = await servers.for(found);
-  await servers.check(limits, found, session);
+  if (isIdle && onRebuilt === undefined) await refuseSameCause(servers.config, batchFolder);
+  const session = await servers.for(batchFolder);
+  await servers.check(limits, batchFolder, session);
   const hasLimits = Object.keys(limits).length > 0;
   if (onRebuilt !== undefined) {
-    const rebuilt = await rebuildBatch(servers.config, session, found);
+    const rebuilt = await rebuildBatch(servers.config, session, batchFolder);
     onRebuilt(rebuilt);
     const { stays } = rebuilt;
     if (stays !== undefined && unconfirmed === undefined && !hasLimits) return { session, stays };
   }
   // A rebuild elsewhere that is not complete yet: who resumes the batch where it runs wants it there.
-  else if (await session.batches.isRunning(refOf(found)))
-    await takeBack(found.store, await session.batches.firstRun(refOf(found)));
-  await startOrAttach(session, found, { leavesPaused: true });
+  else if (await session.batches.isRunning(refOf(batchFolder)))
+    await takeBack(batchFolder.store, await session.batches.firstRun(refOf(batchFolder)));
+  await startOrAttach(session, batchFolder, { leavesPaused: true });
   const decided = { ...(unconfirmed && { unconfirmed }), ...(hasLimits && { limits }) };
-  return { session, acknowledged: await session.batches.resume(refOf(found), decided, how) };
+  return { session, acknowledged: await session.batches.resume(refOf(batchFolder), decided, how) };
 }

@@ -73,33 +73,33 @@ export type RetryAsked = {
 /** Throws E505 and E557 for rows that the batch does not have, E602 for inputs that it does not have. */
 export async function proposeRetry(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { filter, set, answers }: RetryAsked,
 ): Promise<RowsAgain> {
   refuseBuying(filter, set);
-  await servers.refuseElsewhere(found);
-  await refuseUnknownRows(found, filter);
+  await servers.refuseElsewhere(batchFolder);
+  await refuseUnknownRows(batchFolder, filter);
   const reach = async () => {
     if (!servers.isCluster) return [];
     const { batches } = await servers.open(false);
-    return batches.withContent(found.file.content);
+    return batches.withContent(batchFolder.file.content);
   };
   const params = { ...passParams(filter, answers), servers: reach };
-  if (set === undefined) return RowsAgain.of(found, params, servers.config);
+  if (set === undefined) return RowsAgain.of(batchFolder, params, servers.config);
   // Only the service knows the types of the inputs, and the local one runs with the servers.
-  await servers.forRehearsal(found);
-  const { sheet, service, deadlineAt } = found.file;
+  await servers.forRehearsal(batchFolder);
+  const { sheet, service, deadlineAt } = batchFolder.file;
   const { folder = process.cwd() } = sheet.files ?? {};
   const { config, onUploading } = servers.around(service);
   const here = process.cwd();
-  const beside = isOwnBatch(config, found.file)
+  const beside = isOwnBatch(config, batchFolder.file)
     ? { folders: [here, folder] }
     : { folders: [here], claimed: [folder] };
   const files = new LocalFiles({ config, service, beside, deadlineAt });
-  const changed = () => inputChangeOf(config, found, set, files);
+  const changed = () => inputChangeOf(config, batchFolder, set, files);
   const upload = async () => ((await files.upload(onUploading)) ? changed() : undefined);
   try {
-    return await RowsAgain.of(found, { ...params, change: await changed(), upload, files }, config);
+    return await RowsAgain.of(batchFolder, { ...params, change: await changed(), upload, files }, config);
   } catch (error) {
     files[Symbol.dispose]();
     throw error;
@@ -120,15 +120,15 @@ function refuseBuying({ fetch = false, buyAgain = false, gpu }: RetryFilter, set
 /** Adds the rows, and tells the batch; without any it is only started, or attached to. */
 export async function sendAgain(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   proposal: RowsAgain,
   policy: Policy,
   options: CommandOptions,
 ): Promise<{ readonly session: Session; readonly pass: Candidates | undefined }> {
   // Rows that are sent again go into no other batch.
   const pass = (await settle(proposal, policy)) as Candidates | undefined;
-  const session = await servers.for(found);
-  await signalPass(session, found, pass?.pass, options);
+  const session = await servers.for(batchFolder);
+  await signalPass(session, batchFolder, pass?.pass, options);
   return { session, pass };
 }
 

@@ -93,11 +93,11 @@ export async function* resultsSoFar({ store, file }: FoundBatch): AsyncGenerator
 
 /** Throws E505. */
 export async function findShownRow(
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   name: RowName,
 ): Promise<BatchRow & { readonly shown: ShownRow }> {
-  const one = await findRow(found, name);
-  return { ...one, shown: shownRow(one, found.file) };
+  const one = await findRow(batchFolder, name);
+  return { ...one, shown: shownRow(one, batchFolder.file) };
 }
 
 /** A row by its number, else by its key. */

@@ -36,18 +36,18 @@ export type Verification = {
 /** Throws E509 for a batch that has not ended, or whose rows are sent again meanwhile. */
 export async function verifyBatch(
   config: Config,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { files = true, lists: wanted = true }: VerifyOptions,
 ): Promise<Verification> {
-  const summary = await summaryOfDone(found);
-  if (summary === undefined) throw problem('E509', { batch: found.batch });
+  const summary = await summaryOfDone(batchFolder);
+  if (summary === undefined) throw problem('E509', { batch: batchFolder.batch });
   const known = new KnownRuns();
-  const counted = await recount(found.store, found.file, { files, known });
-  const { now, unread } = wanted ? await readLists(config, found, known) : NOT_WANTED;
+  const counted = await recount(batchFolder.store, batchFolder.file, { files, known });
+  const { now, unread } = wanted ? await readLists(config, batchFolder, known) : NOT_WANTED;
   const all = findings(summary, counted, now);
   // Rows that are sent again meanwhile may be in only one half of what was read.
-  if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
-    throw problem('E509', { batch: found.batch });
+  if ((await summaryOfDone(batchFolder))?.ended_at !== summary.ended_at)
+    throw problem('E509', { batch: batchFolder.batch });
   return {
     holds: all.every((one) => one.holds),
     findings: all,

@@ -54,11 +54,11 @@ export async function givePicks(
       states.map(({ stage }) => stage),
     );
   if (source?.found === undefined) throw problem('E551', { batch: source?.batch ?? pipeline });
-  const { found } = source;
+  const { found: batchFolder } = source;
   return withIncoming(preparingIn(config), async (folder) => {
     const file = join(folder, path === undefined ? 'picks.csv' : basename(path));
-    await writeFile(file, path === undefined ? listed(found, { keys, rows }) : await readFile(path));
-    const asked = { ...preparingIn(config), found, each: state.stage.each };
+    await writeFile(file, path === undefined ? listed(batchFolder, { keys, rows }) : await readFile(path));
+    const asked = { ...preparingIn(config), found: batchFolder, each: state.stage.each };
     const { where, ...options } = state.stage.request.options;
     const {
       written,

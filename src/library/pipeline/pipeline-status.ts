@@ -29,7 +29,7 @@ export type StageStatus = {
   readonly state: BatchStatus['state'] | 'waiting' | 'starting' | 'failed';
   readonly waitsFor: WaitsFor | undefined;
   /** Its batch, once it is made. */
-  readonly found: FoundBatch | undefined;
+  readonly batchFolder: FoundBatch | undefined;
   readonly status: BatchStatus | undefined;
   /** Why it does not advance, and the command that helps; '' if it does, or if no help is needed. */
   readonly reason: string;
@@ -64,9 +64,9 @@ export async function pipelineStatus(
   const states = await stageStates(out, opened);
   return Promise.all(
     states.map(async (one) => {
-      const { stage, found, failure, waitsFor } = one;
-      const own = found && (await statusFromFolder(found));
-      const status = found && own && (await statusNow(asked, found, own));
+      const { stage, found: batchFolder, failure, waitsFor } = one;
+      const own = batchFolder && (await statusFromFolder(batchFolder));
+      const status = batchFolder && own && (await statusNow(asked, batchFolder, own));
       const next = workflow === undefined || workflow === 'RUNNING' ? 'starting' : 'interrupted';
       const isStarting = workflow === 'RUNNING' && status?.state === 'interrupted';
       // A batch that has ended writes its summary last.
@@ -79,7 +79,7 @@ export async function pipelineStatus(
         from: stage.from,
         state,
         waitsFor,
-        found,
+        batchFolder,
         status,
         ...(paused(session, status) ?? stands(opened, one, state)),
         notSucceeded: status?.summary === undefined ? 0 : notSucceeded(status.summary),

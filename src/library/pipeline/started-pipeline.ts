@@ -58,10 +58,10 @@ export async function madeStages({ config: { out } }: Servers, asked: AskedPipel
   const known = await openPipeline(out, asked.pipeline);
   const states = known === undefined ? [] : await stageStates(out, known);
   const made = new Map<string, FoundBatch>();
-  for (const { stage, found, summary } of states) {
-    if (found === undefined) continue;
-    refuseOther(asked, { found, stage, hasEnded: summary !== undefined });
-    made.set(stage.name, found);
+  for (const { stage, found: batchFolder, summary } of states) {
+    if (batchFolder === undefined) continue;
+    refuseOther(asked, { batchFolder, stage, hasEnded: summary !== undefined });
+    made.set(stage.name, batchFolder);
   }
   for (const stage of asked.stages) {
     const kept = known?.file.stages.find(({ name }) => name === stage.name);
@@ -72,16 +72,19 @@ export async function madeStages({ config: { out } }: Servers, asked: AskedPipel
 }
 
 type OfStage = {
-  readonly found: BatchFolder;
+  readonly batchFolder: BatchFolder;
   /** What the pipeline has written down, or the name alone: batches of earlier releases keep no definition. */
   readonly stage: Pick<StageDefinition, 'name'>;
   readonly hasEnded: boolean;
 };
 
 /** Throws E566 if the batch of a stage was made with other settings than these. */
-export function refuseOther({ pipeline, stages }: AskedPipeline, { found, stage, hasEnded }: OfStage): void {
+export function refuseOther(
+  { pipeline, stages }: AskedPipeline,
+  { batchFolder, stage, hasEnded }: OfStage,
+): void {
   const asked = stages.find(({ name }) => name === stage.name);
-  const made = (found.file.stage ?? stage) as StageDefinition;
+  const made = (batchFolder.file.stage ?? stage) as StageDefinition;
   const changes = asked === undefined ? ['it is not in the job'] : stageChanges(made, asked, hasEnded);
   if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
 }
@@ -132,7 +135,8 @@ export async function recordPipeline(
 /** Undoes a first record if no batch was made of it: a pipeline without one would be in the way of the next command. */
 export async function withdrawPipeline({ config }: Servers, recorded: PipelineFolder): Promise<void> {
   const states = await stageStates(config.out, recorded);
-  if (states.every(({ found }) => found === undefined)) await removePipeline(recorded.store);
+  if (states.every(({ found: batchFolder }) => batchFolder === undefined))
+    await removePipeline(recorded.store);
 }
 
 /** Another command may be faster. */
@@ -164,7 +168,8 @@ export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
 /** Throws E548 if other servers have one of its batches: they have its workflow, too. */
 export async function refuseElsewhere(servers: Servers, opened: PipelineFolder): Promise<void> {
   const states = await stageStates(servers.config.out, opened);
-  for (const { found } of states) if (found !== undefined) await servers.refuseElsewhere(found);
+  for (const { found: batchFolder } of states)
+    if (batchFolder !== undefined) await servers.refuseElsewhere(batchFolder);
 }
 
 /** Starts the workflow unless it has nothing left to do. One that runs takes up the stages that failed. */
@@ -178,9 +183,11 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
   const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
-  const open = states.flatMap(({ found, summary }) => (summary === undefined && found) || []);
+  const open = states.flatMap(
+    ({ found: batchFolder, summary }) => (summary === undefined && batchFolder) || [],
+  );
   if (open.length > 0 && (await session.pipelines.status(opened.file)) === undefined)
-    for (const found of open) refuseForeign(servers.config, found);
+    for (const batchFolder of open) refuseForeign(servers.config, batchFolder);
   for (const { name } of stages) await opened.store.remove(failureOf(name));
   await session.pipelines.start({
     pipeline,

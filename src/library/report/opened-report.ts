@@ -27,14 +27,16 @@ type OpenReportOptions = { readonly isServed: boolean; readonly smallCopiesMs: n
 
 export async function openReport(
   servers: Servers,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { isServed, smallCopiesMs }: OpenReportOptions,
 ): Promise<OpenedReport> {
-  const { localPath } = found.store;
+  const { localPath } = batchFolder.store;
   if (!isServed && localPath !== undefined) {
     const smallCopies =
       smallCopiesMs > 0
-        ? await makeSmallCopies(found.store, found.file, performance.now() + smallCopiesMs).catch(withoutThem)
+        ? await makeSmallCopies(batchFolder.store, batchFolder.file, performance.now() + smallCopiesMs).catch(
+            withoutThem,
+          )
         : undefined;
     const path = localPath('report.html');
     return {
@@ -44,7 +46,7 @@ export async function openReport(
       [Symbol.asyncDispose]: async () => undefined,
     };
   }
-  const { address, close } = await serveReport(servers, found);
+  const { address, close } = await serveReport(servers, batchFolder);
   return { address: new URL(address), [Symbol.asyncDispose]: close };
 }
 
@@ -52,10 +54,10 @@ export async function openReport(
 const withoutThem = (): undefined => undefined;
 
 // Serves the page of one batch, while the batch runs or because its folder is not on the viewer's machine.
-export async function serveReport(servers: Servers, found: FoundBatch): Promise<PageServer> {
+export async function serveReport(servers: Servers, batchFolder: FoundBatch): Promise<PageServer> {
   const done = new AbortController();
-  const feed = new ReportFeed(servers, found);
-  const server = await servePage((request, response) => answer({ feed, found }, request, response));
+  const feed = new ReportFeed(servers, batchFolder);
+  const server = await servePage((request, response) => answer({ feed, batchFolder }, request, response));
   const following = feed.follow(done.signal);
   return {
     ...server,
@@ -67,23 +69,23 @@ export async function serveReport(servers: Servers, found: FoundBatch): Promise<
   };
 }
 
-type Served = { readonly feed: ReportFeed; readonly found: FoundBatch };
+type Served = { readonly feed: ReportFeed; readonly batchFolder: FoundBatch };
 
 async function answer(
-  { feed, found }: Served,
+  { feed, batchFolder }: Served,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { pathname } = addressIn(request);
   if (pathname === '/') {
-    const stored = feed.summary && (await storedPage(found.store));
-    return sendPage(stored ?? Buffer.from(await feed.html()), response, dirname(found.folder));
+    const stored = feed.summary && (await storedPage(batchFolder.store));
+    return sendPage(stored ?? Buffer.from(await feed.html()), response, dirname(batchFolder.folder));
   }
   if (pathname === '/report/live.js') return sendScript(await feed.live(), response);
   const [, pass, part] = /^\/report\/live\/(\d{1,9})-(\d{1,9})\.js$/.exec(pathname) ?? [];
   const script = part === undefined ? undefined : await feed.part(Number(pass), Number(part));
   if (script !== undefined) return sendScript(script, response);
   const file = fileAt(pathname);
-  if (file !== undefined) return sendFile(found.store, file, request, response);
+  if (file !== undefined) return sendFile(batchFolder.store, file, request, response);
   response.writeHead(404).end();
 }

@@ -27,7 +27,7 @@ const SILENT_MS = 5_000;
 
 export class ReportFeed {
   readonly #servers: Servers;
-  readonly #found: FoundBatch;
+  readonly #batchFolder: FoundBatch;
   readonly #rows: EndedRows;
   #status: BatchStatus | undefined;
   #answeredAt = 0;
@@ -36,14 +36,14 @@ export class ReportFeed {
   #speed: Speed | undefined;
   #idle: { readonly pass: number; readonly times: readonly Idle[] } = { pass: 0, times: [] };
 
-  constructor(servers: Servers, found: FoundBatch) {
+  constructor(servers: Servers, batchFolder: FoundBatch) {
     this.#servers = servers;
-    this.#found = found;
-    this.#rows = new EndedRows(found, undefined);
+    this.#batchFolder = batchFolder;
+    this.#rows = new EndedRows(batchFolder, undefined);
   }
 
   async html(): Promise<string> {
-    const { store, file } = this.#found;
+    const { store, file } = this.#batchFolder;
     const started = await readStarted(store);
     return livePage(file, Date.parse(started?.at ?? file.createdAt));
   }
@@ -56,7 +56,7 @@ export class ReportFeed {
   async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const status of followBatch(this.#servers, this.#found, { signal, always: true })) {
+        for await (const status of followBatch(this.#servers, this.#batchFolder, { signal, always: true })) {
           this.#status = status;
           this.#answeredAt = Date.now();
           this.#trouble = undefined;
@@ -66,7 +66,7 @@ export class ReportFeed {
           if (progress.pass === this.#idle.pass) continue;
           this.#idle = {
             pass: progress.pass,
-            times: await idleTimes(this.#found.store, progress.pass, Date.now()),
+            times: await idleTimes(this.#batchFolder.store, progress.pass, Date.now()),
           };
         }
         if (this.#status?.summary !== undefined) return;
@@ -81,7 +81,7 @@ export class ReportFeed {
   async live(): Promise<string> {
     const { summary, progress } = this.#status ?? {};
     const at = Date.now();
-    const { store, file } = this.#found;
+    const { store, file } = this.#batchFolder;
     return liveScript({
       at,
       idleSeconds: idleBefore(this.#idle.times, at) / 1000,
@@ -95,7 +95,7 @@ export class ReportFeed {
   async part(pass: number, part: number): Promise<string | undefined> {
     const hasEnded = this.summary !== undefined;
     const records = (await this.#rows.part(pass, part)) ?? (hasEnded ? [] : undefined);
-    return records && partScript(this.#found.file, records, this.#idle.times);
+    return records && partScript(this.#batchFolder.file, records, this.#idle.times);
   }
 
   #running(): Running {
@@ -107,7 +107,7 @@ export class ReportFeed {
     const idleMs = idleBefore(this.#idle.times, Date.now());
     return {
       state,
-      ...reasonOf(this.#found, progress, unattended),
+      ...reasonOf(this.#batchFolder, progress, unattended),
       ...(progress && {
         outstanding: progress.sending + progress.running + progress.unconfirmed,
         allowed: progress.slots ?? progress.concurrency,
@@ -134,7 +134,7 @@ export class ReportFeed {
 }
 
 function reasonOf(
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   progress: BatchStatus['progress'],
   isUnattended = false,
 ): Pick<Running, 'reason' | 'hint'> {
@@ -142,5 +142,5 @@ function reasonOf(
   if (progress?.reason === undefined) return {};
   const { pauses, reason, budget } = progress;
   const [first] = pauses;
-  return { reason, ...(first && { hint: pauseHint(found.batch, first, false, budget?.neededNano) }) };
+  return { reason, ...(first && { hint: pauseHint(batchFolder.batch, first, false, budget?.neededNano) }) };
 }

@@ -24,22 +24,22 @@ export async function startBatch(
   options: BatchOptions,
 ): Promise<FoundBatch> {
   const limits = limitsFrom(options);
-  const found = await proposed(servers, source, options, (request, rows) =>
+  const batchFolder = await proposed(servers, source, options, (request, rows) =>
     makeOrFind(servers, request, rows),
   );
-  const summary = await summaryOfDone(found);
-  if (found.laidOut === undefined) {
+  const summary = await summaryOfDone(batchFolder);
+  if (batchFolder.laidOut === undefined) {
     const { settings } = requestFrom(options, serviceOf(servers.config, servers.options.service));
-    const ignored = ignoredText(found, settings);
+    const ignored = ignoredText(batchFolder, settings);
     if (ignored !== undefined) servers.options.onNotice?.(ignored);
   }
   if (summary !== undefined) {
-    if (options.reuse !== 'reuse') throw doneBefore(found.batch, summary.rows);
-    return found;
+    if (options.reuse !== 'reuse') throw doneBefore(batchFolder.batch, summary.rows);
+    return batchFolder;
   }
-  const { refused } = await begin(servers, found, limits);
+  const { refused } = await begin(servers, batchFolder, limits);
   if (refused?.code === 'E517') throw refused;
-  return found;
+  return batchFolder;
 }
 
 /** Passes on what is asked for. An error of the program's own iterable is thrown as it is. */
@@ -96,8 +96,8 @@ async function makeOrFind(servers: Servers, request: BatchRequest, rows: Rows): 
 }
 
 /** What a batch that exists ignores, because it keeps what it was made with. */
-export function ignoredText(found: FoundBatch, settings: BatchRequest['settings']): string | undefined {
-  const ignored = differences(found, settings);
+export function ignoredText(batchFolder: FoundBatch, settings: BatchRequest['settings']): string | undefined {
+  const ignored = differences(batchFolder, settings);
   return ignored.length === 0
     ? undefined
     : `The batch keeps its own settings; ignored: ${ignored.join(', ')}`;
@@ -122,18 +122,22 @@ type Begun = Changed & {
 };
 
 /** Starts the batch or attaches to it; one that exists takes the limits. */
-export async function begin(servers: Servers, found: CreatedBatch, limits: LimitChange): Promise<Begun> {
-  await servers.refuseElsewhere(found);
-  const session = await servers.for(found);
-  const isNew = found.laidOut !== undefined;
+export async function begin(
+  servers: Servers,
+  batchFolder: CreatedBatch,
+  limits: LimitChange,
+): Promise<Begun> {
+  await servers.refuseElsewhere(batchFolder);
+  const session = await servers.for(batchFolder);
+  const isNew = batchFolder.laidOut !== undefined;
   // A batch that exists may be moved to a pool, which no proposal has looked for.
   if (!isNew) await servers.check(limits, undefined, session);
-  const how = await startOrAttach(session, found, {
-    ...(!isNew && { refuseStart: () => refuseForeign(servers.config, found) }),
+  const how = await startOrAttach(session, batchFolder, {
+    ...(!isNew && { refuseStart: () => refuseForeign(servers.config, batchFolder) }),
   });
   // A batch that was made but never started also keeps its own settings.
   const isAttached = how === 'attached' || !isNew;
-  return { session, isAttached, ...(isAttached ? await changeLimits(session, found, limits) : {}) };
+  return { session, isAttached, ...(isAttached ? await changeLimits(session, batchFolder, limits) : {}) };
 }
 
 const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
@@ -141,14 +145,14 @@ const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
 /** The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it. */
 export async function changeLimits(
   { batches, pools }: Session,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   limits: LimitChange,
 ): Promise<Changed> {
   if (Object.keys(limits).length === 0) return {};
   const { pool } = limits;
   if (pool !== undefined && pool !== 'none') await pools.show(pool);
   try {
-    return { note: (await batches.scale(refOf(found), limits)).note };
+    return { note: (await batches.scale(refOf(batchFolder), limits)).note };
   } catch (error) {
     if (!CONTROL_FAILURES.some((code) => isRunsheetError(error, code))) throw error;
     return { refused: error as RunsheetError };

@@ -19,7 +19,8 @@ import type { CommandOptions } from '../../temporal/batch-control.ts';
 export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exists(STARTED_FILE);
 
 /** The summary of a batch; undefined until it has ended. */
-export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
+export const summaryOfDone = (batchFolder: FoundBatch): Promise<Summary | undefined> =>
+  readSummary(batchFolder.store);
 
 type Starting = {
   /** Throws if a batch that Temporal does not know must not be started. */
@@ -33,35 +34,35 @@ type Starting = {
  */
 export async function startOrAttach(
   { batches, here }: Session,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { refuseStart, leavesPaused = false }: Starting = {},
 ): Promise<'started' | 'attached'> {
-  const { batch, folder, store, file } = found;
-  const ref = refOf(found);
+  const { batch, folder, store, file } = batchFolder;
+  const ref = refOf(batchFolder);
   let known = await batches.find(ref);
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
     if (known === undefined) refuseStart?.();
-    else await refuseElsewhere(known, found, here);
+    else await refuseElsewhere(known, batchFolder, here);
     const continued = { continues: ended.newest };
     if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
     // Another command was faster.
     known = await batches.find(ref);
   }
-  await refuseHeldElsewhere(known, found, here);
+  await refuseHeldElsewhere(known, batchFolder, here);
   // The workflow creates started.json before it sends anything.
-  if (known === undefined && (await isStarted(found))) {
-    const { by } = await whoHas(found, here);
+  if (known === undefined && (await isStarted(batchFolder))) {
+    const { by } = await whoHas(batchFolder, here);
     throw problem('E503', { batch, folder, had: by === 'unnamed' ? 'unnamed' : 'here' });
   }
   if (known === undefined) {
     refuseStart?.();
-    await placeReused(found);
+    await placeReused(batchFolder);
     if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }
-  if (known !== undefined) await refuseOther(known, found, here);
+  if (known !== undefined) await refuseOther(known, batchFolder, here);
   const { progress } = await batches.status(ref);
-  if (!leavesPaused) await resumeIfPaused(batches, found, progress);
+  if (!leavesPaused) await resumeIfPaused(batches, batchFolder, progress);
   // A command that was killed may have added a pass that the batch does not know.
   const newest = await newestPass(store);
   if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
@@ -79,29 +80,38 @@ async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newes
 }
 
 /** What other servers that have the batch are, as an error; undefined if none have it, or if it has ended. */
-export async function elsewhere(found: FoundBatch, here: Here): Promise<RunsheetError | undefined> {
-  if ((await summaryOfDone(found)) !== undefined || (await endedBefore(found.store)) !== undefined)
+export async function elsewhere(batchFolder: FoundBatch, here: Here): Promise<RunsheetError | undefined> {
+  if (
+    (await summaryOfDone(batchFolder)) !== undefined ||
+    (await endedBefore(batchFolder.store)) !== undefined
+  )
     return undefined;
-  const has = await whoHas(found, here);
-  return has.by === 'others' ? heldElsewhere(found, has.others, here.holder) : undefined;
+  const has = await whoHas(batchFolder, here);
+  return has.by === 'others' ? heldElsewhere(batchFolder, has.others, here.holder) : undefined;
 }
 
 /** These servers may know the batch from before others took it. */
-async function refuseHeldElsewhere(known: Known | undefined, found: FoundBatch, here: Here): Promise<void> {
-  const isOurs = known !== undefined && !isSuperseded(known, await readStarted(found.store), here.holder);
-  const error = isOurs ? undefined : await elsewhere(found, here);
+async function refuseHeldElsewhere(
+  known: Known | undefined,
+  batchFolder: FoundBatch,
+  here: Here,
+): Promise<void> {
+  const isOurs =
+    known !== undefined && !isSuperseded(known, await readStarted(batchFolder.store), here.holder);
+  const error = isOurs ? undefined : await elsewhere(batchFolder, here);
   if (error !== undefined) throw error;
 }
 
 /** Whether servers run the batch. Throws E507 and E508 as {@link startOrAttach}. */
 export async function isUnderWay(
   { batches, isWorking, here }: Pick<Session, 'batches' | 'isWorking' | 'here'>,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
 ): Promise<boolean> {
   if (!isWorking()) return false;
-  const known = await batches.find(refOf(found));
-  if (known === undefined || isSuperseded(known, await readStarted(found.store), here.holder)) return false;
-  await refuseOther(known, found, here);
+  const known = await batches.find(refOf(batchFolder));
+  if (known === undefined || isSuperseded(known, await readStarted(batchFolder.store), here.holder))
+    return false;
+  await refuseOther(known, batchFolder, here);
   return true;
 }
 
@@ -121,30 +131,30 @@ async function refuseElsewhere(
 /** A folder that cannot be read is not gone. */
 const isGone = (out: string, batch: string): Promise<boolean> =>
   openBatchFolder(out, batch).then(
-    (found) => found === undefined,
+    (batchFolder) => batchFolder === undefined,
     () => false,
   );
 
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
-async function refuseOther(known: Known, found: FoundBatch, here: Here): Promise<void> {
-  await refuseElsewhere(known, found, here);
-  const { batch } = found;
+async function refuseOther(known: Known, batchFolder: FoundBatch, here: Here): Promise<void> {
+  await refuseElsewhere(known, batchFolder, here);
+  const { batch } = batchFolder;
   const { folder, status } = known;
-  if (status === 'RUNNING' || (await summaryOfDone(found)) !== undefined) return;
+  if (status === 'RUNNING' || (await summaryOfDone(batchFolder)) !== undefined) return;
   // A command that was killed may have added a pass after the end.
-  if ((await endedBefore(found.store)) !== undefined) throw problem('E516', { batch });
+  if ((await endedBefore(batchFolder.store)) !== undefined) throw problem('E516', { batch });
   throw problem('E508', { batch, folder, status });
 }
 
 async function resumeIfPaused(
   batches: Session['batches'],
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   progress: Progress | undefined,
 ): Promise<void> {
   // Only `resume` ends the pause of a user, or of a limit that the user set.
   const isByUser = progress?.pauses.some(({ kind }) => BY_RESUME_ONLY.has(kind));
   if (progress?.state !== 'paused' || isByUser) return;
-  await batches.resume(refOf(found)).catch((error: unknown) => {
+  await batches.resume(refOf(batchFolder)).catch((error: unknown) => {
     // If no worker acknowledges it, the signal waits, and following the batch reports that.
     const isKnown = (['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code));
     if (!isKnown) throw error;
@@ -158,12 +168,12 @@ async function resumeIfPaused(
  */
 export async function signalPass(
   session: Session,
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   pass: number | undefined,
   options: CommandOptions = {},
 ): Promise<void> {
-  if (pass === undefined) return void (await startOrAttach(session, found));
-  const ref = refOf(found);
+  if (pass === undefined) return void (await startOrAttach(session, batchFolder));
+  const ref = refOf(batchFolder);
   for (;;) {
     if (await session.batches.isRunning(ref)) {
       try {
@@ -175,7 +185,7 @@ export async function signalPass(
       }
     }
     // Another command may have brought the pass to its end meanwhile.
-    const how = await startOrAttach(session, found);
-    if (how === 'started' || ((await summarizedPass(found.store)) ?? 0) >= pass) return;
+    const how = await startOrAttach(session, batchFolder);
+    if (how === 'started' || ((await summarizedPass(batchFolder.store)) ?? 0) >= pass) return;
   }
 }

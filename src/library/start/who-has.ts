@@ -40,8 +40,8 @@ export type Has =
 /** What is known of servers without asking them. */
 export type Here = { readonly config: Config; readonly holder: Holder };
 
-export async function whoHas(found: FoundBatch, here: Here): Promise<Has> {
-  const { store, file } = found;
+export async function whoHas(batchFolder: FoundBatch, here: Here): Promise<Has> {
+  const { store, file } = batchFolder;
   const started = await readStarted(store);
   if (started === undefined || isNeverStarted(started)) return { by: 'nobody' };
   if (started.rebuilding && isSameServers(started.rebuilding.holder, here.holder)) return { by: 'ours' };
@@ -49,7 +49,10 @@ export async function whoHas(found: FoundBatch, here: Here): Promise<Has> {
   if (holder === undefined) return { by: 'unnamed' };
   return isSameServers(holder, here.holder)
     ? { by: 'ours' }
-    : { by: 'others', others: { ...othersOf(holder, here.config), isClaim: isForeign(here.config, found) } };
+    : {
+        by: 'others',
+        others: { ...othersOf(holder, here.config), isClaim: isForeign(here.config, batchFolder) },
+      };
 }
 
 const notedHolder = async (store: FoundBatch['store']): Promise<Holder | undefined> =>

@@ -46,7 +46,7 @@ export type Save = {
 
 export type SavedSheetParams = {
   readonly servers: Servers;
-  readonly found: FoundBatch;
+  readonly batchFolder: FoundBatch;
   readonly path: string;
   readonly deployment: string;
   readonly copying: Pick<CopyParams, 'format' | 'job' | 'sheet'>;
@@ -68,20 +68,21 @@ export class SavedSheet {
 
   /** Throws E602 for a batch that leaves out rows by their numbers. */
   constructor(params: SavedSheetParams) {
-    refuseNumbers(params.found);
+    refuseNumbers(params.batchFolder);
     this.#params = params;
   }
 
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
   async take(session: Session): Promise<Save> {
     const save = await this.#send();
-    if (this.#unsignalled !== undefined) await signalPass(session, this.#params.found, this.#unsignalled);
+    if (this.#unsignalled !== undefined)
+      await signalPass(session, this.#params.batchFolder, this.#unsignalled);
     this.#unsignalled = undefined;
     return save;
   }
 
   async #send(): Promise<Save> {
-    const { servers, found, path, deployment, wording = asOption } = this.#params;
+    const { servers, batchFolder, path, deployment, wording = asOption } = this.#params;
     await using rows = await this.#read();
     const { further, questions } = rows;
     if (further === undefined || questions.length > 0) throw refusal(questions, wording);
@@ -90,7 +91,7 @@ export class SavedSheet {
     const estimate = isNews ? await estimateFurther(servers.config, further) : undefined;
     // Before the pass: until then a worker may send these rows as they were.
     const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
-    await writeWatched(found.store, { sheet: path, deployment, rows: wishes, places: compared.places });
+    await writeWatched(batchFolder.store, { sheet: path, deployment, rows: wishes, places: compared.places });
     const added = (await settle(rows, { wording })) as Appended | undefined;
     if (added !== undefined) this.#unsignalled = added.pass;
     const sent = added === undefined ? 0 : added.appended + added.changed;
@@ -100,11 +101,11 @@ export class SavedSheet {
   }
 
   async #read(): Promise<FurtherRows> {
-    const { servers, found, path, copying, reading, order, answers = {} } = this.#params;
+    const { servers, batchFolder, path, copying, reading, order, answers = {} } = this.#params;
     const { config } = servers;
-    this.#declared ??= { inputTypes: await declaredInputs(config, found.file) };
-    const { sheet: page } = found.file.sheet.options;
-    return proposeFurther(servers, found, {
+    this.#declared ??= { inputTypes: await declaredInputs(config, batchFolder.file) };
+    const { sheet: page } = batchFolder.file.sheet.options;
+    return proposeFurther(servers, batchFolder, {
       path,
       copying: { stdin: Readable.from([]), ...(page && { sheet: page }), ...copying },
       reading,
@@ -166,19 +167,23 @@ export async function findWatched({
   base,
   name,
 }: WatchedParams): Promise<FoundBatch | undefined> {
-  for (const found of await listBatchFolders(out)) {
-    if (!isSameService(found.file.service, { base }) || (name ?? found.batch) !== found.batch) continue;
-    const watched = await readWatched(found.store);
-    if (watched?.sheet === path && watched.deployment === deployment) return found;
+  for (const batchFolder of await listBatchFolders(out)) {
+    if (
+      !isSameService(batchFolder.file.service, { base }) ||
+      (name ?? batchFolder.batch) !== batchFolder.batch
+    )
+      continue;
+    const watched = await readWatched(batchFolder.store);
+    if (watched?.sheet === path && watched.deployment === deployment) return batchFolder;
   }
   return undefined;
 }
 
 /** Before the batch starts, so that its workers heed every save. Throws E602 for a batch that leaves out rows by their numbers. */
 export function noteWatched(
-  found: FoundBatch,
+  batchFolder: FoundBatch,
   { path, deployment }: Pick<WatchedParams, 'path' | 'deployment'>,
 ): Promise<void> {
-  refuseNumbers(found);
-  return writeWatched(found.store, { sheet: path, deployment, rows: {}, places: [] });
+  refuseNumbers(batchFolder);
+  return writeWatched(batchFolder.store, { sheet: path, deployment, rows: {}, places: [] });
 }

@@ -97,7 +97,7 @@ describe('the file of an export', () => {
     using batch = await scene(['a', 'b']);
     const sheet = join(batch.folder, 'mine.csv');
     writeFileSync(sheet, 'sku,note\n');
-    Object.assign(batch.found.file.sheet, { bytes: 9, sha256: SHA });
+    Object.assign(batch.batchFolder.file.sheet, { bytes: 9, sha256: SHA });
     await expect(batch.write({ as: 'csv', file: sheet })).rejects.toThrow('is the sheet of the batch');
     await expect(batch.write({ as: 'csv', file: join(batch.folder, '..') })).rejects.toThrow('is a folder');
   });

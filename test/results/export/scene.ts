@@ -47,7 +47,7 @@ const COLUMNS = ['sku', 'note'];
 
 export type Scene = Disposable & {
   readonly folder: string;
-  readonly found: FoundBatch;
+  readonly batchFolder: FoundBatch;
   readonly write: (options?: ExportOptions) => Promise<Exported>;
 };
 
@@ -114,11 +114,11 @@ export async function scene(cells: readonly string[] = CELLS): Promise<Scene> {
   );
   for (const { path } of records.slice(0, PICTURES).flatMap(({ files }) => files))
     await store.write(path, picture, 'cached');
-  const found: FoundBatch = { batch: file.batch, folder, file, store };
+  const batchFolder: FoundBatch = { batch: file.batch, folder, file, store };
   return {
     folder,
-    found,
-    write: (options) => exportBatch(found, options),
+    batchFolder,
+    write: (options) => exportBatch(batchFolder, options),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
 }
