@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'runsheet-pictures-'));
 try {
   for (const name of ['lights.csv', 'lights_api.json'])
     copyFileSync(join(ROOT, 'examples', name), join(folder, name));
-  const words = `run lights.csv --workflow lights_api.json --comfyui ${url}`;
+  const words = `runsheet run lights.csv --workflow lights_api.json --comfyui ${url}`;
   await pictureOf('own-gpus.svg', words, folder, { speed: 1, restMs: 4_000 });
   const batches = join(folder, 'batches');
   const batch = readdirSync(batches).find((name) => !name.startsWith('.') && !name.endsWith('.html')) ?? '';

@@ -1,4 +1,4 @@
-// npm run pictures: runs the example and the kill demo on the local run service, and records the pictures of the documents: two
+// npm run pictures: runs the example and examples/kills on the local run service, and records the pictures of the documents: two
 // sessions of a terminal, which move, and the report. Needs `script` (util-linux), which gives a command a terminal, and Chromium.
 
 import { mkdtempSync, readdirSync, rmSync, copyFileSync } from 'node:fs';
@@ -10,8 +10,11 @@ import { pictureOf, ROOT } from './terminal.ts';
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-pictures-'));
 try {
   copyFileSync(join(ROOT, 'examples/portraits.csv'), join(folder, 'portraits.csv'));
-  await pictureOf('live.svg', 'run portraits.csv -d portraits --local', folder, { speed: 1, restMs: 4_000 });
-  await pictureOf('kill.svg', 'demo --kill', folder, { speed: 3, restMs: 6_000 });
+  await pictureOf('live.svg', 'runsheet run portraits.csv -d portraits --local', folder, {
+    speed: 1,
+    restMs: 4_000,
+  });
+  await pictureOf('kill.svg', 'npm run demo', folder, { speed: 3, restMs: 6_000 });
   const batches = join(folder, 'batches');
   const batch = readdirSync(batches).find((name) => !name.startsWith('.') && !name.endsWith('.html')) ?? '';
   await photograph(join(batches, batch, 'report.html'));

@@ -43,7 +43,7 @@ const onSheets = {
       positional: sheet,
       flags: { ...sheetFlags, ...fromFlags, ...runFlags },
     },
-    'check a sheet, send it, and follow it until every row has an outcome',
+    'send a sheet and follow it until every row has an outcome',
     '<sheet> -d <deployment> [flags] | --from <batch> -d <deployment> [flags]',
     EXAMPLES,
   ),
@@ -60,7 +60,7 @@ const onSheets = {
         ),
       },
     },
-    'check a sheet and show the cost, without sending anything',
+    'check a sheet and show what it will cost; sends nothing',
     '<sheet> -d <deployment> [flags] | --from <batch> -d <deployment> [flags]',
     EXAMPLES,
   ),
@@ -81,7 +81,7 @@ const deployments = command(
     ),
     flags: flags.deploymentsFlags,
   },
-  'list what can be run; with a name: its inputs, and the command that runs a sheet',
+  'list what can be run, or the inputs of one deployment',
 );
 
 const WORKER_SETTINGS = [
@@ -111,7 +111,7 @@ const onService = buildRouteMap({
     ),
   },
   defaultCommand: 'start',
-  docs: { brief: 'start the local run service, or list the GPU servers that it knows' },
+  docs: { brief: 'start the local run service, or list its GPU servers' },
 });
 
 const servers = {
@@ -131,7 +131,7 @@ const servers = {
   dev: command(
     async () => (await import('./servers/dev.ts')).default,
     { flags: shownFlags },
-    'start Temporal, run service, worker and receiver together, until Ctrl-C',
+    'start Temporal, run service, worker and receiver together',
   ),
   doctor: command(
     async () => (await import('./servers/doctor.ts')).default,
@@ -141,7 +141,7 @@ const servers = {
   migrateCheck: command(
     async () => (await import('./servers/migrate-check.ts')).default,
     { flags: { deployment: sheetFlags.deployment, ...flags.migrateCheckFlags } },
-    'check what a migration from V1 to V2 still needs; buys one run',
+    'check what a migration from V1 to V2 needs; buys one run',
     '-d <deployment> [flags]',
   ),
   clean: command(
@@ -160,54 +160,19 @@ const servers = {
         forget: boolean('trust it no longer'),
       },
     },
-    'let the runsheet.toml of a folder count, once you know who wrote it',
+    'accept the settings in the runsheet.toml of a folder',
     '[path] [--forget] | --list',
   ),
   completion: command(
     async () => (await import('./completion/completion.ts')).default,
     { positional: shell, flags: {} },
-    'print a script for your shell that completes commands, flags and names',
+    'print a completion script for your shell',
     'bash|zsh|fish',
   ),
   embedded: command(
     async () => (await import('./servers/embedded.ts')).default,
     { flags: {} },
     'run the embedded servers',
-  ),
-};
-
-const ROWS_MAX = 1_000;
-const KILLS_MAX = 100;
-const rows = wholeFlag(1, ROWS_MAX);
-const kills = wholeFlag(0, KILLS_MAX);
-const seed = wholeFlag(0);
-const slots = wholeFlag(1);
-
-const demos = {
-  demo: command(
-    async () => (await import('./demo/demo.ts')).default,
-    {
-      flags: {
-        kill: boolean('kill workers at random moments, beside a loop that is killed at the same moments'),
-        rows: optional(rows('n', 'how many rows (default: 24; with --kill 120)')),
-        kills: { ...kills('n', 'with --kill: kills at most'), default: '9' },
-        seed: { ...seed('n', 'seed of the run times and of the moments of the kills'), default: '1' },
-        output,
-      },
-    },
-    'show a batch on the local run service, without a sheet; costs nothing',
-    '[--kill] [flags]',
-  ),
-  demoLoop: command(
-    async () => (await import('./demo/demo-loop.ts')).default,
-    {
-      flags: {
-        deployment: textFlag('id', 'the deployment'),
-        rows: rows('n', 'how many rows'),
-        concurrency: slots('n', 'runs at the same time'),
-      },
-    },
-    'the loop of demo --kill',
   ),
 };
 
@@ -279,7 +244,7 @@ const onPipelines = buildRouteMap({
     ),
   },
   defaultCommand: 'list',
-  docs: { brief: 'batches whose sheets are the results of others, from a job file with stages' },
+  docs: { brief: 'run batches in stages: results of one are the sheet of the next' },
 });
 
 const pick = command(
@@ -299,7 +264,7 @@ const pick = command(
       quiet,
     },
   },
-  'give a stage of a pipeline the rows that it takes, and follow the pipeline',
+  'choose the rows that a stage of a pipeline goes on with',
   ['--picks <file>', '--key <a,b>', '--row <rows>'].map((one) => `<pipeline> <stage> ${one}`).join(' | '),
 );
 
@@ -312,14 +277,13 @@ const routes = {
   pool: onPools,
   schedule,
   ...servers,
-  ...demos,
 };
 
 const root = buildRouteMap({
   routes,
   docs: {
-    brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
-    hideRoute: { embedded: true, demoLoop: true },
+    brief: 'Runs every row of a sheet as a GPU job, and pays for no row twice by accident.',
+    hideRoute: { embedded: true },
   },
 });
 

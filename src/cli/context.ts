@@ -81,7 +81,7 @@ export function printError(context: Context, error: unknown, output: Output | un
 // Texts name commands as `runsheet …`; where they are printed, the name is replaced by the way of calling that works in this shell.
 /** Every command, because a sentence may also begin with `runsheet`. A test compares them with the list of commands. */
 export const COMMANDS =
-  'cancel clean codec compare completion demo deployments dev doctor events export follow list logs migrate-check open pause pick pipeline plan pool results resume retry rows run scale schedule service show status submit trust verify wait worker'.split(
+  'cancel clean codec compare completion deployments dev doctor events export follow list logs migrate-check open pause pick pipeline plan pool results resume retry rows run scale schedule service show status submit trust verify wait worker'.split(
     ' ',
   );
 

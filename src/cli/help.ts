@@ -32,10 +32,7 @@ const FIRST_DAY = [
   ['open', 'see the results'],
 ];
 
-const NOTES = [
-  'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS; proxy: HTTPS_PROXY, NO_PROXY. All of them: docs/operations.md#settings',
-  'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or migrate-check found a broken rule, 4 not authenticated, 5 refused: this command sent nothing, 6 a server cannot be reached or a disk is full, 7 --timeout reached, 8 paused, 130 interrupted',
-];
+const SETTINGS = 'Settings (also HTTPS_PROXY) and exit codes: docs/guide/settings.md';
 
 type Flag = {
   readonly kind: string;
@@ -103,8 +100,7 @@ export function programPage(program: string, brief: string, commands: Named): st
       ...FIRST_DAY.map(([command = '', why]) => `  ${program} ${command.padEnd(width)}   ${why}`),
     ].join('\n'),
     ...Object.entries(groups).map(([group, names]) => `${group}\n${lines(names)}`),
-    `${program} <command> --help explains a command`,
-    ...NOTES.map((note) => wrapped(note, 0)),
+    `${program} <command> --help explains a command\n${SETTINGS}`,
   );
 }
 

@@ -8,6 +8,9 @@ import { retryOf, type Summary } from '../results/summary.ts';
 import { configOf } from './flags/batch-options.ts';
 import type { Next, Printer } from './context.ts';
 
+/** For somebody without a run service: costs nothing. */
+export const REHEARSAL = 'runsheet run <sheet> -d portraits --local';
+
 type Named = Pick<FoundBatch, 'batch' | 'folder'>;
 /** `runsheet resume portraits-7f3a`, with --out if the batch is not in the folder of the settings; `more`: words after the batch. */
 export function nextCommand(

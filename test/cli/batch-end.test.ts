@@ -155,8 +155,7 @@ describe('the closing line of a batch', () => {
     expect(await ended({}, { outcomes: { ...NO_OUTCOMES, refused: 300 } })).toEqual(['/d/b', ...next]);
   });
 
-  it('names no next command of a batch that is removed, and none to programs', async () => {
-    expect(await ended({ isRemoved: true })).toEqual(['/d/b']);
+  it('names no next command to programs', async () => {
     expect(await ended({}, {}, 'jsonl')).toEqual([]);
   });
 });

@@ -73,7 +73,9 @@ describe('a batch of this user in another folder', () => {
     expect((await console.run('list', '--out', there)).stdout).toContain('cups-7f3a');
     expect((await console.run('status')).stderr).toMatch(/ --out \S+\n$/);
     rmSync(join(there, 'cups-7f3a'), { recursive: true });
-    expect((await console.run('list')).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
+    expect((await console.run('list')).stderr).toBe(
+      'no batches here yet\n  rehearse  runsheet run <sheet> -d portraits --local\n',
+    );
   });
 });
 

@@ -109,7 +109,9 @@ describe('the end of a command names the next ones', () => {
     vi.stubEnv('RUNSHEET_OUT', console.out);
     rmSync(folder, { recursive: true });
     await expect(recorded.text).toMatchFileSnapshot(recordOf('endings'));
-    expect((await run(['list'], {})).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
+    expect((await run(['list'], {})).stderr).toBe(
+      'no batches here yet\n  rehearse  runsheet run <sheet> -d portraits --local\n',
+    );
   });
 
   it('plan: the same flags run the sheet', async () => {
@@ -132,7 +134,9 @@ describe('the end of a command names the next ones', () => {
 
   it('a folder without batches', async () => {
     const console = await Console.open();
-    expect((await console.run('list')).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
+    expect((await console.run('list')).stderr).toBe(
+      'no batches here yet\n  rehearse  runsheet run <sheet> -d portraits --local\n',
+    );
   });
 
   it('a batch that was never started', async () => {

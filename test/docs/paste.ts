@@ -13,7 +13,7 @@ import { ROOT } from './written.ts';
 export const CANNOT: Readonly<Record<string, string>> = {
   'npm start': 'it installs the packages of the clone; test/setup.test.ts has that',
   'npm test': 'it is these tests',
-  'node bin/runsheet.mjs demo': 'test/cli/demo-kill.long.test.ts has it',
+  'npm run demo': 'test/applications/kills.long.test.ts has it',
   'runsheet run prompts.xlsx -d portrait-v3 --key sku --watch': 'test/cli has a sheet that is watched',
   'npm start && npm run build': 'the packages are there, and the test builds',
   'runsheet run examples/lights.csv':

@@ -11,7 +11,6 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'activities/finalize-batch.ts': ['evidence'],
   'activities/load-batch.ts': ['snapshot'],
   'src/cli/completion/proposals.ts': ['cache', 'cache'],
-  'src/cli/demo/demo-servers.ts': ['answer'],
   'src/cli/servers/migrate-check.ts': ['answer'],
   'src/create-batch/append/compare-rows.ts': ['scratch', 'scratch', 'scratch'],
   'src/create-batch/files/local-files.ts': ['scratch'],

@@ -230,17 +230,16 @@ export const SERVERS: readonly Scene[] = [
 
 /** With the embedded servers of each command. */
 export const EMBEDDED: readonly Scene[] = [
-  { name: 'there is no batch', args: ['list'], prints: [/^ +rehearse +runsheet demo/] },
+  {
+    name: 'there is no batch',
+    args: ['list'],
+    prints: [/^ +rehearse +runsheet run <sheet> -d portraits --local/],
+  },
   {
     name: 'no run service is named',
     args: ['doctor'],
-    prints: [/^ +rehearse +runsheet demo/],
+    prints: [/^ +rehearse +runsheet run <sheet> -d portraits --local/],
     leads: [[/doctor/, /./]],
-  },
-  {
-    name: 'a demo ends',
-    args: ['demo'],
-    prints: [/^ +run +runsheet run <sheet> -d portraits --local/, /^ +kills +runsheet demo --kill/],
   },
   {
     name: 'a local batch is interrupted',

@@ -61,7 +61,7 @@ export const onBatches = {
   open: command(
     async () => (await import('./open.ts')).default,
     { positional: batch, flags: flags.openFlags },
-    'open the page of a batch; while it runs, with the rows as they end, until Ctrl-C',
+    'open the page of a batch, also while it runs',
   ),
   logs: command(
     async () => (await import('./logs.ts')).default,
@@ -80,23 +80,23 @@ export const onBatches = {
   export: command(
     async () => (await import('./export.ts')).default,
     { positional: batch, flags: flags.exportFlags },
-    'write the results as an Excel workbook, CSV, JSON lines or a zip of the files',
+    'write the results as an Excel workbook, CSV, JSON lines or zip',
   ),
   compare: command(
     async () => (await import('./compare.ts')).default,
     { positional: twoBatches, flags: flags.compareFlags },
-    'compare the same rows in two batches: outcomes, time, cost; and a page with both side by side',
+    'compare the rows of two batches, with a page side by side',
     '<A> <B> [--by key|inputs] [flags]',
   ),
   events: command(
     async () => (await import('./events.ts')).default,
     { positional: batch, flags: flags.eventsFlags },
-    'list pauses, commands and notifications of a batch: when, who, why; and with --rows its attempts',
+    'list pauses, commands and notifications: when, who, why',
   ),
   verify: command(
     async () => (await import('./verify.ts')).default,
     { positional: batch, flags: flags.verifyFlags },
-    "check a finished batch against its files and the service's run list",
+    'check a finished batch against its files and the run list',
   ),
   resume: command(
     async () => (await import('./resume.ts')).default,
@@ -111,7 +111,7 @@ export const onBatches = {
   pause: command(
     async () => (await import('./control.ts')).pause,
     { positional: namedBatch, flags: controlFlags },
-    'send nothing more until resume; runs that have been sent finish',
+    'send nothing more until resume; runs in flight finish',
   ),
   scale: command(
     async () => (await import('./control.ts')).scale,

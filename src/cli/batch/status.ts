@@ -29,7 +29,7 @@ import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { NO_WORKER, troubleText } from '../follow/follow.ts';
 import { undeliveredText } from '../follow/notice-watch.ts';
-import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
+import { nextCommand, nextOfEnded, REHEARSAL, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { awayServers } from '../../library/own-gpus.ts';
@@ -61,7 +61,7 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
     printer.notice(
       outs.length === 0 ? 'no batches here yet' : 'no batches here; there are some in other folders',
     );
-    if (outs.length === 0) printer.next(['rehearse', 'runsheet demo']);
+    if (outs.length === 0) printer.next(['rehearse', REHEARSAL]);
     else printer.next(...outs.map((out) => ['list', `runsheet list --out ${shellWord(out)}`] as const));
   }
 }

@@ -267,11 +267,6 @@ export const runFlags = {
     ...rarely,
     brief: 'follow the sheet too: each save sends the rows that it adds or changes, until Ctrl-C',
   },
-  demo: {
-    ...rarely,
-    hidden: true,
-    brief: 'the batch is removed after the command, so no next step is named',
-  },
   output: outputOfRows,
 } as const;
 export type RunFlags = SheetFlags & FlagsOf<typeof runFlags>;

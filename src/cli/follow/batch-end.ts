@@ -18,15 +18,13 @@ export type EndParams = {
   readonly printer: Printer;
   readonly batchFolder: FoundBatch;
   readonly canary?: CanaryReport;
-  /** The folder is removed after the command, so nothing can be done with it. */
-  readonly isRemoved?: boolean;
   /** Prints the closing line of a command that is silent otherwise. */
   readonly printClosingLine?: (line: string) => void;
 };
 
 /** Returns the exit code. */
 export async function printEnd(
-  { printer, batchFolder, printClosingLine, canary, isRemoved }: EndParams,
+  { printer, batchFolder, printClosingLine, canary }: EndParams,
   summary: Summary,
 ): Promise<number> {
   printer.raw(closing(summary, batchFolder.folder, printer.paint));
@@ -34,7 +32,7 @@ export async function printEnd(
   if (printer.output === 'json')
     printer.json(batchJson(batchFolder, await endOf(batchFolder, summary, canary)));
   else if (printer.output === 'text') printer.name(batchFolder.folder);
-  if (!isRemoved) printer.next(...nextOfEnded(batchFolder, summary));
+  printer.next(...nextOfEnded(batchFolder, summary));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 

@@ -237,14 +237,7 @@ function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, r
 }
 
 /** R23: the embedded servers end with this command, unless other commands use them. */
-async function stopAll({
-  session,
-  printer,
-  batchFolder,
-  interrupts,
-  progress,
-  isRemoved,
-}: Ended): Promise<void> {
+async function stopAll({ session, printer, batchFolder, interrupts, progress }: Ended): Promise<void> {
   printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let reported = -1;
@@ -256,7 +249,7 @@ async function stopAll({
     }
     reported = onWire;
   });
-  printer.notice(isRemoved ? 'stopped' : `stopped\n${nextLine(toContinue(batchFolder))}`);
+  printer.notice(`stopped\n${nextLine(toContinue(batchFolder))}`);
 }
 
 const leaveRunning = ({ printer, batchFolder, progress }: Ended): void =>

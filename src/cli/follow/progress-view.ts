@@ -204,7 +204,7 @@ function bar(share: number, cells: number, paint: Paint): string {
   return paint('green', '█'.repeat(full)) + paint('dim', '░'.repeat(cells - full));
 }
 
-export type TerminalBlock = {
+type TerminalBlock = {
   draw(lines: readonly string[]): void;
   note(text: string): void;
   end(): void;
@@ -214,9 +214,9 @@ export type BlockStream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
 
 const COLUMNS = 80;
 
-export const columnsOf = ({ columns }: Pick<BlockStream, 'columns'>): number => columns || COLUMNS;
+const columnsOf = ({ columns }: Pick<BlockStream, 'columns'>): number => columns || COLUMNS;
 
-export function openBlock(stream: BlockStream): TerminalBlock {
+function openBlock(stream: BlockStream): TerminalBlock {
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\u001B[${drawn.length}A\u001B[0J` : '');
   const draw = (lines: readonly string[], above = ''): void => {

@@ -36,7 +36,6 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
             batchFolder,
             printer: sending.printer,
             process: this.process,
-            isRemoved: flags.demo ?? false,
           }),
   });
 }

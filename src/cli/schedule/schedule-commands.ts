@@ -115,5 +115,5 @@ export const schedule = buildRouteMap({
     ),
   },
   defaultCommand: 'list',
-  docs: { brief: 'run sheets at fixed times: create, apply, list, show, pause, resume, trigger, delete' },
+  docs: { brief: 'run sheets at fixed times' },
 });

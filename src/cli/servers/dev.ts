@@ -4,6 +4,7 @@ import type { ShownFlags } from '../flags/flags.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
+import { REHEARSAL } from '../next-command.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { serversSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
@@ -37,7 +38,7 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
   }
   printer.notice('Everyone who has the address of the page can open it: keep it secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
-  printer.next(['run', 'runsheet run <sheet> -d portraits --local']);
+  printer.next(['run', REHEARSAL]);
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();

@@ -23,7 +23,7 @@ import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { checkPlace } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { sameCommand } from '../next-command.ts';
+import { REHEARSAL, sameCommand } from '../next-command.ts';
 import { plural } from '../format.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf, gpusOf } from '../flags/batch-options.ts';
@@ -91,7 +91,7 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
 /** Without a run service, only a rehearsal is possible. */
 function nextOf({ apiUrl }: Config, findings: readonly Finding[], same: string): Next {
   if (findings.some(({ ok }) => !ok)) return ['again', same];
-  return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
+  return apiUrl === undefined ? ['rehearse', REHEARSAL] : ['choose', 'runsheet deployments'];
 }
 
 const NO_CLUSTER = () =>
