@@ -70,7 +70,7 @@ export class LongestFirst extends BaseSequencer {
 
 const SINCE_MS = Date.now();
 
-const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;
+const SIZES = { short: 'test/**/!(*.long).test.{ts,tsx}', long: 'test/**/*.long.test.{ts,tsx}' } as const;
 
 /** The tests of one size: what takes the cores, then what waits more than it works, then what needs the machine for itself. */
 export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfiguration[] {
@@ -102,7 +102,7 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
   return [
     // Some of them wait for time-outs.
     project('apart', OWN_PROCESS, [], 5, 0, true),
-    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 5, 0),
+    project('parts', ['test/**/*.test.{ts,tsx}'], [...WHOLE, ...OWN_PROCESS], 5, 0),
     // They wait for processes and for runs most of the time.
     project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
@@ -110,6 +110,7 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
 }
 
 export default defineConfig({
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
     // The SDK's native core is loaded by the tests: processes, not threads.
     pool: 'forks',

@@ -15,14 +15,14 @@ const DAY_MS = 86_400_000;
 
 const PAGES = {
   report: {
-    entry: 'src/results/page/browser/main.js',
+    entry: 'src/results/page/browser/main.ts',
     styles: [packageFile('uplot/dist/uPlot.min.css'), 'src/results/page/browser/style.css'],
-    notice: 'preact: MIT, (c) Jason Miller; htm: Apache-2.0, (c) Google; uPlot: MIT, (c) Leon Sorokin',
+    notice: 'preact: MIT, (c) Jason Miller; uPlot: MIT, (c) Leon Sorokin',
   },
 };
 const FOLDERS = ['src/results/page/browser'];
 /** Packages whose other versions may give other bytes. */
-const MADE_BY = ['rolldown', 'preact', 'htm', 'uplot'];
+const MADE_BY = ['rolldown', 'preact', 'uplot'];
 
 /** `{ [page]: { style, script } }`. Equal sources give equal bytes: a server shows a stored page only if its script is this one. */
 export async function buildPages() {

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './source-imports.ts';
 
-const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,mjs,js}', { cwd: ROOT });
+const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,tsx,mjs,js}', { cwd: ROOT });
 const SOURCES = FILES.filter((file) => /^(src|workflows|activities)\//.test(file));
 
 /** From the inside out: each uses only those before it. */
@@ -129,7 +129,7 @@ describe('the tree', () => {
     const opens = /\bnew (?:Agent|Pool|ProxyAgent|EnvHttpProxyAgent)\(\{|\bawait fetch\(/;
     const openers = SOURCES.filter((file) => opens.test(textOf(file)));
     // The scripts of pages run in a browser.
-    expect(openers.filter((file) => !/\/page\/|dashboard-page\.ts$/.test(file))).toEqual([
+    expect(openers.filter((file) => !/\/browser\/|dashboard-page\.ts$/.test(file))).toEqual([
       'src/host/outgoing.ts',
     ]);
     const grpc = SOURCES.filter((file) => /\bConnection\.connect\(/.test(textOf(file)));

@@ -142,6 +142,22 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
     await expect.poll(() => page.textContent('#sentence')).toBe('All 300 rows succeeded');
     expect([await page.$('#state'), errors]).toEqual([null, []]);
   });
+
+  it('a page whose server has ended gives the command that serves it again', async () => {
+    const rows = Array.from({ length: 50 }, (_, at) => ({ prompt: `table ${at + 1}`, seed: at + 1 }));
+    const batch = await runsheet.start(rows, { deployment: 'portraits', concurrency: 1, name: 'served' });
+    const page = await browser.newPage(DESKTOP);
+    {
+      await using report = await batch.report();
+      await page.goto(report.address.href);
+      await expect.poll(() => doneOn(page), PATIENT).toBeGreaterThanOrEqual(1);
+    }
+    await expect.poll(() => page.textContent('#state'), PATIENT).toBe('the server does not answer');
+    expect(await page.textContent('#trouble')).toBe(
+      `The command that serves this page may have endedTo serve it again: runsheet open served --out ${stage.path('batches')}`,
+    );
+    await batch.cancel();
+  });
 });
 
 /** How many rows have ended, as the page says. */

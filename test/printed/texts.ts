@@ -31,7 +31,7 @@ const COMMAND = new RegExp(String.raw`(?<!\b(?:a|an|the|of) )\brunsheet (?:${VER
 const NO_HINT = /^src\/(?:cli\/completion|results\/page\/page-source)/;
 
 export function printedTexts(): readonly PrintedText[] {
-  const files = globSync(['src/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts'], { cwd: ROOT });
+  const files = globSync(['src/**/*.{ts,tsx}', 'workflows/**/*.ts', 'activities/**/*.ts'], { cwd: ROOT });
   return files
     .filter((file) => !NO_HINT.test(file))
     .toSorted()
@@ -43,7 +43,7 @@ function textsOf(file: string): readonly PrintedText[] {
   if (!/runsheet|nextCommand|sameCommand/.test(source)) return [];
   const found: PrintedText[] = [];
   const lineOf = (at: number): number => source.slice(0, at).split('\n').length;
-  visit(parseAst(source, { lang: 'ts' }), (node) => {
+  visit(parseAst(source, { lang: file.endsWith('x') ? 'tsx' : 'ts' }), (node) => {
     const text = textOf(node);
     if (text === undefined || !COMMAND.test(text)) return false;
     found.push({ file, line: lineOf(node.start), text });

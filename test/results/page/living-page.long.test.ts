@@ -24,6 +24,6 @@ it.skipIf(CHROMIUM === undefined)(
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
     await page.goto(pathToFileURL(join(folder, 'report.html')).href);
-    await expect.poll(() => page.$('#failures >> text=no chair')).not.toBeNull();
+    await expect.poll(() => page.$('#failures >> text=no chair'), { timeout: 30_000 }).not.toBeNull();
   },
 );

@@ -1,22 +1,31 @@
-// What the page knows of all rows, as columns. Rows are counted from 0 here and from 1 everywhere that people read.
+// All rows as columns. Rows are counted from 0 here and from 1 everywhere that people read.
 
-import { factsText } from './text.js';
+import type { ReportFacts } from '../report.ts';
+import type { Columns } from './data.ts';
+import { factsText } from './text.ts';
 
-/** @import { Columns } from './data.js' */
-/** @import { ReportFacts } from '../report.ts' */
-
-/**
- * Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known); `nth`: of its row, from 1.
- * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
- */
-/** What is not known of an attempt. */
+/** Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known); `nth`: of its row, from 1. */
+export type Attempt = {
+  row: number;
+  nth: number;
+  created: number;
+  ended: number;
+  queue: number;
+  cold: number;
+  run: number;
+  cost: number;
+  gpu: number;
+  outcome: number;
+  kind: number;
+};
+/** The values of an attempt of which nothing is known. */
 const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255, kind: 0 };
 
 /** The outcome of a row that has none. */
 export const OPEN = 127;
 
 /** The numbers of a row. */
-const COLUMNS = /** @type {const} */ ({
+const COLUMNS = {
   outcome: Uint8Array,
   files: Uint8Array,
   bytes: Uint32Array,
@@ -28,70 +37,76 @@ const COLUMNS = /** @type {const} */ ({
   seconds: Float32Array,
   queue: Float32Array,
   ended: Float64Array,
-});
-/** @typedef {{ -readonly [N in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[N]> }} Numbers */
+} as const;
+type ColumnName = keyof typeof COLUMNS;
+type Numbers = { -readonly [Name in ColumnName]: InstanceType<(typeof COLUMNS)[Name]> };
+
+type LoadedFrom = { startedAt: number; gpus: readonly string[] };
 
 export class Table {
   rows = 0;
   /** In the order in which the page learned of them. */
-  attempts = /** @type {Attempt[]} */ ([]);
-  key = /** @type {string[]} */ ([]);
-  file = /** @type {string[]} */ ([]);
+  attempts: Attempt[] = [];
+  key: string[] = [];
+  file: string[] = [];
   /** The beginning of the checksum of that file. */
-  sha = /** @type {string[]} */ ([]);
-  reason = /** @type {string[]} */ ([]);
+  sha: string[] = [];
+  reason: string[] = [];
   /** Whether the row has a small copy of its picture. */
-  small = new Uint8Array();
-  of = /** @type {Numbers} */ ({});
+  small: Uint8Array = new Uint8Array();
+  of = {} as Numbers;
   /** Grows with every change, so that what was computed from the rows is computed again. */
   version = 0;
+  facts: ReportFacts;
+  gpus: string[];
+  cells: string[][];
   #caption = -1;
 
-  /** @param {ReportFacts} facts */
-  constructor(facts) {
+  constructor(facts: ReportFacts) {
     this.facts = facts;
     this.gpus = [...facts.gpus];
-    this.cells = /** @type {(readonly string[])[]} */ (facts.columns.map(() => []));
+    this.cells = facts.columns.map(() => []);
     this.grow(facts.rows);
   }
 
-  /** Rows may be added to a batch while it runs. @param {number} rows */
-  grow(rows) {
+  /** Rows may be added to a batch while it runs. */
+  grow(rows: number): void {
     if (rows <= this.rows && this.rows > 0) return;
     for (const [name, Column] of Object.entries(COLUMNS)) {
       const column = new Column(rows).fill(name === 'outcome' ? OPEN : 0);
-      column.set(this.of[/** @type {keyof Numbers} */ (name)] ?? []);
+      column.set(this.of[name as ColumnName] ?? []);
       Object.assign(this.of, { [name]: column });
     }
     this.rows = rows;
   }
 
-  /** The columns of all rows, or of those with these numbers; rows that were sent again come once more. @type {(columns: Columns, of: { startedAt: number, gpus: readonly string[] }, rows?: readonly number[]) => void} */
-  load(columns, { startedAt, gpus }, rows) {
-    const column = (name) => /** @type {any} */ (columns[name] ?? []);
+  /** The columns of all rows, or of those with these numbers; rows that were sent again come once more. */
+  load(columns: Columns, { startedAt, gpus }: LoadedFrom, rows?: readonly number[]): void {
+    const numbers = (name: string) => (columns[name] ?? []) as ArrayLike<number>;
+    const texts = (name: string) => (columns[name] ?? []) as string[];
     const { tickMs, leadMs, costUnit } = this.facts;
     const length = rows?.length ?? this.rows;
-    const rowOf = (nth) => (rows ? (rows[nth] ?? 0) - 1 : nth);
-    const put = (known, name) => {
-      if (rows === undefined) return column(name);
-      for (const [nth, value] of column(name).entries()) known[rowOf(nth)] = value;
-      return known;
+    const rowOf = (nth: number) => (rows ? (rows[nth] ?? 0) - 1 : nth);
+    const put = (cells: string[], name: string): string[] => {
+      if (rows === undefined) return texts(name);
+      for (const [nth, text] of texts(name).entries()) cells[rowOf(nth)] = text;
+      return cells;
     };
     this.version += 1;
     if (rows) {
       const again = new Set(rows.map((row) => row - 1).filter((row) => this.of.outcome[row] !== OPEN));
       if (again.size > 0) this.attempts = this.attempts.filter(({ row }) => !again.has(row));
     }
-    for (const name of /** @type {const} */ (['key', 'file', 'sha', 'reason']))
-      this[name] = put(this[name], name);
+    for (const name of ['key', 'file', 'sha', 'reason'] as const) this[name] = put(this[name], name);
     this.cells = this.cells.map((cells, at) => put(cells, `c${at}`));
-    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes', 'inputs']))
-      if (rows) put(this.of[name], name);
-      else this.of[name].set(column(name));
-    const tries = column('attempts');
-    const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
-      column(`a.${name}`),
-    );
+    for (const name of ['outcome', 'files', 'bytes', 'inputs'] as const)
+      if (rows === undefined) this.of[name].set(numbers(name));
+      else for (const [nth, value] of Array.from(numbers(name)).entries()) this.of[name][rowOf(nth)] = value;
+    const tries = numbers('attempts');
+    const attemptColumns = Object.fromEntries(
+      Object.keys(NONE).map((name) => [name, numbers(`a.${name}`)]),
+    ) as Record<keyof typeof NONE, ArrayLike<number>>;
+    const { created, ended, queue, cold, run, cost, gpu, outcome, kind } = attemptColumns;
     const gpuNumbers = gpus.map((name) => this.#gpuNumber(name));
     let time = 0;
     let at = 0;
@@ -100,27 +115,27 @@ export class Table {
       this.of.tries[row] = 0;
       this.of.cost[row] = 0;
       for (let left = tries[nth] ?? 0; left > 0; left -= 1, at += 1) {
-        const took = ended[at];
-        time = (time + created[at]) >>> 0;
+        const took = ended[at] ?? 0;
+        time = (time + (created[at] ?? 0)) >>> 0;
         const from = time === 0 ? 0 : startedAt - leadMs + time * tickMs;
-        this.#attempt({
+        this.#addAttempt({
           row,
           created: from,
           ended: took === 0 ? 0 : from + (took - 1) * tickMs,
           queue: secondsOf(queue[at]),
           cold: secondsOf(cold[at]),
           run: secondsOf(run[at]),
-          cost: cost[at] * costUnit,
-          gpu: gpuNumbers[gpu[at]],
-          outcome: outcome[at],
-          kind: kind[at],
+          cost: (cost[at] ?? 0) * costUnit,
+          gpu: gpuNumbers[gpu[at] ?? 0] ?? NONE.gpu,
+          outcome: outcome[at] ?? NONE.outcome,
+          kind: kind[at] ?? NONE.kind,
         });
       }
     }
   }
 
   /** Numbers the groups of rows whose pictures are the same and whose inputs differ. */
-  markSame() {
+  markSame(): void {
     const { same, inputs } = this.of;
     same.fill(0);
     for (const [first = 0, ...rows] of Map.groupBy(this.sha.keys(), (row) => this.sha[row] || row).values())
@@ -128,20 +143,19 @@ export class Table {
         for (const row of [first, ...rows]) same[row] = first + 1;
   }
 
-  /** @param {number} row */
-  outcomeName(row) {
+  outcomeName(row: number): string {
     return this.facts.outcomes[this.of.outcome[row] ?? OPEN] ?? 'open';
   }
 
-  /** What people call a row: its key, unless that is a hash. A row that is not done yet has no key here. @param {number} row */
-  title(row) {
+  /** The key of a row, unless that is a hash. A row that is not done yet has no key here. */
+  title(row: number): string {
     const key = this.key[row] ?? '';
     return key === '' || /^[0-9a-f]{16}$/.test(key) ? `Row ${row + 1}` : key;
   }
 
   /** How many rows have each outcome; `open`: not done yet. */
-  counts() {
-    const counts = new Map([...this.facts.outcomes, 'open'].map((name) => [name, 0]));
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>([...this.facts.outcomes, 'open'].map((name) => [name, 0]));
     for (let row = 0; row < this.rows; row += 1) {
       const name = this.outcomeName(row);
       counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -149,8 +163,8 @@ export class Table {
     return counts;
   }
 
-  /** What a row took, in a line. @param {number} row */
-  factsText(row) {
+  /** The outcome, GPU, time and cost of a row in a line. */
+  factsText(row: number): string {
     const { seconds, cost, tries } = this.of;
     return factsText({
       outcome: this.outcomeName(row),
@@ -161,37 +175,33 @@ export class Table {
     });
   }
 
-  /** @param {number} row */
-  gpuName(row) {
+  gpuName(row: number): string {
     return this.gpus[this.of.gpu[row] ?? 0] ?? '';
   }
 
-  /** The picture's caption. @param {number} row */
-  caption(row) {
+  /** The picture's caption. */
+  caption(row: number): string {
     return this.cells[this.captionColumn]?.[row] ?? '';
   }
 
   /** The column with the longest text in the first rows says most; -1: none has any. */
-  get captionColumn() {
+  get captionColumn(): number {
     if (this.#caption >= 0) return this.#caption;
     const lengths = this.cells.map((column) => column.slice(0, 200).join('').length);
     const most = Math.max(0, ...lengths);
     return (this.#caption = most === 0 ? -1 : lengths.indexOf(most));
   }
 
-  /** @param {string} name */
-  outcomeNumber(name) {
-    const at = this.facts.outcomes.findIndex((one) => one === name);
+  outcomeNumber(name: string): number {
+    const at = this.facts.outcomes.findIndex((outcome) => outcome === name);
     return at < 0 ? 255 : at;
   }
 
-  /** @param {{ [N in keyof Attempt]?: Attempt[N] | undefined } & { row: number }} given */
-  #attempt(given) {
+  #addAttempt(attempt: Omit<Attempt, 'nth'>): void {
     const { of } = this;
-    const nth = (of.tries[given.row] ?? 0) + 1;
-    const attempt = /** @type {Attempt} */ ({ ...NONE, ...given, nth });
-    this.attempts.push(attempt);
     const { row, cost, outcome, gpu, run, queue, ended } = attempt;
+    const nth = (of.tries[row] ?? 0) + 1;
+    this.attempts.push({ ...attempt, nth });
     of.tries[row] = nth;
     of.cost[row] = (of.cost[row] ?? 0) + cost;
     // A row keeps its result if a later attempt did not succeed.
@@ -203,12 +213,11 @@ export class Table {
     of.ended[row] = ended;
   }
 
-  /** @param {string} name */
-  #gpuNumber(name) {
-    const known = this.gpus.indexOf(name);
-    return known >= 0 ? known : this.gpus.push(name) - 1;
+  #gpuNumber(name: string): number {
+    const number = this.gpus.indexOf(name);
+    return number >= 0 ? number : this.gpus.push(name) - 1;
   }
 }
 
-/** @param {number | undefined} milliseconds one more than they are; 0: not known */
-const secondsOf = (milliseconds = 0) => (milliseconds === 0 ? -1 : (milliseconds - 1) / 1_000);
+/** `milliseconds`: one more than they are; 0: not known. */
+const secondsOf = (milliseconds = 0): number => (milliseconds === 0 ? -1 : (milliseconds - 1) / 1_000);

@@ -1,21 +1,30 @@
 // The course of a batch in buckets of time: what was outstanding, how many runs ended, how long they queued, what it had cost.
 
-/** @import { Attempt, Table } from './all-rows.js' */
-/** @typedef {{ from: number, to: number, each: number }} Times milliseconds; `each`: of a bucket */
-/** @typedef {Times & { queued: Float64Array, busy: Float64Array, ended: Map<string, Float64Array>, waits: Float64Array, cost: Float64Array, gpus: Map<number, Float64Array> }} Course */
+import type { Attempt, Table } from './all-rows.ts';
+
+/** Milliseconds; `each`: of a bucket. */
+type Times = { from: number; to: number; each: number };
+export type Course = Times & {
+  queued: Float64Array;
+  busy: Float64Array;
+  ended: Map<string, Float64Array>;
+  waits: Float64Array;
+  cost: Float64Array;
+  gpus: Map<number, Float64Array>;
+};
 
 export const BUCKETS = 240;
 
 const zeros = () => new Float64Array(BUCKETS);
 
-/** How an attempt ended. @type {(table: Table, attempt: Attempt) => string} */
-export const outcomeOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
+/** How an attempt ended. */
+export const outcomeOf = ({ facts }: Table, { outcome }: Attempt): string =>
+  facts.outcomes[outcome] ?? 'absent';
 
-/** @param {Attempt} attempt */
-const isTimed = ({ created, ended }) => created > 0 && ended > 0;
+const isTimed = ({ created, ended }: Attempt): boolean => created > 0 && ended > 0;
 
-/** undefined if no run has ended. @param {Table} table @returns {Course | undefined} */
-export function courseOf(table) {
+/** undefined if no run has ended. */
+export function courseOf(table: Table): Course | undefined {
   const timed = table.attempts.filter(isTimed);
   let [from, to] = [Infinity, 0];
   for (const { created, ended } of timed) {
@@ -25,10 +34,8 @@ export function courseOf(table) {
   if (to <= from) return undefined;
   const times = { from, to, each: (to - from) / BUCKETS };
   const [queued, busy, waits, cost, starts] = [zeros(), zeros(), zeros(), zeros(), zeros()];
-  /** @type {Map<string, Float64Array>} */
-  const ended = new Map();
-  /** @type {Map<number, Float64Array>} */
-  const gpus = new Map();
+  const ended = new Map<string, Float64Array>();
+  const gpus = new Map<number, Float64Array>();
   for (const attempt of timed) {
     const { created, ended: end, queue, cost: usd, gpu } = attempt;
     const wait = Math.max(0, queue);
@@ -50,24 +57,21 @@ export function courseOf(table) {
   return { ...times, queued, busy, ended, waits, cost, gpus: sorted };
 }
 
-/** @type {<N>(all: Map<N, Float64Array>, name: N) => Float64Array} */
-function of(all, name) {
-  const known = all.get(name) ?? zeros();
-  all.set(name, known);
-  return known;
+function of<Name>(series: Map<Name, Float64Array>, name: Name): Float64Array {
+  const values = series.get(name) ?? zeros();
+  series.set(name, values);
+  return values;
 }
 
-/** @type {(values: Float64Array, at: number, value: number) => void} */
-const add = (values, at, value) => {
+const add = (values: Float64Array, at: number, value: number): void => {
   values[at] = (values[at] ?? 0) + value;
 };
 
-/** @type {(times: Times, time: number) => number} */
-const bucketOf = ({ from, each }, time) =>
+const bucketOf = ({ from, each }: Times, time: number): number =>
   Math.min(BUCKETS - 1, Math.max(0, Math.floor((time - from) / each)));
 
-/** Adds the share of each bucket that a span of time fills. @type {(values: Float64Array, times: Times, begin: number, end: number) => void} */
-function spread(values, times, begin, end) {
+/** Adds the share of each bucket that a span of time fills. */
+function spread(values: Float64Array, times: Times, begin: number, end: number): void {
   const last = bucketOf(times, end);
   for (let bucket = bucketOf(times, begin); bucket <= last; bucket += 1) {
     const start = times.from + bucket * times.each;
@@ -76,25 +80,24 @@ function spread(values, times, begin, end) {
   }
 }
 
-/** `near`: how many before and after it count. @type {(values: Float64Array, near?: number) => Float64Array} */
-export const smooth = (values, near = 4) =>
+/** `near`: how many buckets before and after count. */
+export const smooth = (values: Float64Array, near = 4): Float64Array =>
   values.map((_, nth) => {
     const part = values.subarray(Math.max(0, nth - near), nth + near + 1);
-    return part.reduce((sum, one) => sum + one, 0) / part.length;
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
   });
 
-/** @typedef {{ attempt: Attempt, lane: number, outcome: string }} Bar */
+export type Bar = { attempt: Attempt; lane: number; outcome: string };
 
-/** Puts the attempts on a GPU that overlap into lanes. @type {(table: Table, gpu: number) => { bars: Bar[], lanes: number }} */
-export function lanesOf(table, gpu) {
-  /** @type {number[]} */
-  const free = [];
+/** Puts the attempts on a GPU that overlap into lanes. */
+export function lanesOf(table: Table, gpu: number): { bars: Bar[]; lanes: number } {
+  const free: number[] = [];
   const bars = table.attempts
     .filter((attempt) => attempt.gpu === gpu && isTimed(attempt))
     .sort((a, b) => a.created - b.created)
     .map((attempt) => {
-      const known = free.findIndex((until) => until <= attempt.created);
-      const lane = known < 0 ? free.length : known;
+      const freeLane = free.findIndex((until) => until <= attempt.created);
+      const lane = freeLane < 0 ? free.length : freeLane;
       free[lane] = attempt.ended;
       return { attempt, lane, outcome: outcomeOf(table, attempt) };
     });

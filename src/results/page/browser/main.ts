@@ -1,0 +1,21 @@
+// Draws the page whose facts the document carries.
+
+import type { ComparisonFacts } from '../comparison-page.ts';
+import type { PipelineFacts } from '../pipeline-page.ts';
+import type { ReportFacts } from '../report.ts';
+import { startComparison } from './compare.tsx';
+import { startPipeline } from './pipeline.tsx';
+import { startReport } from './report.tsx';
+
+type Facts = ComparisonFacts | PipelineFacts | ReportFacts;
+
+const facts = JSON.parse(document.getElementById('data')?.textContent ?? '') as Facts;
+
+async function start(page: HTMLElement): Promise<void> {
+  if ('sums' in facts) await startComparison(facts, page);
+  else if ('stages' in facts) startPipeline(facts, page);
+  else await startReport(facts, page);
+  document.documentElement.dataset['ready'] = 'true';
+}
+
+void start(document.getElementById('page') as HTMLElement);
