@@ -11,7 +11,7 @@ import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Holder } from '../src/store/holder.ts';
 import type { Standing } from '../src/store/standing.ts';
 import type { Store } from '../src/store/store.ts';
-import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
+import type { SearchedBatch } from '../src/batch/shown/search-attributes.ts';
 import type { BatchSignals } from '../src/batch/events.ts';
 import type { BatchRef, Execution } from '../src/batch/workflow-ids.ts';
 import type { OwnRuns } from '../src/webhook/own-runs.ts';

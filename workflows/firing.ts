@@ -6,7 +6,7 @@ import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from
 import type { EndedBatch } from '../activities/await-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
-import { errorsOf, type Failure } from '../src/batch/notices/schedule-notice.ts';
+import { errorsOf, type FiringFailure } from '../src/batch/notices/schedule-notice.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { filesQueueOf, workQueueOf } from './task-queues.ts';
 
@@ -44,7 +44,7 @@ type Firing = Omit<Parameters<Activities['createFiring']>[0], 'findOnly'>;
 /** Tells the targets of a schedule what no batch can tell, that a firing made none, and throws why. */
 async function failed(taskQueue: string, firing: Firing, cause: unknown): Promise<never> {
   const { notify: targets = [] } = firing.definition.request.settings;
-  const errors = isCancellation(cause) ? [] : errorsOf(cause as Failure);
+  const errors = isCancellation(cause) ? [] : errorsOf(cause as FiringFailure);
   const [first] = errors;
   if (first === undefined || first.code === REFUSED) throw cause;
   const { notifyFiring } = proxyActivities<Activities>({

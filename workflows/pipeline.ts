@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { errorsOf, type Failure } from '../src/batch/notices/schedule-notice.ts';
+import { errorsOf, type FiringFailure } from '../src/batch/notices/schedule-notice.ts';
 import { dueStages, type Stage, type StageState } from '../src/batch/pipeline/stages.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { lookAgain } from './signals.ts';
@@ -126,7 +126,7 @@ const workOf = () =>
 async function noted(ref: Ref, stage: string, error: unknown): Promise<void> {
   const [failure = { message: '' }] = isCancellation(error)
     ? [{ message: 'the pipeline was cancelled' }]
-    : errorsOf(error as Failure);
+    : errorsOf(error as FiringFailure);
   await CancellationScope.nonCancellable(() =>
     workOf().showPipeline({ ...ref, failed: { ...failure, stage } }),
   );

@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
-import { newPool, type PoolState } from '../src/batch/pool/rebalance.ts';
+import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
 import {
   poolDueAt,
   poolStep,

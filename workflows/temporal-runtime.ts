@@ -16,7 +16,8 @@ import {
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { Event } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
-import { currentDetails, searchValues } from '../src/batch/shown/shown-batch.ts';
+import { searchValues } from '../src/batch/shown/search-attributes.ts';
+import { currentDetails } from '../src/batch/shown/shown-batch.ts';
 import type { State } from '../src/batch/state/state.ts';
 import { bindActivities } from './activities.ts';
 import type { BatchRuntime } from './batch-runtime.ts';

@@ -1,32 +1,31 @@
-// Counts attempts that ended without success by what their reasons have in common. Two reasons are alike if they are equal without
-// what differs between rows: quoted texts, and words with a digit, a slash, an @ or a dot inside, which are numbers, ids, file
-// names and addresses.
+// Counts attempts that ended without success by likeness. Two reasons are alike if they differ only in quoted texts
+// and in words with a digit, a slash, an @ or a dot inside: numbers, ids, file names and addresses.
 
 import { clipped, clippedAtWord } from '../options/clipped.ts';
 import { REASON_BYTES } from './bounds.ts';
 import type { Outcome } from './outcome.ts';
 
 const LIKENESS_BYTES = 80;
-/** How many likenesses are told apart; the rarest are forgotten. */
+/** How many likenesses are kept; the rarest are forgotten. */
 const LIKENESSES_MOST = 20;
 
 type Alike = {
   readonly likeness: string;
   readonly count: number;
-  /** The reason of the latest of them, as it was given. */
+  /** The latest reason with this likeness, unchanged. */
   readonly reason: string;
 };
 
 export type AlikeEnds = {
   /** How many attempts have ended without success. */
   readonly all: number;
-  /** The same by likeness, the most frequent first. */
+  /** The counts by likeness, the most frequent first. */
   readonly counts: readonly Alike[];
 };
 
 export const NO_ENDS: AlikeEnds = { all: 0, counts: [] };
 
-/** `empty`: the run succeeded and has no file. */
+/** `empty`: the run succeeded but produced no file. */
 export type FailedEnd = {
   readonly outcome: Exclude<Outcome, 'succeeded' | 'cancelled' | 'unknown'> | 'empty';
   readonly reason?: string | undefined;
@@ -35,7 +34,7 @@ export type FailedEnd = {
 const QUOTED = /"[^"]*"|`[^`]*`|(?<![\p{L}\p{N}])'[^']*'/gu;
 const DIFFERS = /[\p{N}/\\@]|\p{L}\.\p{L}/u;
 
-/** Equal for ends that are alike. */
+/** A key that is equal for ends that are alike. */
 export function likenessOf({ outcome, reason }: FailedEnd): string {
   if (outcome === 'empty' || reason === undefined) return outcome;
   const words = clipped(reason, REASON_BYTES).replaceAll(QUOTED, ' ').toLowerCase().split(/\s+/);
@@ -43,19 +42,19 @@ export function likenessOf({ outcome, reason }: FailedEnd): string {
   return clipped(`${outcome}: ${kept.join(' ')}`, LIKENESS_BYTES);
 }
 
-export function addEnd({ all, counts }: AlikeEnds, end: FailedEnd): AlikeEnds {
+export function addEnd({ all: total, counts }: AlikeEnds, end: FailedEnd): AlikeEnds {
   const likeness = likenessOf(end);
-  const count = 1 + (counts.find((one) => one.likeness === likeness)?.count ?? 0);
+  const count = 1 + (counts.find((alike) => alike.likeness === likeness)?.count ?? 0);
   const reason = clippedAtWord(end.reason ?? end.outcome, REASON_BYTES);
-  const others = counts.filter((one) => one.likeness !== likeness);
-  const sorted = [{ likeness, count, reason }, ...others].toSorted((a, b) => b.count - a.count);
-  return { all: all + 1, counts: sorted.slice(0, LIKENESSES_MOST) };
+  const unlike = counts.filter((alike) => alike.likeness !== likeness);
+  const sorted = [{ likeness, count, reason }, ...unlike].toSorted((a, b) => b.count - a.count);
+  return { all: total + 1, counts: sorted.slice(0, LIKENESSES_MOST) };
 }
 
 /** How many attempts the most frequent likeness has. */
 export const mostAlike = ({ counts: [first] }: AlikeEnds): number => first?.count ?? 0;
 
-/** The most frequent likeness in words. */
+/** Describes the most frequent likeness. */
 export function alikeText({ counts: [first] }: AlikeEnds): string {
   const { likeness, count, reason } = first as Alike;
   return likeness === 'empty'

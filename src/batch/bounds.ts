@@ -19,7 +19,7 @@ export const ROWS_MAX = 10_000;
 
 export const SIZE_CLASSES_MAX = 16;
 
-/** The service's message about a row; shorter once the state is half full, and for finished attempts. */
+/** The service's message about a row; shorter once the state is half full, and for past attempts. */
 export const REASON_BYTES = 300;
 export const SHORT_REASON_BYTES = 60;
 
@@ -30,9 +30,12 @@ export const PAST_BYTES = 150;
 /** The size of an earlier attempt without a run and without its reason. */
 export const PAST_WITHOUT_RUN_BYTES = 40;
 
-/** What a row may still take: its retries, and if it may be resubmitted, its attempts without a run. */
+/**
+ * Reserves space in a snapshot for the attempts that a row may still need: its retries, and with resubmission its
+ * attempts without a run.
+ */
 export function reservedBytes({ retries, resubmits }: Reserve): number {
-  // One more for an attempt that was proved absent; without resubmissions the payload has space for those.
+  // Adds one for an attempt that was proved absent; without resubmissions the payload has space for those.
   const withoutRun = resubmits ? RESUBMITS_MOST + 1 : 0;
   const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
   return SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes;
@@ -40,7 +43,7 @@ export function reservedBytes({ retries, resubmits }: Reserve): number {
 
 type Reserve = { readonly retries: number; readonly resubmits: boolean };
 
-/** The maximum concurrency for which the state has space. */
+/** The highest concurrency for which the state has space. */
 export const mostConcurrency = (retries: number, resubmits = false): number =>
   Math.min(
     CONCURRENCY_MAX,
@@ -63,7 +66,7 @@ export const POLL_INTERVAL_SHARE = 0.25;
 export const POLL_SPREAD_MS = { listed: 4, single: 20 } as const;
 export const POLL_INTERVAL_MOST_MS = 15_000;
 
-/** After this time a notification is given up: it delays the end of the batch by no more. */
+/** A notification is given up after this time, so it delays the end of the batch by no more. */
 export const NOTIFY_WITHIN_MS = 60_000;
 
 /** How many commands a batch recognises if their signals arrive again. */
@@ -94,7 +97,10 @@ export const CONTINUE_AT_EVENTS = 2_000;
 /** The workflow task timeout: after this, another worker gets the task of a worker that was killed. */
 export const WORKFLOW_TASK_MS = 5_000;
 
-/** A pool repeats the grant of a member that was silent for so long: that fails if its workflow has ended. */
+/**
+ * A pool repeats the grant of a member that was silent for this long: delivery fails if the member's workflow has
+ * ended.
+ */
 export const POOL_SILENT_MS = 60_000;
-/** Members of a pool: each reports every few seconds while its runs change, and all of them must fit into a memo. */
+/** Members of a pool: each reports every few seconds while its runs change, and all of them must fit into one memo. */
 export const POOL_MEMBERS_MAX = 200;

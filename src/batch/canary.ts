@@ -1,4 +1,4 @@
-// The canary of a batch (--canary): rows that are sent before all others. They are the first places of their lanes.
+// The canary of a batch (--canary): rows that are sent before all others, from the first places of their lanes.
 //
 //   closed   only canary rows are sent; decisions/pause.ts waits until all of them are collected. A canary row that is
 //            sent again, such as with other inputs, is sent alone too, and then the canary is judged again
@@ -25,7 +25,7 @@ export const isCanaryCollected = ({ lanes, rows, parts }: State): boolean =>
 export const withoutSuccess = ({ tally }: Pick<State, 'tally'>): number =>
   rowsDone(tally) - tally.outcomes.succeeded;
 
-/** How far the canary is, as users see it. */
+/** Progress of the canary, as users see it. */
 export type CanaryProgress = { readonly rows: number; readonly ended: number; readonly gate: Gate };
 
 export function canaryProgress(state: State): CanaryProgress | undefined {
@@ -40,28 +40,31 @@ export function canaryProgress(state: State): CanaryProgress | undefined {
   return { rows, ended: rows - unsent - waiting - sending - running - unconfirmed, gate };
 }
 
-/** While the gate is closed, only canary rows have an outcome, so rows that are sent again belong to the canary. */
+/** While the gate is closed, only canary rows have outcomes, so rows that are sent again belong to the canary. */
 export function tryCanaryAgain(lanes: readonly Lane[]): void {
   for (const { segments } of lanes) {
     const again = segments.filter(({ isAgain }) => isAgain);
-    const others = segments.filter(({ isAgain }) => !isAgain);
-    const canary = others.filter(({ isCanary }) => isCanary);
-    const rest = others.filter(({ isCanary }) => !isCanary);
+    const firstTime = segments.filter(({ isAgain }) => !isAgain);
+    const canary = firstTime.filter(({ isCanary }) => isCanary);
+    const afterCanary = firstTime.filter(({ isCanary }) => !isCanary);
     const tried = again.map((segment) => ({ ...segment, isCanary: true as const }));
-    segments.splice(0, segments.length, ...canary, ...tried, ...rest);
+    segments.splice(0, segments.length, ...canary, ...tried, ...afterCanary);
   }
 }
 
-/** Whether other rows were taken from the lanes, so that the gate was open before. */
+/** Whether rows outside the canary were taken from the lanes, which means that the gate was open before. */
 export const hasPassed = (lanes: readonly Lane[], { lanes: specs }: Pick<BatchParams, 'lanes'>): boolean =>
   specs.some(({ places, canary = 0 }, at) => {
     const left = lanes[at]?.segments ?? [];
     return (
-      left.reduce((sum, one) => sum + (one.isCanary || one.isAgain ? 0 : ownIn(one, places)), 0) <
+      left.reduce(
+        (sum, segment) => sum + (segment.isCanary || segment.isAgain ? 0 : ownIn(segment, places)),
+        0,
+      ) <
       places - canary
     );
   });
 
-/** How many places of a segment belong to the sheet; those after them were appended. */
+/** How many places of a segment belong to the sheet; places after them were appended. */
 const ownIn = ({ first, count }: Segment, places: number): number =>
   Math.max(0, Math.min(count, places - first + 1));

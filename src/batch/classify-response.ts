@@ -1,6 +1,6 @@
 // Classifies how a POST ended (R5) from what the sender observed. Each class answers one question: may a run exist?
 
-/** What the sender saw of one Queue Run call. */
+/** Facts that the sender observed about one Queue Run call. */
 export type PostFacts = {
   /** Whether the first byte was written. If not, the service cannot have received the request. */
   readonly begun: boolean;
@@ -51,7 +51,7 @@ export function classifyResponse(facts: PostFacts): PostClass {
   if (!facts.begun) return 'not-sent';
   const { status } = facts;
   if (status === undefined) return 'unconfirmed';
-  // This message comes from a machine behind the service, which may have started the run despite the status.
+  // A machine behind the service sends this message, and may have started the run despite the status.
   if (facts.detail?.startsWith('Error creating run:')) return 'unconfirmed';
   if (facts.fault !== undefined) return facts.fault === 'row' ? 'rejected' : 'blocked';
   if (status >= 200 && status < 300) return facts.runId === undefined ? 'unconfirmed' : 'accepted';

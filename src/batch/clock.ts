@@ -1,7 +1,6 @@
 // Advances the batch's own clock, which all decisions use. It follows Temporal's time, the only time that a replay
-// repeats, but it never runs backwards, and a jump that the batch did not expect counts as one second. So a changed
-// system clock or a server that was down for a day never proves a run absent, and a clock that was set back stops
-// nothing.
+// repeats, but it never runs backwards, and an unexpected jump counts as one second. So neither a changed system
+// clock nor a server that was down for a day proves a run absent, and a clock that was set back stops nothing.
 
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
 import type { ReadBack } from './commands.ts';
@@ -9,7 +8,7 @@ import { NEVER } from './decisions/decision.ts';
 import { readingGapMs, RECONCILE_MAX_MS } from './on-event/list-read.ts';
 import type { State } from './state/state.ts';
 
-/** A longer jump counts as this. */
+/** The time that an unexpected jump counts as. */
 export const CLOCK_DOUBT_MS = 1_000;
 
 /** Advances the clock to Temporal's time, in milliseconds since 1970. */
@@ -25,8 +24,8 @@ export function advanceClock(state: State, wallAt: number): void {
 }
 
 /**
- * While attempts are unconfirmed, the batch wakes as often as it reads the lists, also during a long reading: a jump of Temporal's clock
- * within a long wait would count as time, which proves runs absent.
+ * While attempts are unconfirmed, the batch wakes as often as it reads the lists, even during a long reading: within
+ * a long wait, a jump of Temporal's clock would count as time, and time proves runs absent.
  */
 export function believesUntil(state: State): number {
   const { now, reconcile, phases, version } = state;
@@ -35,7 +34,7 @@ export function believesUntil(state: State): number {
   return now + Math.max(readingGapMs(state), Math.min(readingMs, RECONCILE_MAX_MS));
 }
 
-/** If Temporal's time was changed by `-ms`, the service's time differs from it by so much more. It may also be right. */
+/** If Temporal's time changed by `-ms`, the service's time may differ from it by that much more, or may still be right. */
 function widenOffset(state: State, ms: number): void {
   if (state.serviceOffset === undefined) return;
   const { min, max } = state.serviceOffset;

@@ -27,7 +27,7 @@ export type Command =
       readonly type: 'send';
       readonly group: number;
       readonly attempts: readonly SentAttempt[];
-      /** Its results may wait for the next ends of runs. */
+      /** The results may wait and travel with the next ends of runs. */
       readonly mayWait?: true;
     }
   | {
@@ -69,7 +69,7 @@ export type Command =
   | { readonly type: 'loadPass'; readonly pass: number }
   /** Tells the pool how many slots the batch uses; the workflow adds its id. */
   | { readonly type: 'reportUsage'; readonly pool: string; readonly usage: Usage }
-  /** Tells one target what happened. */
+  /** Sends one notification to one target. */
   | { readonly type: 'notify'; readonly notice: Notice }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

@@ -25,7 +25,7 @@ export type PostResult = AttemptRef &
         readonly retryAfterMs?: number;
         readonly reason?: string;
       }
-    /** Nothing was sent, and nothing is to be: the sheet was saved with other inputs, or without the row. */
+    /** Nothing was sent, and nothing will be: the sheet was saved with other inputs, or without the row. */
     | { readonly result: 'left-out'; readonly reason: string }
   );
 /** The results of a group so far; `serviceNowMs`: the service's time in its latest response. */
@@ -55,7 +55,7 @@ export type RunEnds = { readonly by: 'webhook' | 'poll'; readonly completions: r
 /** A run that made no progress for too long. */
 export type OverdueRun = AttemptRun & { readonly reason: string };
 
-/** One reading of the run lists for unconfirmed attempts. */
+/** A reading of the run lists on behalf of unconfirmed attempts. */
 export type ListReading = {
   /** `complete`: read without error back to before the oldest attempt; `none`: the service has no such list. */
   readonly answer: 'complete' | 'incomplete' | 'none';
@@ -75,7 +75,7 @@ export type DeferredRow = {
   readonly kind: 'host' | 'file';
   readonly reason: string;
   readonly waitedMs?: number;
-  /** Its run succeeded and has no files, which is a fact of the run; its kind is `file` for older workers. */
+  /** The run succeeded and has no files, which is a fact of the run; `kind` is `file` for older workers. */
   readonly isEmpty?: true;
 };
 
@@ -97,7 +97,10 @@ export type PartResult = {
   readonly again?: number;
 };
 
-/** What the store failed to write or to read: a part's number, the results (0), evidence (-1), the log (-2), or a pass (-3). */
+/**
+ * The item that the store failed to write or read: a part's number, the results (0), evidence (-1), the log (-2), or
+ * a pass (-3).
+ */
 export type StoreItem = number;
 export const RESULTS: StoreItem = 0;
 export const EVIDENCE: StoreItem = -1;
@@ -105,7 +108,7 @@ export const LOG: StoreItem = -2;
 export const PASS: StoreItem = -3;
 
 /** A user's command; the acknowledgement repeats `commandId`. `by` and `reason` go to the log. */
-type Given<Type extends string> = { readonly type: Type } & UserCommand;
+type UserEvent<Type extends string> = { readonly type: Type } & UserCommand;
 export type UserCommand = { readonly commandId?: string; readonly by?: string; readonly reason?: string };
 
 export type Event =
@@ -117,7 +120,7 @@ export type Event =
       /** The result of attempts that are not in `results`, and the reason. */
       readonly rest: 'not-sent' | 'unconfirmed';
       readonly reason?: string;
-      /** Nothing was sent because another command rebuilds the batch: which one. */
+      /** The command that rebuilds the batch, so that nothing was sent. */
       readonly heldElsewhere?: string;
     })
   | ({ readonly type: 'runsCompleted' } & RunEnds)
@@ -134,7 +137,7 @@ export type Event =
       readonly type: 'storeFailed';
       readonly item: StoreItem;
       readonly reason: string;
-      /** Nothing was stored because another command rebuilds the batch: which one. */
+      /** The command that rebuilds the batch, so that nothing was stored. */
       readonly heldElsewhere?: string;
     }
   | { readonly type: 'closed' }
@@ -154,19 +157,19 @@ export type Event =
   /** `reason`: why the notification could not be delivered. */
   | { readonly type: 'notified'; readonly number: number; readonly reason?: string }
   | { readonly type: 'logKept'; readonly count: number }
-  | (Given<'cancel'> & { readonly running: boolean })
+  | (UserEvent<'cancel'> & { readonly running: boolean })
   /** Sends nothing until the user resumes the batch. */
-  | Given<'pause'>
-  | (Given<'scale'> & { readonly limits: LimitChange })
+  | UserEvent<'pause'>
+  | (UserEvent<'scale'> & { readonly limits: LimitChange })
   /** `unconfirmed`: the user's decision about attempts that no list resolved. */
-  | (Given<'resume'> & {
+  | (UserEvent<'resume'> & {
       readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
       readonly limits?: LimitChange;
     })
   /** Sends the rows of a pass again; its file names them. */
-  | (Given<'retry'> & { readonly pass: number })
+  | (UserEvent<'retry'> & { readonly pass: number })
   /** The batch continues as new as soon as possible, in the newest version. */
-  | Given<'refresh'>;
+  | UserEvent<'refresh'>;
 
 /** `gone`: the batch has ended, or its workflow run accepts no more signals. */
 export type Delivered = 'taken' | 'gone';
@@ -183,11 +186,11 @@ export type BatchSignals = {
   serviceRead(batch: BatchName, read: { readonly reason?: string }): Promise<Delivered>;
 };
 
-/** How many entries of the log may wait to be written, and for how long they wait for others. */
+/** How many log entries may wait to be written, and how long they wait for others. */
 export const LOG_MAX = 100;
 const LOG_AFTER_MS = 1_000;
 
-/** One thing that happened to the batch as a whole, for `events/` in its folder. */
+/** An event that concerns the batch as a whole, for `events/` in its folder. */
 export type BatchEvent = {
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;
@@ -211,12 +214,12 @@ export type BatchEvent = {
   readonly kind?: PauseKind;
   /** A cancel that also cancelled the running runs. */
   readonly running?: true;
-  /** Who gave the command. */
+  /** The user who gave the command. */
   readonly by?: string;
   readonly reason?: string;
   /** The places of the rows that a pause is about. */
   readonly places?: readonly number[];
-  /** What changed, in words and as limits. */
+  /** The change in words and as limits. */
   readonly note?: string;
   readonly limits?: LimitChange;
 };
@@ -230,13 +233,13 @@ type Log = {
   logDueAt: number;
 };
 
-type Entry = Pick<BatchEvent, 'event'> & {
+type LogEntry = Pick<BatchEvent, 'event'> & {
   readonly [Field in Exclude<keyof BatchEvent, 'at' | 'event'>]?: BatchEvent[Field] | undefined;
 };
 
 /** Adds an entry. If the store takes none for long, the oldest entries are lost. */
-export function note(state: Log, entry: Entry): void {
-  const { by, reason, note: given } = entry;
+export function note(state: Log, entry: LogEntry): void {
+  const { by, reason, note: text } = entry;
   if (state.log.length === 0) state.logDueAt = state.now + LOG_AFTER_MS;
   state.log.push(
     definedOnly({
@@ -244,7 +247,7 @@ export function note(state: Log, entry: Entry): void {
       ...entry,
       by: by && clipped(by, SHORT_REASON_BYTES),
       reason: reason && clipped(reason, REASON_BYTES),
-      note: given && clippedAtWord(given, REASON_BYTES),
+      note: text && clippedAtWord(text, REASON_BYTES),
     }),
   );
   // Entries that are being written stay at the beginning of the list.

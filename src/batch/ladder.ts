@@ -34,18 +34,18 @@ export function unprovenFree({ climb }: Lane, account: Account): number {
   return Math.max(0, UNPROVEN_MOST - account.outstanding);
 }
 
-type End = { readonly outcome: Outcome; readonly failure?: FailureKind | undefined };
+type RungEnd = { readonly outcome: Outcome; readonly failure?: FailureKind | undefined };
 
 /** Whether a larger GPU may help. */
-const isTooSmall = ({ outcome, failure }: End): boolean =>
+const isTooSmall = ({ outcome, failure }: RungEnd): boolean =>
   outcome === 'timed-out' || (outcome === 'failed' && (failure === 'out-of-memory' || failure === 'timeout'));
 
 /** The rung that the end of an attempt on this rung asks for. */
-const neededAfter = ({ rungs }: Climb, rung: number, end: End): number =>
+const neededAfter = ({ rungs }: Climb, rung: number, end: RungEnd): number =>
   isTooSmall(end) ? Math.min(rung + 1, rungs.length - 1) : rung;
 
 /** Learns from the end of an attempt; returns whether the row climbs. */
-export function learn(state: State, { place, rung }: Base, end: End): boolean {
+export function learn(state: State, { place, rung }: Base, end: RungEnd): boolean {
   const { climb } = laneWith(state, place);
   if (climb === undefined || rung === undefined) return false;
   const needed = neededAfter(climb, rung, end);
@@ -54,21 +54,21 @@ export function learn(state: State, { place, rung }: Base, end: End): boolean {
   return needed > rung;
 }
 
-function climbText({ size, rungs }: Climb, rung: number, end: End): string {
+function climbText({ size, rungs }: Climb, rung: number, end: RungEnd): string {
   const isTime = end.outcome === 'timed-out' || end.failure === 'timeout';
   const rows = size === 0 ? 'rows without a known size' : `rows of size class ${size} and larger`;
   return `${isTime ? 'time' : 'memory'} ran out on ${rungs[rung]?.gpu}; ${rows} start on ${rungs[rung + 1]?.gpu}`;
 }
 
-/** The same for an attempt that ended before; `rung`: -1 if it was on none. */
-export function relearn(state: State, place: number, rung: number, end: End): void {
+/** The same for an attempt that ended before; `rung`: -1 if the attempt had no rung. */
+export function relearn(state: State, place: number, rung: number, end: RungEnd): void {
   const { climb } = laneWith(state, place);
   if (climb === undefined || rung < 0) return;
   raise(state, climb, neededAfter(climb, rung, end));
   if (end.outcome === 'succeeded' && rung === climb.rung) climb.isProven = true;
 }
 
-/** The class and all larger ones start at least on this rung. Classes of unknown size are neither larger nor smaller. */
+/** Raises the class and all larger ones to at least this rung. Classes of unknown size are neither larger nor smaller. */
 function raise(state: State, { size }: Pick<Climb, 'size'>, rung: number): void {
   for (const lane of state.lanes) {
     const { climb } = lane;
@@ -81,7 +81,7 @@ function raise(state: State, { size }: Pick<Climb, 'size'>, rung: number): void 
   }
 }
 
-/** An attempt that may have a run stays where it was asked for. */
+/** An attempt that may have a run stays on its rung. */
 function liftWaiting(state: State, lane: Lane, rung: number): void {
   for (const account of accountsOf(lane))
     for (const row of account.waiting.slice()) if (row.turnedAway === undefined) put(state, { ...row, rung });

@@ -6,7 +6,7 @@ import type { FailureKind } from '../options/failure-kind.ts';
 export const OUTCOMES = ['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What users see in an outcome; the colours of all views follow from it. */
+/** How users judge an outcome; the colours of all views follow from it. */
 export const OUTCOME_CLASS: Readonly<Record<Outcome, 'good' | 'bad' | 'odd'>> = {
   succeeded: 'good',
   failed: 'bad',
@@ -29,13 +29,13 @@ export type PastAttempt = {
   readonly outcome: Outcome | 'absent';
   readonly runId?: string;
   readonly reason?: string;
-  /** The rung of the ladder that it asked for. */
+  /** The rung of the ladder that the attempt requested. */
   readonly rung?: number;
 };
 
 /**
- * One try to start a run for a row, counted from 1. It is POSTed again under the same token while the service turns it
- * away or cannot be reached.
+ * A try to start a run for a row, counted from 1. While the service turns the attempt away or cannot be reached,
+ * its POST is repeated under the same token.
  */
 export type AttemptRef = { readonly place: number; readonly attempt: number };
 
@@ -49,7 +49,7 @@ export const attemptKey = ({ place, attempt }: AttemptRef): string => `${place}/
 
 export type FailureCounts = Readonly<Partial<Record<FailureKind | Outcome, number>>>;
 
-/** The counts with one more attempt; what succeeded or was cancelled is no failure. */
+/** The counts with one more attempt; success and cancellation are no failures. */
 export function countFailure(
   counts: FailureCounts = {},
   { outcome, failure }: { readonly outcome: Outcome; readonly failure?: FailureKind | undefined },

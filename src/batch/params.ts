@@ -11,12 +11,12 @@ export const DEFAULT_TIMING = {
   /** How long after a POST's timeout a list may still lack its run, with and without a control run. */
   settleMs: 300_000,
   settleWithoutControlMs: 1_800_000,
-  /** The poll interval for outstanding runs without webhooks: that of the service's own pages. */
+  /** The poll interval for outstanding runs without webhooks, as the service's own pages use it. */
   pollIntervalMs: 2_000,
 };
 export type Timing = Readonly<typeof DEFAULT_TIMING>;
 
-/** What happens to an unconfirmed attempt that no run list resolves in time (R12). */
+/** The user's rule for an unconfirmed attempt that no run list resolves in time (R12). */
 export type UnconfirmedRule = {
   /** `ask` keeps its slot and pauses the batch. */
   readonly rule: 'unknown' | 'fail' | 'resubmit' | 'ask';
@@ -36,7 +36,7 @@ export type LaneSpec = {
   readonly canary?: number;
 };
 
-/** Rows that are sent before all others; `asks`: the batch waits for its user also if all of them succeeded. */
+/** Rows that are sent before all others; `asks`: the batch waits for its user even if all of them succeeded. */
 export type Canary = { readonly rows: number; readonly asks: boolean };
 
 export type BatchParams = OptionalLimits & {
@@ -56,7 +56,10 @@ export type BatchParams = OptionalLimits & {
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
   readonly canary?: Canary;
-  /** What --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of the runs before it. */
+  /**
+   * The estimate that --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of earlier
+   * runs.
+   */
   readonly reserve?: 'p99';
   /** The longest time for which the service lets a run live, queueing included; absent if that is not known. */
   readonly runsEndMs?: number;

@@ -44,7 +44,7 @@ import { applyEvent } from './on-event/apply.ts';
 import { readLateRuns } from './on-event/retry-rows.ts';
 import type { State } from './state/state.ts';
 
-/** Everything that a batch does without being asked. If several decisions are due, they act in this order. */
+/** Everything that a batch does on its own initiative. If several decisions are due, they act in this order. */
 export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,

@@ -19,16 +19,19 @@ import { backoffMs } from './retry-policy.ts';
 import { seededNumber } from './seeded-number.ts';
 import { type Allowance, FREE, NOT_NOW } from './sending-limits/allowance.ts';
 import { endRow, put } from './state/put-row.ts';
-import { UNTIL_VERDICT, type Waiting } from './state/row-state.ts';
+import { UNTIL_VERDICT, type WaitingRow } from './state/row-state.ts';
 import { NEW_TRIAL, type State, type Trial, waitingRows } from './state/state.ts';
 
-/** Attempts that end alike until a batch is held in which no row has succeeded. */
+/** A batch without a success is held after this many attempts ended alike. */
 export const ALIKE_MOST = 10;
 
-/** Attempts until a resumed batch is held: a user who has corrected nothing pays for twice as many as before, not for all rows. */
+/**
+ * A resumed batch is held later: a user who has corrected nothing pays for twice as many attempts as before, not for
+ * all rows.
+ */
 const alikeMost = ({ resumes = 0 }: Pick<Trial, 'resumes'>): number => ALIKE_MOST * 2 ** resumes;
 
-/** Likenesses that the resumes of users leave out in version 6. */
+/** How many likenesses the resumes of users exempt in version 6. */
 const OVERRULED_MOST = 60;
 
 /** Counts an attempt that has ended without success; returns whether its row waits for the verdict. */
@@ -38,7 +41,7 @@ export function countEnd(state: State, end: FailedEnd): boolean {
   const ends = addEnd(trial.ends, end);
   const isHeld = trial.heldAt === undefined && mostAlike(ends) >= alikeMost(trial);
   state.trial = { ...trial, ends, ...(isHeld ? { heldAt: state.now } : {}) };
-  // The user has seen that rows are refused: one that is refused again has ended.
+  // The user has seen that rows are refused, so a row that is refused again has ended.
   return end.outcome !== 'refused' || trial.resumes === undefined;
 }
 
@@ -47,7 +50,7 @@ export const trialLimit = ({ trial }: Pick<State, 'trial'>): Allowance =>
   trial?.heldAt === undefined ? FREE : NOT_NOW;
 
 /** The rows whose next attempt waits for the verdict. */
-export const heldRows = (state: State): readonly Waiting[] =>
+export const heldRows = (state: State): readonly WaitingRow[] =>
   waitingRows(state).filter(({ dueAt }) => dueAt === UNTIL_VERDICT);
 
 /** The trial is over: retries follow the policy, and refused rows end. */
@@ -75,12 +78,12 @@ export function resumeTrial(state: State): void {
     put(state, { ...row, dueAt: refusal === undefined ? retryTime(state, row) : state.now });
 }
 
-const retryTime = ({ params, now }: State, { place, tries }: Waiting): number =>
+const retryTime = ({ params, now }: State, { place, tries }: WaitingRow): number =>
   now + backoffMs(tries, seededNumber(params.seed, place, tries));
 
 /**
- * Rows are sent again, or were appended: unless a row of the batch has succeeded, they are tried like the first ones. Retries that an
- * earlier trial has let through wait with them.
+ * Rows are sent again, or were appended: unless a row of the batch has succeeded, they are tried like the first ones.
+ * Retries that an earlier trial let through wait with them.
  */
 export function startTrial(state: State): void {
   const { version, params, tally, trial } = state;

@@ -1,4 +1,4 @@
-// What the batch knows about the useful concurrency of a GPU; sending-limits/adaptive-cap.ts finds it.
+// The useful concurrency of a GPU, as far as the batch knows it; sending-limits/adaptive-cap.ts finds it.
 
 /** The state of a lane's cap. */
 export type AdaptiveCap = {
@@ -14,7 +14,7 @@ export type AdaptiveCap = {
   peak: number;
   /** How long some of them queued, and then occupied a machine, in milliseconds. */
   samples: (readonly [queueMs: number, machineMs: number])[];
-  /** Those that waited until a machine had started, and the shortest time that one of this GPU ever queued. */
+  /** Runs that waited for a machine to boot, and the shortest queue time seen on this GPU. */
   cold: number;
   coldQueueMs?: number;
   /** Whether the service shows queueing times; absent before the first end. */
@@ -25,7 +25,10 @@ export type AdaptiveCap = {
   logged?: number;
 };
 
-/** What is known about one GPU: `found` once runs queued or were turned away, `untimed` if the service shows no queueing times. */
+/**
+ * The useful concurrency of one GPU: `found` once runs queued or were turned away, `untimed` if the service shows no
+ * queueing times.
+ */
 export type UsefulConcurrency = {
   readonly gpu?: string;
   readonly concurrency: number;

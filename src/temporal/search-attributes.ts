@@ -7,7 +7,7 @@ import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { Logger } from 'pino';
 import { clipped } from '../options/clipped.ts';
-import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/shown-batch.ts';
+import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/search-attributes.ts';
 import { isRefusedAs, rootOf } from './client-errors.ts';
 import { isCloud, type TemporalAddress } from './temporal-address.ts';
 import { errorMessage } from '../errors/error.ts';

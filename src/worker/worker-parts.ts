@@ -13,7 +13,7 @@ import { keepLateRun, NamedRuns } from '../audit/late-runs.ts';
 import type { AttemptRun } from '../batch/outcome.ts';
 import type { BatchName } from '../batch/workflow-ids.ts';
 import type { RunCompletion } from '../batch/events.ts';
-import type { SearchedBatch } from '../batch/shown/shown-batch.ts';
+import type { SearchedBatch } from '../batch/shown/search-attributes.ts';
 import type { Config } from '../host/config.ts';
 import { meteredDownload, meteredSignals, type Meters } from '../monitoring/meters.ts';
 import { openDownloads } from '../run-service/download.ts';

@@ -17,7 +17,7 @@ import { type Event, type PostResult, type RunCompletion, note, LOG_MAX } from '
 import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
-import type { Running } from '../../src/batch/state/row-state.ts';
+import type { RunningRow } from '../../src/batch/state/row-state.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin, type State } from '../../src/batch/state/state.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
@@ -59,7 +59,7 @@ export class Crowd {
     }
   }
 
-  get runs(): readonly Running[] {
+  get runs(): readonly RunningRow[] {
     return [...this.state.rows.values()].filter((row) => row.phase === 'running');
   }
 

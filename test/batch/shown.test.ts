@@ -5,10 +5,10 @@ import type { Command } from '../../src/batch/commands.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
+import { searchValues } from '../../src/batch/shown/search-attributes.ts';
 import {
   activitySummary,
   currentDetails,
-  searchValues,
   shownBatch,
   SUMMARY_BYTES,
 } from '../../src/batch/shown/shown-batch.ts';

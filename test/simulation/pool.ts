@@ -1,7 +1,7 @@
 // Simulates the pool of a world: the real step of a pool, with messages that arrive late, twice or out of order, and another
 // member that takes slots away and gives them back.
 
-import { chargeOf, newPool, type PoolState } from '../../src/batch/pool/rebalance.ts';
+import { chargeOf, newPool, type PoolState } from '../../src/batch/pool/pool-state.ts';
 import type { Usage } from '../../src/batch/pool/messages.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';

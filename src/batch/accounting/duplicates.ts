@@ -8,14 +8,14 @@ import { spendInFull } from '../state/put-row.ts';
 import type { State } from '../state/state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 
-/** How many attempts that were abandoned, and reported duplicates, the state remembers. */
+/** How many abandoned attempts, and how many reported duplicates, the state remembers. */
 export const ABANDONED_MAX = 2_000;
 export const REPORTED_MAX = 2_000;
 
-/** How many cancels may wait; the close cancels further duplicates. */
+/** How many cancels may wait; the close cancels any duplicates beyond that. */
 export const CANCELS_MAX = 2_000;
 
-/** How many runs may wait to be written for the close; more arrive only during a long outage of the store. */
+/** How many runs may wait to be written for the close; only a long outage of the store produces more. */
 export const EVIDENCE_MAX = 2_000;
 
 /** `open`: the attempt has no run yet · `own`: it is the attempt's run · `later`: only the close can decide. */
@@ -39,16 +39,16 @@ export function belongingOf(state: State, run: AttemptRun): Belonging {
 
 /** If a past attempt ended without a run, a run that appears later is a duplicate. */
 function amongPast(past: readonly PastAttempt[] | undefined, run: AttemptRun): Belonging {
-  const known = past?.find(({ attempt }) => attempt === run.attempt);
-  if (known === undefined) return 'later';
-  return known.runId === run.runId ? 'own' : 'duplicate';
+  const pastAttempt = past?.find(({ attempt }) => attempt === run.attempt);
+  if (pastAttempt === undefined) return 'later';
+  return pastAttempt.runId === run.runId ? 'own' : 'duplicate';
 }
 
 /** The attempts of a row whose part is being written. */
 function collecting({ parts }: State, row: number): readonly PastAttempt[] | undefined {
   for (const rows of parts.values()) {
-    const found = rows.find((one) => one.place === row);
-    if (found) return found.attempts;
+    const collected = rows.find((candidate) => candidate.place === row);
+    if (collected) return collected.attempts;
   }
   return undefined;
 }
@@ -79,7 +79,7 @@ function rungOf(state: State, { place, attempt }: AttemptRef): number | undefine
   const row = state.rows.get(place);
   if (row?.attempt === attempt) return row.rung;
   const past = row?.past ?? collecting(state, place);
-  return past?.find((one) => one.attempt === attempt)?.rung;
+  return past?.find((earlier) => earlier.attempt === attempt)?.rung;
 }
 
 /** Reports all runs that were seen for an attempt, except its own, as duplicates. */
@@ -104,8 +104,8 @@ export function cancelRun(state: State, { place, attempt, runId }: AttemptRun): 
   if (!state.cancels.has(runId)) state.cancels.set(runId, { place, attempt, runId });
 }
 
-function remember(known: Set<string>, name: string, most: number): void {
-  known.add(name);
-  const [oldest] = known.size > most ? known : [];
-  if (oldest !== undefined) known.delete(oldest);
+function remember(names: Set<string>, name: string, most: number): void {
+  names.add(name);
+  const [oldest] = names.size > most ? names : [];
+  if (oldest !== undefined) names.delete(oldest);
 }

@@ -1,5 +1,6 @@
-// Counts the attempts that may have a run whose cost is not known yet. A budget reserves the highest cost of a run for each of
-// them, from before its POST until the row's part is collected, because only the part says what the run cost:
+// Counts the attempts that may have a run whose cost is not known yet. A budget reserves the highest cost of a run
+// for each, from before the POST until the part with the row is collected, because only the part says what the run
+// cost:
 //
 //   a POST may have started a run   reserved; a POST that was turned away too, until its row is sent again or ends
 //   no POST was begun, or refused   not reserved
@@ -32,7 +33,7 @@ export function addHeld(held: Held, more: Held, times: 1 | -1): Held {
 
 /** `rung`: only attempts on this rung of a ladder. */
 export function heldBy(row: RowState, rung?: number): Held {
-  const past = row.past.filter((one) => mayHaveRun(one) && isOn(one, rung)).length;
+  const past = row.past.filter((attempt) => mayHaveRun(attempt) && isOn(attempt, rung)).length;
   const isOwn = isOn(row, rung);
   if (row.phase === 'waiting') {
     const resends = Number(isOwn && row.turnedAway !== undefined);
@@ -45,16 +46,16 @@ export function heldBy(row: RowState, rung?: number): Held {
 /** The same for a row whose part is being written. */
 export const heldByEnded = ({ attempts }: Pick<EndedRow, 'attempts'>, rung?: number): Held => ({
   ...NONE_HELD,
-  inFlight: attempts.filter((one) => mayHaveRun(one) && isOn(one, rung)).length,
+  inFlight: attempts.filter((attempt) => mayHaveRun(attempt) && isOn(attempt, rung)).length,
 });
 
-const isOn = (one: { readonly rung?: number }, rung: number | undefined): boolean =>
-  rung === undefined || (one.rung ?? 0) === rung;
+const isOn = (attempt: { readonly rung?: number }, rung: number | undefined): boolean =>
+  rung === undefined || (attempt.rung ?? 0) === rung;
 
-type End = Pick<PastAttempt, 'outcome' | 'runId'>;
+type PastEnd = Pick<PastAttempt, 'outcome' | 'runId'>;
 
-const mayHaveRun = (end: End): boolean => end.runId !== undefined || isWrittenOff(end);
+const mayHaveRun = (end: PastEnd): boolean => end.runId !== undefined || isWrittenOff(end);
 
 /** Whether nothing will ever say what the attempt cost: its run was never seen, or may still be running. */
-export const isWrittenOff = ({ outcome, runId }: End): boolean =>
+export const isWrittenOff = ({ outcome, runId }: PastEnd): boolean =>
   outcome === 'unknown' || (outcome === 'failed' && runId === undefined);

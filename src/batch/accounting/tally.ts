@@ -3,13 +3,13 @@
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
 import { NO_OUTCOMES, OUTCOMES, type Outcome, type OutcomeCounts } from '../outcome.ts';
 
-/** What the runs on one GPU used. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
+/** Use of one GPU. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
 export type GpuUse = { readonly runs: number; readonly seconds: number; readonly costUsd: number };
 
 export type Tally = {
   readonly outcomes: OutcomeCounts;
   readonly gpus: Readonly<Record<string, GpuUse>>;
-  /** With a ladder: what runs used on rungs below the one on which their row ended; part of `gpus`. */
+  /** With a ladder: use of the rungs below the one on which the row ended; part of `gpus`. */
   readonly climbing?: GpuUse;
 };
 
@@ -17,7 +17,7 @@ export const NO_TALLY: Tally = { outcomes: NO_OUTCOMES, gpus: {} };
 
 export function addTallies(a: Tally, b: Tally): Tally {
   // A worker of an older version counts fewer outcomes.
-  const [left, right] = [a, b].map((one) => ({ ...NO_OUTCOMES, ...one.outcomes })) as [
+  const [left, right] = [a, b].map((tally) => ({ ...NO_OUTCOMES, ...tally.outcomes })) as [
     OutcomeCounts,
     OutcomeCounts,
   ];

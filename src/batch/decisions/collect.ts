@@ -1,8 +1,9 @@
-// Decides when ended rows are collected: a hundred at a time, or those that have waited for some time, or the last ones.
+// Decides when ended rows are collected: as soon as there are a hundred, after a short wait, or at the end of the
+// batch.
 
 import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
 import { DEFERS_MOST, EMPTIES_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
-import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
+import { pastWith, type UncollectedRow, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
 import { probeAt, probed, STOPS_STORING } from '../pausing/pauses.ts';
@@ -11,7 +12,7 @@ import { runTimeShareMs, COLLECT_SHARES } from './run-time-share.ts';
 
 export const COLLECT_ROWS = 100;
 
-/** The time that an ended row waits for others before they are collected together, if runs are short. */
+/** How long an ended row waits to be collected together with others, if runs are short. */
 export const COLLECT_AFTER_MS = 1_000;
 
 export const collect: Decision = {
@@ -49,23 +50,23 @@ function endedDueAt(state: State, share: number): number {
   return oldest.at + (isAwaited(state) ? COLLECT_AFTER_MS : runTimeShareMs(state, COLLECT_AFTER_MS, share));
 }
 
-/** Whether sending may wait for parts: a canary and a trial are judged, a budget is released and pauses end by them. */
+/** Whether sending may depend on parts: they judge a canary or a trial, release budget, and end pauses. */
 const isAwaited = ({ gate, params, pauses, trial }: State): boolean =>
   gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0 || trial !== undefined;
 
-/** Half of a probe are rows that have not been tried: files that are refused for ever keep no good ones waiting. */
-function takeProbe({ deferred, ended }: State): readonly Ended[] {
+/** Half of a probe are untried rows, so rows whose files are refused for ever do not keep good ones waiting. */
+function takeProbe({ deferred, ended }: State): readonly UncollectedRow[] {
   const untried = ended.slice(0, Math.max(FILES_PROBE_ROWS / 2, FILES_PROBE_ROWS - deferred.length));
   return [...deferred.slice(0, FILES_PROBE_ROWS - untried.length), ...untried];
 }
 
-function takeDue(state: State): readonly Ended[] {
+function takeDue(state: State): readonly UncollectedRow[] {
   const due = state.deferred.filter(({ deferral }) => deferral.notBefore <= state.now);
   return [...due, ...state.ended].slice(0, COLLECT_ROWS);
 }
 
 /** A cancelled batch does not wait for files that cannot be fetched now. */
-function toEndedRow({ cancelling }: State, row: Ended): EndedRow {
+function toEndedRow({ cancelling }: State, row: UncollectedRow): EndedRow {
   const attempts = pastWith(row, row.outcome, row);
   const { deferral } = row;
   const most = deferral?.isEmpty ? EMPTIES_MOST : DEFERS_MOST;

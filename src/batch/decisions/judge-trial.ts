@@ -36,13 +36,16 @@ export const judgeTrial: Decision = {
 const isWaiting = ({ lanes }: State): boolean =>
   lanes.flatMap(accountsOf).some(({ waiting }) => waiting.at(-1)?.dueAt === UNTIL_VERDICT);
 
-/** Whether a run is in flight, or has succeeded and its files are not there yet. An unconfirmed attempt may take a day. */
+/**
+ * Whether a run is in flight, or has succeeded but its files are not stored yet. Unconfirmed attempts do not count:
+ * they may take a day.
+ */
 function maySucceed({ phases, ended, deferred, parts }: State): boolean {
   if (phases.sending + phases.running + deferred.length + parts.size > 0) return true;
   return ended.some(({ outcome }) => outcome === 'succeeded');
 }
 
-/** Whether there are rows that do not wait for the verdict, and that the budget and the state have room for. */
+/** Whether any row that does not wait for the verdict could still be sent within the budget and the state. */
 const maySendOthers = (state: State): boolean =>
   state.lanes.some(
     (lane) =>
@@ -50,6 +53,6 @@ const maySendOthers = (state: State): boolean =>
       accountsOf(lane).some((account) => nextDueOn(state, account) < UNTIL_VERDICT),
   );
 
-/** Before version 8, a row on a larger GPU for which the budget has no room held the trial open for ever. */
+/** Before version 8, a row on a larger GPU that the budget had no room for held the trial open for ever. */
 const nextDueOn = (state: State, account: Account): number =>
   (state.version < 8 ? account.waiting[0] : firstAllowed(state, account))?.dueAt ?? UNTIL_VERDICT;

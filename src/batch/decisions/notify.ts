@@ -1,6 +1,7 @@
-// Decides what is notified: that the batch is done, that many rows end without success, that it is paused, and that half of
-// --max-cost is spent. Each is notified once in a pass, each kind of pause too. What a user has changed since may be notified
-// again (`notifyAgain`). A batch without targets notes nothing, so a target that is added learns of what still holds.
+// Decides what is notified: the end of the batch, many rows without success, a pause, and half of --max-cost spent.
+// Each is notified once in a pass, and each kind of pause separately. A change by the user allows another
+// notification (`notifyAgain`). A batch without targets notes nothing, so a target that is added later learns what
+// still holds.
 
 import { NOTIFY_FAILED } from '../../options/bounds.ts';
 import { type Command } from '../commands.ts';
@@ -29,7 +30,7 @@ export const notify: Decision = {
 
 type News = Pick<Notice, 'news' | 'pause'>;
 
-/** How the state remembers that it was notified. */
+/** The name under which the state remembers the notification. */
 export const nameOf = ({ news, pause }: News): string =>
   pause === undefined ? news : `${news}:${pause.kind}`;
 
@@ -39,11 +40,11 @@ function newsOf(state: State): readonly News[] {
   const { params, notified, isClosed } = state;
   if (params.notify === undefined || params.notify.length === 0) return [];
   if (isClosed) return notified.includes('done') ? [] : [{ news: 'done' }];
-  const all: News[] = [...state.pauses].map(([kind, one]) => pausedBy(kind, one));
-  if (isReached(state, params.notifyFailed ?? NOTIFY_FAILED)) all.push({ news: 'failures' });
+  const due: News[] = [...state.pauses].map(([kind, paused]) => pausedBy(kind, paused));
+  if (isReached(state, params.notifyFailed ?? NOTIFY_FAILED)) due.push({ news: 'failures' });
   if (params.maxCostNano !== undefined && spentNano(state) >= params.maxCostNano / 2)
-    all.push({ news: 'half-budget' });
-  return all.filter((news) => !notified.includes(nameOf(news)));
+    due.push({ news: 'half-budget' });
+  return due.filter((news) => !notified.includes(nameOf(news)));
 }
 
 const pausedBy = (kind: PauseKind, { reason, places }: Pause): News => ({
@@ -51,7 +52,7 @@ const pausedBy = (kind: PauseKind, { reason, places }: Pause): News => ({
   pause: { kind, reason, ...(places === undefined ? {} : { places }) },
 });
 
-/** Also those whose activity an earlier workflow run has started. */
+/** Notifications to send, including those whose activity an earlier workflow run had started. */
 const waiting = ({ notices, notifying }: State): readonly Notice[] =>
   notices.filter(({ number }) => !notifying.has(number));
 
@@ -61,13 +62,13 @@ function add(state: State, news: News & Pick<Notice, 'to'>): void {
   state.nextNotice += 1;
 }
 
-// Handles the end of a notification, and ends the batch when its results are written and nothing is left to notify. A
-// notification that could not be delivered is an entry of the log, and nothing more.
+// Handles the end of a notification, and ends the batch when its results are written and no notification is left. A
+// failed delivery only becomes an entry of the log.
 export function onNotified(state: State, { number, reason }: Extract<Event, { type: 'notified' }>): void {
-  const notice = state.notices.find((one) => one.number === number);
+  const notice = state.notices.find((pending) => pending.number === number);
   if (notice === undefined) return;
-  state.notices = state.notices.filter((one) => one !== notice);
-  state.notifying = new Set([...state.notifying].filter((one) => one !== number));
+  state.notices = state.notices.filter((pending) => pending !== notice);
+  state.notifying = new Set([...state.notifying].filter((sending) => sending !== number));
   const { news, to, pause } = notice;
   note(state, {
     event: reason === undefined ? 'notified' : 'not-notified',
@@ -78,7 +79,7 @@ export function onNotified(state: State, { number, reason }: Extract<Event, { ty
   finishWhenNotified(state);
 }
 
-/** The results are in the store, so the batch ends, unless something happened since that they lack. */
+/** Ends the batch once the results are in the store, unless they lack something that happened since. */
 export function finishWhenNotified(state: State): void {
   if (!state.isClosed) return;
   if (state.isEvidenceNew) {
@@ -88,14 +89,17 @@ export function finishWhenNotified(state: State): void {
     state.finished = true;
 }
 
-/** The store takes no entries of the log any more. */
+/** Gives up the log, because the store takes no more entries. */
 export function dropLog(state: State): void {
   state.log.length = 0;
   state.loggingNow = 0;
   finishWhenNotified(state);
 }
 
-/** What a user has changed may be notified again: half of another budget, another share, and after a resume each pause. */
+/**
+ * A change by the user allows another notification: of half a new budget, of a new share of failures, and after a
+ * resume of each pause.
+ */
 export function notifyAgain(state: State, limits: LimitChange, pauses?: 'pauses'): void {
   const isOver = (name: string): boolean =>
     (name === 'half-budget' && limits.maxCostNano !== undefined) ||

@@ -1,5 +1,5 @@
-// Pauses that follow from the state, and the end of those that no probe can end. Others start where an event shows their cause, with
-// `pause`.
+// Pauses that follow from the state, and the end of pauses that no probe can end. Other pauses start with `pause`,
+// where an event shows their cause.
 
 import { rowsOrShare, usdText, type RowsOrShare } from '../../options/kinds.ts';
 import { clipped } from '../../options/clipped.ts';
@@ -25,10 +25,10 @@ import { isStuck, stuckFrom } from '../on-event/list-read.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 import { nextAttemptAt, grant, lacksSlots, poolFault } from './send.ts';
 
-/** A share of failed rows counts when so many rows have ended. */
+/** A share of failed rows counts once this many rows have ended. */
 export const GUARD_ROWS_LEAST = 20;
 
-/** After how long without a pool that runs a batch pauses. */
+/** A batch pauses after this long without a running pool. */
 export const POOL_GONE_MS = 30_000;
 
 /**
@@ -38,9 +38,9 @@ export const POOL_GONE_MS = 30_000;
 export const pauseForFailures: Decision = {
   dueAt: (state) => dueIf(hasFailedTooOften(state) && hasMoreToSend(state) && !state.pauses.has('failures')),
   act: (state) => {
-    const { bad, all } = newEndings(state);
+    const { bad, all: ended } = newEndings(state);
     const limit = rowsOrShare.textOf(state.params.failAfter as RowsOrShare);
-    pause(state, 'failures', `${bad} of ${all} rows ended without success; --fail-after is ${limit}`);
+    pause(state, 'failures', `${bad} of ${ended} rows ended without success; --fail-after is ${limit}`);
   },
 };
 
@@ -65,18 +65,18 @@ const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
 const hasFailedTooOften = (state: State): boolean =>
   state.params.failAfter !== undefined && isReached(state, state.params.failAfter);
 
-/** Whether so many rows have ended without success. */
+/** Whether enough rows have ended without success. */
 export function isReached(state: State, failAfter: RowsOrShare): boolean {
   const { rows } = state.params;
-  const { all, bad } = newEndings(state);
+  const { all: ended, bad } = newEndings(state);
   if ('rows' in failAfter) return bad >= failAfter.rows;
   // A share of very few rows says nothing.
-  return all >= Math.min(GUARD_ROWS_LEAST, rows) && bad >= failAfter.share * all;
+  return ended >= Math.min(GUARD_ROWS_LEAST, rows) && bad >= failAfter.share * ended;
 }
 
 /**
- * Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent finish,
- * and their results are collected.
+ * Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent
+ * finish, and their results are collected.
  */
 export const pauseForBudget: Decision = {
   dueAt: (state) =>
@@ -95,7 +95,7 @@ export const pauseForBudget: Decision = {
   },
 };
 
-/** If all runs in flight cost nothing, this much more could be reserved. */
+/** Whether the next run would not fit even if all runs in flight cost nothing. */
 function isUsedUp(state: State): boolean {
   const next = cheapest(state);
   return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
@@ -103,7 +103,7 @@ function isUsedUp(state: State): boolean {
 
 type Next = Pick<Account, 'gpu' | 'p99Nano'> & { readonly needed: number };
 
-/** The GPU whose next attempt needs least; undefined if nothing is left to send. */
+/** The GPU whose next attempt needs the smallest reservation; undefined if nothing is left to send. */
 const cheapest = (state: State): Next | undefined =>
   state.lanes
     .flatMap((lane) => accountsOf(lane).filter((account) => hasNext(state, lane, account)))
@@ -120,8 +120,9 @@ const hasNext = (state: State, lane: Lane, account: Account): boolean =>
   account.waiting.length > 0 || (account === nextAccount(lane) && mayTakePlace(state, lane));
 
 /**
- * R30: pauses a batch that its pool leaves without slots for a reason that only a user can remove: the pool is gone, does not answer,
- * or has no slots at all. A batch whose pool has given all slots to others is not paused: it gets some when their runs end.
+ * R30: pauses a batch that its pool leaves without slots for a reason that only a user can remove: the pool is gone,
+ * does not answer, or has no slots at all. A pool that has given all its slots to other batches pauses nothing: slots
+ * return when their runs end.
  */
 export const pauseForPool: Decision = {
   dueAt: (state) => (state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state)),
@@ -133,7 +134,7 @@ export const resumeFromPool: Decision = {
   act: (state) => unpause(state, 'pool'),
 };
 
-/** From when on only a user can help; infinite if the pool may still grant slots. */
+/** The time from which only a user can help; infinite if the pool may still grant slots. */
 function faultAt(state: State): number {
   const { membership } = state;
   if (membership === undefined || membership.limit > 0) return NEVER;
@@ -146,8 +147,8 @@ function faultAt(state: State): number {
 const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;
 
 /**
- * Pauses a batch whose only requests so far got no clear answer: no further request, and no run of it, can show whether the service
- * starts runs.
+ * Pauses a batch none of whose requests got a clear answer: neither another request nor a run can show whether the
+ * service starts runs.
  */
 export const pauseForUnclear: Decision = {
   dueAt: ({ phases, pauses, control, cancelling, unclearSince }) => {
@@ -177,13 +178,16 @@ export const pauseForUnconfirmed: Decision = {
   },
 };
 
-/** Whether the lists were asked at the time `at` or later: after an outage, the first one that answers may resolve the attempts. */
+/**
+ * Whether the lists were read at the time `at` or later: after an outage, the first list that answers may resolve the
+ * attempts.
+ */
 function isRead({ reconcile, version }: State, at: number): boolean {
   const { readAt = 0, answeredAt = 0 } = reconcile;
   return version < 9 ? at <= readAt : at <= answeredAt || at + UNREADABLE_MS <= readAt;
 }
 
-/** For so long lists may be unreadable before the user is asked about what only they can prove. */
+/** How long lists may be unreadable before the user is asked about facts that only the lists can prove. */
 export const UNREADABLE_MS = 60_000;
 
 export const resumeFromUnconfirmed: Decision = {
@@ -192,8 +196,8 @@ export const resumeFromUnconfirmed: Decision = {
 };
 
 /**
- * When enough attempts are stuck to pause the batch: half of the slots, or one if the user wants to be asked, or all that there
- * are if they alone keep the batch from sending.
+ * When enough attempts are stuck to pause the batch: half of the slots; one, if the user wants to be asked; or all
+ * that there are, if they alone keep the batch from sending.
  */
 function tooManyAt(state: State): number {
   if (state.cancelling !== undefined || state.unconfirmed.length === 0) return NEVER;
@@ -205,22 +209,25 @@ function tooManyAt(state: State): number {
   return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
 }
 
-/** The slots that the batch may use. A pool that has taken all of them back says nothing about those that are held. */
+/** The slots that the batch may use. A pool that has taken all of them back does not change how many are held. */
 function ownSlots(state: State): number {
   const allowed = slotsAllowed(state);
   const { membership } = state;
   return membership === undefined || membership.limit === 0 ? allowed : Math.min(allowed, membership.limit);
 }
 
-/** Whether rows are left that no lane may send, and no other run is in flight: a canary, a new rung or a limit of a GPU has few slots. */
+/**
+ * Whether rows are left that no lane may send while no other run is in flight: a canary, a new rung or a limit of a
+ * GPU has few slots.
+ */
 const holdAll = (state: State): boolean =>
   state.phases.sending + state.phases.running === 0 &&
   (hasUnsent(state) || state.phases.waiting > 0) &&
   (nextAttemptAt(state) === NEVER || grant(state).most === 0);
 
 /**
- * Decides about a batch whose canary rows are all collected. If one of them did not succeed, or the user wants to be asked, the
- * batch pauses until the user resumes it; otherwise the other rows follow.
+ * Decides about a batch whose canary rows are all collected. If a canary row did not succeed, or the user wants to be
+ * asked, the batch pauses until the user resumes it; otherwise it sends the other rows.
  */
 export const judgeCanary: Decision = {
   dueAt: (state) => dueIf(state.gate === 'closed' && !state.pauses.has('canary') && isCanaryCollected(state)),

@@ -1,5 +1,5 @@
-// Decides when to write progress into the memo: after a change, with whatever else happens, but not too often; immediately if the
-// status changes or a command is acknowledged, because users wait for that.
+// Decides when to write progress into the memo: after a change, at most every half second, preferably in a step that
+// happens anyway; immediately if the status changes or a command is acknowledged, because users wait for that.
 
 import type { Event } from '../events.ts';
 import type { Command } from '../commands.ts';
@@ -52,9 +52,9 @@ function publishAt(state: State, share: number): number {
 
 const summaryOf = (state: State): string => `${statusOf(state)} after ${state.acknowledgements.at(-1)?.id}`;
 
-// Acknowledges a pause or a lower limit when it is in force: the workers of all groups that were in flight have answered, or the
-// leases of those that Temporal gave up have ended. Groups in flight are asked to start no further POST, so that this takes a
-// second and not as long as the slowest POST may wait.
+// Acknowledges a pause or a lower limit once it is in force: the workers of all groups that were in flight have
+// answered, or the leases of groups that Temporal gave up have ended. Groups in flight are asked to start no further
+// POST, so this takes a second rather than as long as the slowest POST may wait.
 export const stopGroups: Decision = {
   dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
   act: (state) => {
@@ -64,7 +64,7 @@ export const stopGroups: Decision = {
   },
 };
 
-/** The groups that a command waits for, and that were not stopped yet. */
+/** The groups that a command waits for and that were not stopped yet. */
 function toStop({ groups, pendingCommands }: State): readonly (readonly [number, Group])[] {
   const upTo = Math.max(...pendingCommands.map((command) => command.upTo));
   return [...groups].filter(([number, group]) => number <= upTo && !group.isStopped);
@@ -85,11 +85,13 @@ function inForce({ groups, pendingCommands }: State): State['pendingCommands'] {
   return pendingCommands.filter(({ upTo }) => oldest > upTo);
 }
 
-// Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time:
-// later ones say more. A batch that leaves its pool, or has ended, says so immediately.
-/** A pool and the batches that share it. A batch reports every change to its pool, but not more often than this. */
+/** The minimum time between two reports of a batch to its pool. */
 export const POOL_REPORT_MS = 2_000;
 
+/**
+ * Reports to the pool of the batch after each change, and now and then without one; one report at a time, because later
+ * reports replace earlier ones. A batch that leaves its pool, or has ended, reports immediately.
+ */
 export const reportUsage: Decision = {
   dueAt: (state) => {
     if (state.leaves !== undefined) return 0;
@@ -98,7 +100,7 @@ export const reportUsage: Decision = {
     const { reported, failure } = membership;
     if (failure !== undefined) return failure.againAt;
     if (reported === undefined) return 0;
-    // A pool that was terminated and made again learns from it what the batch holds.
+    // The report tells a pool that was terminated and created again which slots the batch holds.
     if (reported.text !== textOf(state, membership)) return reported.at + POOL_REPORT_MS;
     return Math.min(reported.at + POOL_SILENT_MS, Math.max(reported.at + POOL_REPORT_MS, wantsMoreAt(state)));
   },
@@ -121,10 +123,10 @@ const textOf = (state: State, membership: Membership): string => JSON.stringify(
 function saidLeaves(state: State): readonly Command[] {
   const { leaves = [] } = state;
   state.leaves = undefined;
-  return leaves.map((one) => ({ type: 'reportUsage', ...one }));
+  return leaves.map((departure) => ({ type: 'reportUsage', ...departure }));
 }
 
-/** A batch that has ended leaves its pool. */
+/** Leaves the pool of a batch that has ended. */
 export function leaveAtEnd(state: State): readonly Command[] {
   leave(state, state.params.pool);
   state.membershipLeft ??= state.membership;

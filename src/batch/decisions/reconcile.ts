@@ -8,8 +8,8 @@ import { unconfirmedRows } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 /**
- * So much further back reads a list that may prove absence: the service's clock may have been back by that much while it
- * made the run, and no answer may have shown it.
+ * How much further back a reading goes that may prove absence: the service's clock may have been back by this much
+ * when it created the run, and no answer need have shown it.
  */
 export const PROOF_BACK_MS = 3_600_000;
 

@@ -19,7 +19,7 @@ import { freeOn } from '../sending-limits/adaptive-cap.ts';
 import { spendRate, spendStarts, rateLimit, startsPerMinute } from '../sending-limits/rate-limit.ts';
 import { circuitBreaker } from '../sending-limits/circuit-breaker.ts';
 import { put, mayTakePlace } from '../state/put-row.ts';
-import { onRung, type Base, type Waiting } from '../state/row-state.ts';
+import { onRung, type Base, type WaitingRow } from '../state/row-state.ts';
 import { type State, freeSlots, usedSlots } from '../state/state.ts';
 import { probed, isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -43,8 +43,8 @@ export const send: Decision = {
 };
 
 /**
- * The results of a group may wait, unless the batch decides by them: whether the service accepts again, and how fast, or whether a run
- * began before the concurrency changed. Without webhooks, no worker expects ends.
+ * The results of a group may wait unless the batch decides by them: whether the service accepts again, how fast, or
+ * whether a run began before the concurrency changed. Without webhooks, no worker expects ends.
  */
 function waiting({ params, pauses, consecutiveFailures, rateLimit: rate }: State): {
   readonly mayWait?: true;
@@ -54,7 +54,7 @@ function waiting({ params, pauses, consecutiveFailures, rateLimit: rate }: State
   return mayWait ? { mayWait } : {};
 }
 
-/** When a lane has an attempt that its own limits allow; limits of the whole batch do not count. */
+/** When a lane has an attempt that its own limits allow, ignoring limits of the whole batch. */
 export const nextAttemptAt = (state: State): number =>
   state.lanes.reduce((least, lane) => Math.min(least, attemptInLaneAt(state, lane)), NEVER);
 
@@ -85,9 +85,9 @@ function takeAttempts(state: State, most: number): readonly SentAttempt[] {
   return taken;
 }
 
-/** The attempt that has been due for longest, of all lanes that may send. */
+/** Takes the attempt that has been due for longest, among all lanes that may send. */
 function takeWaiting(state: State): SentAttempt | undefined {
-  let next: Waiting | undefined;
+  let next: WaitingRow | undefined;
   for (const lane of state.lanes)
     for (const account of accountsOf(lane)) {
       const first = account.waiting.length === 0 ? undefined : firstAllowed(state, account);
@@ -105,7 +105,10 @@ function sentAttempt(state: State, { place, attempt, rung }: Base): SentAttempt 
   return { place, attempt, ...(gpu === undefined ? {} : { gpu }) };
 }
 
-/** The next place of the lane that is furthest behind, so that all lanes end at the same time if their caps allow it. */
+/**
+ * Takes the next place of the lane that is furthest behind, so that all lanes end at the same time if their caps
+ * allow it.
+ */
 function takeUnsent(state: State): SentAttempt | undefined {
   let [behind, least] = [-1, NEVER];
   for (const [at, lane] of state.lanes.entries()) {
@@ -155,9 +158,9 @@ function allowance(state: State): Allowance {
   let at = 0;
   let most = Number.POSITIVE_INFINITY;
   for (const limit of LIMITS) {
-    const one = limit(state);
-    at = Math.max(at, one.at);
-    most = Math.min(most, one.most);
+    const allowed = limit(state);
+    at = Math.max(at, allowed.at);
+    most = Math.min(most, allowed.most);
   }
   // A limit that allows no attempt has no time: an empty group would be sent again and again.
   return { at: most < 1 ? Number.POSITIVE_INFINITY : at, most };
@@ -183,7 +186,7 @@ export function grantReason(state: State): string | undefined {
     : `pool ${params.pool} has no free slot for this batch`;
 }
 
-/** What only a user can correct. */
+/** The fault of the pool that only a user can correct. */
 export function poolFault({ membership, params: { pool } }: State): string {
   if (membership?.failure !== undefined)
     return `pool ${pool} cannot be reached: ${membership.failure.reason}`;

@@ -1,4 +1,4 @@
-// What a batch keeps in its store beside its parts: evidence, its log, further passes, and the close; and how it repeats what failed.
+// Writes to the store beside parts: evidence, the log, further passes and the close; and repeats writes that failed.
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import { readBack } from '../clock.ts';
@@ -13,8 +13,8 @@ import { type Decision, dueIf, NEVER } from './decision.ts';
 export const EVIDENCE_RUNS = 200;
 
 /**
- * Writes runs that match no row in the state to the store, where the close checks them. The last few go with the close
- * itself.
+ * Writes runs that match no row in the state to the store, where the close checks them. The close itself carries the
+ * last few.
  */
 export const keepEvidenceWhenMuch: Decision = {
   dueAt: ({ evidence, keeping, unstored }) =>
@@ -23,14 +23,14 @@ export const keepEvidenceWhenMuch: Decision = {
 };
 
 function keepEvidence(state: State): Command {
-  // All of them: one slow write must not let more pile up than the state has room for.
+  // Writes all of them: during one slow write, no more must pile up than the state has room for.
   const runs = [...state.evidence.values()];
   state.keeping = runs.length;
   state.evidenceFiles += 1;
   return { type: 'keepEvidence', number: state.evidenceFiles, runs };
 }
 
-/** Writes the log of pauses and commands to the store, some entries together. The last ones go with the close. */
+/** Writes the log of pauses and commands to the store, several entries at a time. The close carries the last ones. */
 export const keepLogWhenOld: Decision = {
   dueAt: ({ log, loggingNow, logDueAt, unstored, closing, isClosed }) =>
     (closing && !isClosed) || log.length === 0 || loggingNow > 0 || unstored.has(LOG) ? NEVER : logDueAt,
@@ -43,7 +43,10 @@ function keepLog(state: State): Command {
   return { type: 'keepLog', number: state.logFiles, entries: [...state.log] };
 }
 
-/** Reads the next pass that a user asked for, one after another: rows that have an outcome and are sent again. */
+/**
+ * Reads the next pass that a user requested: rows with an outcome that are sent again. Passes are read one after
+ * another.
+ */
 export const loadPass: Decision = {
   dueAt: (state) => dueIf(wantsPass(state) && !state.isLoadingPass),
   act: (state) => {
@@ -56,7 +59,7 @@ const passCommand = ({ pass }: State): Command => ({ type: 'loadPass', pass: pas
 
 const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < wantedPass && !closing;
 
-/** Repeats what the store failed to write or to read: one item as a probe, and all others once it works. */
+/** Repeats failed reads and writes of the store: one item as a probe, and all others once it works. */
 export const storeAgain: Decision = {
   dueAt: (state) => {
     if (state.unstored.size === 0) return NEVER;
@@ -85,7 +88,7 @@ function closeCommand(state: State): Command {
   return {
     type: 'close',
     evidence: [...state.evidence.values()],
-    // Both clocks show the same time at the start.
+    // At the start, both clocks show the same time.
     back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
     log: [...state.log],
     logNumber: state.logFiles,
@@ -98,7 +101,7 @@ export const close: Decision = {
   dueAt: (state) => dueIf(!state.closing && isIdle(state) && !hasWork(state) && !wantsPass(state)),
   act: (state) => {
     state.closing = true;
-    // Rows that were to be sent again keep the outcome that they have.
+    // Rows that were to be sent again keep their outcome.
     state.again = 0;
     const neverSent = state.lanes.reduce((sum, lane) => sum + neverSentIn(lane), 0);
     for (const { segments } of state.lanes) segments.length = 0;

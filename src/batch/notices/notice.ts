@@ -1,4 +1,4 @@
-// What a batch tells one target.
+// A notification that a batch sends to one target.
 
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 

@@ -1,4 +1,4 @@
-// A notification, for one target, that a firing of a schedule made no batch.
+// A notification for one target: a firing of a schedule made no batch.
 
 export type ScheduleNotice = {
   readonly to: string;
@@ -7,12 +7,12 @@ export type ScheduleNotice = {
   readonly errors: readonly FiringError[];
 };
 
-/** Read from the failure of its activity. */
+/** An error read from the failure of the firing's activity. */
 export type FiringError = {
-  /** Absent if the failure is none of ours. */
+  /** Absent if the failure has no code of ours. */
   readonly code?: string;
   readonly message: string;
-  /** What helps. */
+  /** The command that helps. */
   readonly hint?: string;
   /** Where in the sheet. */
   readonly place?: {
@@ -23,18 +23,21 @@ export type FiringError = {
   };
 };
 
-/** As the SDK throws it. */
-export type Failure = {
+/** A failure as the SDK throws it. */
+export type FiringFailure = {
   readonly message?: string;
   readonly type?: unknown;
   readonly details?: readonly unknown[] | null;
-  readonly cause?: Failure;
+  readonly cause?: FiringFailure;
 };
 
 const CODE = /^E\d{3}$/;
 
-/** The coded error of the innermost failure with a code, followed by the other errors of its sheet; else the innermost message. */
-export function errorsOf(failure: Failure): readonly FiringError[] {
+/**
+ * The coded error of the innermost failure with a code, then the other errors of its sheet; otherwise the innermost
+ * message.
+ */
+export function errorsOf(failure: FiringFailure): readonly FiringError[] {
   const chain = chainOf(failure);
   const coded = chain.findLast(({ type }) => typeof type === 'string' && CODE.test(type));
   if (coded === undefined) return [{ message: chain.at(-1)?.message ?? 'it failed' }];
@@ -44,11 +47,11 @@ export function errorsOf(failure: Failure): readonly FiringError[] {
   return [error, ...problems];
 }
 
-const chainOf = (failure: Failure): readonly Failure[] =>
+const chainOf = (failure: FiringFailure): readonly FiringFailure[] =>
   failure.cause == null ? [failure] : [failure, ...chainOf(failure.cause)];
 
-/** Its message begins with its code. */
-function withoutDetails({ type, message = '' }: Failure): FiringError {
+/** The message begins with its code. */
+function withoutDetails({ type, message = '' }: FiringFailure): FiringError {
   const code = String(type);
   return { code, message: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message };
 }

@@ -105,28 +105,26 @@ function onEvidenceKept(state: State, { count }: EventOf<'evidenceKept'>): void 
   unpause(state, 'store', 'elsewhere');
 }
 
-// Handles what a pool says.
-
 /** A grant of an earlier membership, or one that a newer grant has replaced, changes nothing. */
 function onGrant(state: State, { life, epoch, limit, size }: Grant): void {
   const { membership } = state;
   const isOwn = membership?.life === life && Number.isSafeInteger(epoch) && Number.isSafeInteger(limit);
   if (!isOwn || epoch < membership.epoch) return;
-  const known = Number.isSafeInteger(size) ? { size: size as number } : {};
-  state.membership = { ...membership, ...(epoch > membership.epoch ? { epoch, limit } : {}), ...known };
+  const ofPool = Number.isSafeInteger(size) ? { size: size as number } : {};
+  state.membership = { ...membership, ...(epoch > membership.epoch ? { epoch, limit } : {}), ...ofPool };
 }
 
 /** A report that did not arrive is sent again later. */
 function onUsageReported(state: State, { failure: reason }: EventOf<'usageReported'>): void {
   const { membership } = state;
   if (membership === undefined) return;
-  const { isReporting: _, failure: before, ...rest } = membership;
+  const { isReporting: _, failure: before, ...idle } = membership;
   if (before?.reason !== reason) state.published.isStale = true;
   if (reason === undefined) {
-    state.membership = rest;
+    state.membership = idle;
     return;
   }
-  const { reported: __, ...unreported } = rest;
+  const { reported: __, ...unreported } = idle;
   const since = before?.since ?? state.now;
   const failure = { reason: clipped(reason, REASON_BYTES), since, againAt: state.now + POOL_AGAIN_MS };
   state.membership = { ...unreported, failure };

@@ -12,7 +12,7 @@ import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../sending-limits/adaptive-cap.ts';
 import { adaptRate } from '../sending-limits/rate-limit.ts';
 import { believable, closeCircuit, countFailure, HOLD_BASE_MS } from '../sending-limits/circuit-breaker.ts';
-import { baseOf, type Sending, type TurnedAway, UNTIL_VERDICT } from '../state/row-state.ts';
+import { baseOf, type SendingRow, type TurnedAway, UNTIL_VERDICT } from '../state/row-state.ts';
 import { put, endRow, reasonBytes } from '../state/put-row.ts';
 import { type Group, type State } from '../state/state.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
@@ -26,27 +26,27 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   const group = state.groups.get(event.group);
   if (group === undefined) return;
   state.groups.delete(event.group);
-  // Its worker may be alive: after a leap of Temporal's clock, a group is given up within its lease.
+  // The worker may still be alive: after a leap of Temporal's clock, a group is given up within its lease.
   if (event.rest === 'unconfirmed' && event.reason !== undefined) state.leasedUntil = leaseEnd(state);
   if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
   const results = new Map(event.results.map((result) => [attemptKey(result), result]));
-  const hasAccepted = event.results.some((one) => one.result === 'accepted' && one.isKnown !== true);
+  const hasAccepted = event.results.some((result) => result.result === 'accepted' && result.isKnown !== true);
   const failed: NotAccepted[] = [];
   const unclear: NotAccepted[] = [];
   for (const attempt of group.attempts) {
     const row = state.rows.get(attempt.place);
-    const known = results.get(attemptKey(attempt));
+    const reported = results.get(attemptKey(attempt));
     if (row?.phase !== 'sending' || row.attempt !== attempt.attempt) {
       // The row's run ended before this result arrived; the result may name a second run.
-      if (known?.result === 'accepted' && !known.isKnown) noteRun(state, known, 'webhook');
+      if (reported?.result === 'accepted' && !reported.isKnown) noteRun(state, reported, 'webhook');
       continue;
     }
-    const result = known ?? withoutResult(row, event);
-    // What the batch itself stopped says nothing about the service.
+    const result = reported ?? withoutResult(row, event);
+    // Attempts that the batch itself stopped say nothing about the service.
     const isOurs = group.isStopped && result.result === 'not-sent';
     if (!isOurs && (result.result === 'not-sent' || result.result === 'throttled')) failed.push(result);
     // A worker that was lost says nothing about the service either.
-    const isAnswer = state.version >= 6 && known !== undefined && row.seen === undefined;
+    const isAnswer = state.version >= 6 && reported !== undefined && row.seen === undefined;
     if (isAnswer && result.result === 'unconfirmed') unclear.push(result);
     applyResult(state, row, result, { group, hasAccepted });
   }
@@ -58,10 +58,13 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   if (failed.length + unclear.length > 0 && !hasAccepted) countFailure(state, failed, unclear, group);
 }
 
-const withoutResult = ({ place, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
+const withoutResult = (
+  { place, attempt }: SendingRow,
+  { rest: unreported, reason }: GroupEnded,
+): NotAccepted => ({
   place,
   attempt,
-  result: rest,
+  result: unreported,
   ...(reason === undefined ? {} : { reason }),
 });
 
@@ -71,7 +74,12 @@ const withoutResult = ({ place, attempt }: Sending, { rest, reason }: GroupEnded
  */
 type InGroup = { readonly group: Group; readonly hasAccepted: boolean };
 
-function applyResult(state: State, row: Sending, result: PostResult, { group, hasAccepted }: InGroup): void {
+function applyResult(
+  state: State,
+  row: SendingRow,
+  result: PostResult,
+  { group, hasAccepted }: InGroup,
+): void {
   if (result.result === 'accepted' && result.isKnown) return startRun(state, row, result.runId);
   if (result.result === 'accepted') return accept(state, row, result.runId, group);
   const [first] = row.seen ?? [];
@@ -97,8 +105,11 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, ha
   }
 }
 
-/** A refusal that concerns every row is no fault of the row: it waits until the batch has shown that its rows can succeed. */
-function refuse(state: State, row: Sending, refusal: string): void {
+/**
+ * A refusal that concerns every row is no fault of this row, which waits until the batch has shown that its rows can
+ * succeed.
+ */
+function refuse(state: State, row: SendingRow, refusal: string): void {
   const waits = state.cancelling === undefined && countEnd(state, { outcome: 'refused', reason: refusal });
   if (!waits) return endRow(state, row, { outcome: 'refused', reason: refusal });
   put(state, {
@@ -111,7 +122,7 @@ function refuse(state: State, row: Sending, refusal: string): void {
 }
 
 /** The run belongs to this POST, or to an earlier POST of the attempt that the service appeared to turn away. */
-function adopt(state: State, row: Sending, runId: string, { result }: PostResult): void {
+function adopt(state: State, row: SendingRow, runId: string, { result }: PostResult): void {
   if (result === 'not-sent' || result === 'left-out') {
     state.ledger = enterAccepted(state.ledger, row.turnedAway);
     reportOthers(state, row, runId);
@@ -119,8 +130,8 @@ function adopt(state: State, row: Sending, runId: string, { result }: PostResult
   startRun(state, row, runId);
 }
 
-/** The newest accepted run becomes the control for later lists. */
-function accept(state: State, row: Sending, runId: string, { at }: Group): void {
+/** Makes the newest accepted run the control for later lists. */
+function accept(state: State, row: SendingRow, runId: string, { at }: Group): void {
   state.ledger = enterPost(state.ledger, 'accepted');
   reportOthers(state, row, runId);
   startRun(state, row, runId);
@@ -128,8 +139,8 @@ function accept(state: State, row: Sending, runId: string, { at }: Group): void 
   state.control = { runId, at };
 }
 
-/** The same attempt is sent again; this counts neither as an attempt nor as a retry. */
-function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: TurnedAway | undefined): void {
+/** Sends the same attempt again, which counts neither as an attempt nor as a retry. */
+function sendAgain(state: State, row: SendingRow, waitMs: number, turnedAway: TurnedAway | undefined): void {
   if (state.cancelling !== undefined)
     return endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent' });
   put(state, {
@@ -144,7 +155,7 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
 const leaseEnd = ({ now }: State): number => now + LEASE_MS + CLOCK_SLACK_MS;
 
 /** The attempt may have started a run: only a webhook or the run lists can show it. */
-function markUnconfirmed(state: State, row: Sending, { at, wallAt }: Group, reason: string): void {
+function markUnconfirmed(state: State, row: SendingRow, { at, wallAt }: Group, reason: string): void {
   const sentBy = leaseEnd(state);
   put(state, { ...baseOf(row), phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
   state.reconcile.nextAt = state.now;

@@ -11,17 +11,20 @@ import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
 import { countAbsences } from '../sending-limits/circuit-breaker.ts';
 import { amend, put } from '../state/put-row.ts';
-import { pastWith, type Unconfirmed } from '../state/row-state.ts';
+import { pastWith, type UnconfirmedRow } from '../state/row-state.ts';
 import { type State, unconfirmedRows } from '../state/state.ts';
 import { endRow } from '../state/put-row.ts';
 import { onRunsSeen } from './run-events.ts';
 
 /** List readings start at the service's own interval and slow down to this. */
 export const RECONCILE_MAX_MS = 60_000;
-/** The same in intervals of the service: one that is read often may also be away often, and no proof waits for a minute then. */
+/**
+ * The same in intervals of the service: a service that is read often may also be away often, and then no proof waits
+ * for a minute.
+ */
 const GAPS_MOST = 10;
 
-type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
+type TimedReading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 
 export function onListRead(state: State, reading: ListReading): void {
   const { requestedAt, controlAt } = state.reconcile;
@@ -39,7 +42,7 @@ export function onListRead(state: State, reading: ListReading): void {
   state.reconcile.nextAt = Math.max(requestedAt + readingGapMs(state), state.now + 1);
 }
 
-/** The time between two readings: a few follow each other quickly. */
+/** The time between two readings; the first ones follow each other quickly. */
 export function readingGapMs({ params, reconcile, version }: State): number {
   const { listGapMs } = params.timing;
   const mostMs = version < 9 ? RECONCILE_MAX_MS : Math.min(RECONCILE_MAX_MS, GAPS_MOST * listGapMs);
@@ -48,8 +51,11 @@ export function readingGapMs({ params, reconcile, version }: State): number {
   return Math.min(gap, Math.max(listGapMs, mostMs));
 }
 
-/** Of readings that were requested since the attempt is unconfirmed; a jump of the service's clock is no time that has passed. */
-function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: Reading): void {
+/**
+ * Records the service's time of readings requested since the attempt became unconfirmed; a jump of its clock is not
+ * time that passed.
+ */
+function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: TimedReading): void {
   if (serviceNowMs === undefined) return;
   const { at, serviceAt } = state.serviceRead ?? { at: requestedAt, serviceAt: serviceNowMs };
   const passedMs = serviceNowMs - serviceAt;
@@ -64,7 +70,7 @@ function noteServiceTimes(state: State, { requestedAt, serviceNowMs }: Reading):
 }
 
 /** Returns whether the reading proves the attempt absent. */
-function resolveMissing(state: State, row: Unconfirmed, reading: Reading): boolean {
+function resolveMissing(state: State, row: UnconfirmedRow, reading: TimedReading): boolean {
   const { requestedAt, hasControl, controlAt } = reading;
   const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
   const from = provesFrom(state, row, isControlled);
@@ -80,12 +86,12 @@ function resolveMissing(state: State, row: Unconfirmed, reading: Reading): boole
   return false;
 }
 
-/** Whether the service's clock shows the time as well: Temporal's may leap within each wait, again and again. */
-const hasPassed = (ms: number, { serviceAt }: Unconfirmed, { serviceNowMs }: Reading): boolean =>
+/** Whether the service's clock confirms that the time passed: Temporal's clock may leap within each wait. */
+const hasPassed = (ms: number, { serviceAt }: UnconfirmedRow, { serviceNowMs }: TimedReading): boolean =>
   serviceAt === undefined || serviceNowMs === undefined || serviceNowMs >= serviceAt + ms + LEASE_MS;
 
 /** The list does not exist, could not be read or comes from a wrong time: the user's rule decides after its wait (R12). */
-function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: Reading): void {
+function applyUserRule(state: State, row: UnconfirmedRow, { answer, requestedAt }: TimedReading): void {
   const { rule, afterMs } = state.params.unconfirmed;
   // A list that fails now may be readable later; a list that does not exist never will be.
   const waitMs = answer === 'none' || rule === 'resubmit' ? afterMs : Math.max(afterMs, UNCONFIRMED_MS);
@@ -95,13 +101,17 @@ function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: 
 }
 
 /** The time from which a list without the run counts as proof of absence. */
-export function provesFrom({ params: { timing } }: State, row: Unconfirmed, isControlled: boolean): number {
+export function provesFrom(
+  { params: { timing } }: State,
+  row: UnconfirmedRow,
+  isControlled: boolean,
+): number {
   const { postDeadlineMs, settleMs, settleWithoutControlMs } = timing;
   return row.sentBy + postDeadlineMs + (isControlled ? settleMs : settleWithoutControlMs);
 }
 
 /** The attempt started no run: the row is sent again under a new token, and the retry policy does not count this. */
-function proveAbsent(state: State, row: Unconfirmed): void {
+function proveAbsent(state: State, row: UnconfirmedRow): void {
   state.ledger = enterResolved(state.ledger, 'absent');
   rememberAbandoned(state, row);
   if (state.cancelling !== undefined) return endRow(state, row, { outcome: 'cancelled', reason: row.reason });
@@ -109,10 +119,10 @@ function proveAbsent(state: State, row: Unconfirmed): void {
   sendUnderNewToken(state, row, { was: 'absent', reason: row.reason, ...absences });
 }
 
-/** `absences`: how often in a row the row was proved absent. */
+/** `absences`: how many times in succession the row was proved absent. */
 type Before = { readonly was: 'absent' | 'unknown'; readonly reason: string; readonly absences?: number };
 
-function sendUnderNewToken(state: State, row: Unconfirmed, { was, reason, ...absences }: Before): void {
+function sendUnderNewToken(state: State, row: UnconfirmedRow, { was, reason, ...absences }: Before): void {
   // Only the last absent attempt is kept: a service that loses every request must not fill the state.
   const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
   const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
@@ -120,7 +130,7 @@ function sendUnderNewToken(state: State, row: Unconfirmed, { was, reason, ...abs
 }
 
 /** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
-function abandonAttempt(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
+function abandonAttempt(state: State, row: UnconfirmedRow, rule: 'unknown' | 'fail' | 'resubmit'): void {
   rememberAbandoned(state, row);
   const reason = `may have run unseen: ${row.reason}`;
   const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
@@ -138,9 +148,9 @@ export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resu
 }
 
 /** Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then. */
-export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
+export const isStuck = (state: State, row: UnconfirmedRow): boolean => state.now >= stuckFrom(state, row);
 
-export function stuckFrom(state: State, { sentBy, serviceAt }: Unconfirmed): number {
+export function stuckFrom(state: State, { sentBy, serviceAt }: UnconfirmedRow): number {
   const { timing } = state.params;
   const proofMs = timing.postDeadlineMs + timing.settleWithoutControlMs;
   const provedMs = proofMs + 2 * timing.listGapMs;
@@ -152,8 +162,8 @@ export function stuckFrom(state: State, { sentBy, serviceAt }: Unconfirmed): num
   return Math.min(Math.max(usual, late), usual + PROOF_LATE_MOST_MS);
 }
 
-/** For so long a service may be away that is started again. */
+/** How long a service that is being restarted may be away. */
 export const RESTART_MS = 30_000;
 
-/** A service whose clock shows no proof for so much longer never will. */
+/** A service whose clock is this late for a proof will never show it. */
 const PROOF_LATE_MOST_MS = 3_600_000;

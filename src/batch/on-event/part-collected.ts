@@ -15,18 +15,21 @@ import { pause, unpause } from '../pausing/pauses.ts';
 import { countEnd, endTrial } from '../trial.ts';
 import { pauseIfElsewhere } from './held-elsewhere.ts';
 
-/** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
+/**
+ * A row whose files cannot be fetched waits longer each time; after this many failures of its own it is written
+ * without files.
+ */
 export const DEFER_BASE_MS = 2_000;
 export const DEFER_MAX_MS = 60_000;
 export const DEFERS_MOST = 8;
-/** The same for a run without files: some services show them a little late. */
+/** The same for a run without files: some services show files a little late. */
 export const EMPTIES_MOST = 3;
 
-/** A file host outage of this length pauses the batch; then so many rows probe the host. */
+/** A file host outage of this length pauses the batch; then this many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;
 export const FILES_PROBE_ROWS = 8;
 
-/** So many rows whose files are refused, or are not what they should be, count as an outage if no file is fetched meanwhile. */
+/** How many rows with refused or unusable files count as an outage if no file is fetched meanwhile. */
 const FILES_REFUSED_ROWS = 3;
 
 export function onPartCollected(
@@ -46,11 +49,11 @@ export function onPartCollected(
   if (fetched > 0) endTrial(state);
   for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
   if (state.params.reserve !== undefined) learnCosts(state, costs);
-  const byRow = new Map(deferred.map((one) => [one.place, one]));
+  const byRow = new Map(deferred.map((deferral) => [deferral.place, deferral]));
   for (const row of rows) {
-    const found = byRow.get(row.place);
-    if (found === undefined) spendWrittenOff(state, row);
-    else deferRow(state, row, found);
+    const deferral = byRow.get(row.place);
+    if (deferral === undefined) spendWrittenOff(state, row);
+    else deferRow(state, row, deferral);
   }
   if (state.deferred.length === 0) state.filesFault = undefined;
 }
@@ -78,19 +81,19 @@ function noteFileHosts(
     pause(state, 'files', `outputs cannot be fetched: ${clipped(failed.reason, REASON_BYTES)}`);
 }
 
-/** A download that was slow for a minute has failed since it began, unless others have succeeded meanwhile. */
+/** A download that was slow and then failed counts as failing since it began, unless others succeeded meanwhile. */
 function failSince({ now, filesFineAt = 0 }: State, deferred: readonly DeferredRow[]): number {
   const waitedMs = Math.max(...deferred.map((row) => row.waitedMs ?? 0));
   return Math.max(filesFineAt, now - waitedMs);
 }
 
-/** From now on, another outage would begin. */
+/** Ends the current outage: a later failure begins a new one. */
 export function filesAreFine(state: State): void {
   state.filesFailSince = undefined;
   state.filesFineAt = state.now;
 }
 
-/** The first fault is an entry of the log: rows wait for minutes, and people look there. */
+/** The first fault becomes an entry of the log: rows wait for minutes, and people look there. */
 function noteFault(state: State, reason: string): void {
   if (state.filesFault === undefined) note(state, { event: 'files-deferred', reason });
   state.filesFault = reason;
@@ -122,14 +125,14 @@ export function fetchNow(state: State): void {
 export function onStoreFailed(state: State, event: Extract<Event, { type: 'storeFailed' }>): void {
   const { item, reason } = event;
   if (item > 0 && !state.parts.has(item)) return;
-  // The results are written: an entry of the log must not keep the batch from ending.
+  // The results are already written, so an entry of the log must not keep the batch from ending.
   if (state.isClosed && item === LOG) return dropLog(state);
   state.unstored.add(item);
   if (pauseIfElsewhere(state, event)) return;
   const text = clipped(reason, REASON_BYTES);
   if (item === PASS)
     return pause(state, 'store', `rows to be sent again cannot be read: ${text}`, { isRead: true });
-  // The store is worse than that pause says, and reading the pass must not end it.
+  // The store is in a worse state than that pause says, and reading the pass must not end it.
   if (state.pauses.get('store')?.isRead) state.pauses.delete('store');
   pause(state, 'store', `the batch folder cannot be written: ${text}`);
 }

@@ -1,5 +1,6 @@
-// Sends rows again that have an outcome, and rows that were appended. A command names a pass; its file in the store names the
-// rows, so any number of rows costs one signal. A batch that is closing, or has just ended, closes once more after them.
+// Sends rows with an outcome again, and sends appended rows. A command names a pass, whose file in the store names
+// the rows, so any number of rows costs one signal. A batch that is closing, or has just ended, closes once more
+// after them.
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import { type Event, note } from '../events.ts';
@@ -10,7 +11,7 @@ import { addLanes, addSegments } from '../state/lanes.ts';
 import { NEW_TRIAL, type State } from '../state/state.ts';
 import { startTrial } from '../trial.ts';
 import { unpause } from '../pausing/pauses.ts';
-import { acknowledge, type Answer } from './user-command.ts';
+import { acknowledge, type CommandAnswer } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {
   const { commandId, pass } = command;
@@ -39,7 +40,7 @@ export function onPassLoaded(
   { pass, segments, appended = 0, by, reason }: Extract<Event, { type: 'passLoaded' }>,
 ): void {
   state.isLoadingPass = false;
-  // That a pass can be read does not show that the store can be written.
+  // A readable pass does not show that the store can be written.
   if (state.pauses.get('store')?.isRead) unpause(state, 'store');
   unpause(state, 'elsewhere');
   if (pass !== state.pass + 1) return;
@@ -72,15 +73,15 @@ const CANCELLED = { ok: false, note: 'the batch is cancelled: it sends nothing m
 const isCancelledPass = ({ cancelling, cancelledPass }: State, pass: number): boolean =>
   cancelling !== undefined || pass <= cancelledPass;
 
-function answerPasses(state: State, through: number, answer: Answer): void {
-  const due = state.passCommands.filter((one) => one.pass <= through);
-  state.passCommands = state.passCommands.filter((one) => one.pass > through);
+function answerPasses(state: State, through: number, answer: CommandAnswer): void {
+  const due = state.passCommands.filter((command) => command.pass <= through);
+  state.passCommands = state.passCommands.filter((command) => command.pass > through);
   for (const { id } of due) acknowledge(state, id, answer);
 }
 
 /**
- * Leaves out passes that send nothing and cannot be read, because a cancelled batch must end; false if the next pass has to be
- * read. Rows sent again keep the outcome that they have; rows that it appends have none until `readLeftPass` or a later retry.
+ * Leaves out passes that send nothing and cannot be read, because a cancelled batch must end; false if the next pass
+ * has to be read. Rows sent again keep their outcome; appended rows have none until `readLeftPass` or a later retry.
  */
 export function leaveCancelledPasses(state: State): boolean {
   if (!isCancelledPass(state, state.wantedPass)) return false;
@@ -91,7 +92,10 @@ export function leaveCancelledPasses(state: State): boolean {
   return true;
 }
 
-/** Once the store has taken the results, it may also show a pass that was left out: then its new rows end as cancelled. */
+/**
+ * Once the store has taken the results, it may also show a pass that was left out, whose new rows then end as
+ * cancelled.
+ */
 export function readLeftPass(state: State): boolean {
   const { cancelledPass, cancelling } = state;
   if (cancelledPass <= Math.max(state.pass, state.triedPass ?? 0)) return false;

@@ -1,5 +1,5 @@
-// Handles what is known of runs: seen, ended, overdue or cancelled.
-// Assigns a run to an attempt, however its POST ended.
+// Handles what becomes known of runs: seen, ended, overdue or cancelled. A run belongs to an attempt however its POST
+// ended. The end of a run frees its slot, and its row gets its outcome or another attempt.
 
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import {
@@ -24,15 +24,15 @@ import {
   baseOf,
   pastWith,
   type RowState,
-  type Sending,
-  type Unconfirmed,
+  type SendingRow,
+  type UnconfirmedRow,
   UNTIL_VERDICT,
-  type Waiting,
+  type WaitingRow,
 } from '../state/row-state.ts';
 import { runningRow, type State } from '../state/state.ts';
 import { countEnd } from '../trial.ts';
 
-/** The row's phase becomes running. */
+/** Moves the row to phase running. */
 export function startRun(state: State, row: Base, runId: string): void {
   const { place, attempt } = row;
   const { absences: _, ...base } = baseOf(row);
@@ -43,7 +43,7 @@ export function startRun(state: State, row: Base, runId: string): void {
 /** Enters the attempt's run in the ledger, and reports other runs that were seen for the attempt as duplicates. */
 export function enterRun(
   state: State,
-  row: Waiting | Sending | Unconfirmed,
+  row: WaitingRow | SendingRow | UnconfirmedRow,
   runId: string,
   by: AdoptedBy,
 ): void {
@@ -83,8 +83,6 @@ function takeRun(state: State, run: AttemptRun, by: AdoptedBy): void {
     amend(state, { ...row, seen: [...(row.seen ?? []), run.runId] });
   }
 }
-
-// Handles the end of a run: its slot becomes free, and its row gets its outcome or another attempt.
 
 /** Get Run has confirmed each completion. A completion that arrives before its group's result replaces that result. */
 export function onRunsCompleted(state: State, { completions, by }: RunEnds): void {

@@ -1,4 +1,5 @@
-// Handles the commands of users. Each is acknowledged in the memo once it is in force, where the command line waits for that.
+// Handles the commands of users. The batch acknowledges each in the memo, where the command line waits for it, once
+// it is in force.
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
@@ -32,23 +33,23 @@ import { endTrial, resumeTrial } from '../trial.ts';
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
 
-export type Answer = Omit<Acknowledgement, 'id'>;
-const DONE: Answer = { ok: true };
+export type CommandAnswer = Omit<Acknowledgement, 'id'>;
+const DONE: CommandAnswer = { ok: true };
 const ALL_ENDED = 'every row has its outcome already';
 
-export function acknowledge(state: State, id: string | undefined, answer: Answer = DONE): void {
+export function acknowledge(state: State, id: string | undefined, answer: CommandAnswer = DONE): void {
   if (id === undefined) return;
   state.knownCommands = [...state.knownCommands, id].slice(-COMMANDS_KNOWN);
-  const { ok, note: given } = answer;
-  const one = definedOnly({ id, ok, note: given && clippedAtWord(given, REASON_BYTES) });
-  state.acknowledgements = [...state.acknowledgements, one].slice(-ACKNOWLEDGED_MOST);
+  const { ok, note: text } = answer;
+  const acknowledgement = definedOnly({ id, ok, note: text && clippedAtWord(text, REASON_BYTES) });
+  state.acknowledgements = [...state.acknowledgements, acknowledgement].slice(-ACKNOWLEDGED_MOST);
 }
 
 /** Acknowledges the command when no POST of the groups in flight can start any more. */
 function acknowledgeLater(
   state: State,
   { type: kind, commandId: id }: { readonly type: PendingCommand['kind']; readonly commandId?: string },
-  answer: Answer,
+  answer: CommandAnswer,
 ): void {
   const pending = { id, kind, ...answer, upTo: state.nextGroup - 1 };
   state.pendingCommands = [...state.pendingCommands, pending];
@@ -62,7 +63,7 @@ export const isKnownCommand = (state: State, commandId: string | undefined): boo
   (state.knownCommands.includes(commandId) ||
     [...state.pendingCommands, ...state.passCommands].some(({ id }) => id === commandId));
 
-/** A command that is not in force yet, and that another one reverses, never will be. */
+/** Acknowledges pending commands that will never be in force, because another command reverses them. */
 function overtake(state: State, isOvertaken: (command: PendingCommand) => boolean, by: string): void {
   const overtaken = state.pendingCommands.filter(isOvertaken);
   state.pendingCommands = state.pendingCommands.filter((command) => !overtaken.includes(command));
@@ -99,7 +100,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   else acknowledge(state, commandId, change);
 }
 
-/** Why the command changes nothing any more. */
+/** The reason why the command can no longer change anything. */
 function refusal({ closing, cancelling, pass, wantedPass }: State): string | undefined {
   if (closing && pass >= wantedPass) return ALL_ENDED;
   return cancelling === undefined || closing ? undefined : 'the batch is cancelled: it sends nothing more';
@@ -142,10 +143,10 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   const isLate = state.closing && state.pass >= state.wantedPass;
   if (isLate && (state.finished || Object.keys(limits).length > 0))
     return acknowledge(state, command.commandId, { ok: false, note: ALL_ENDED });
-  // The user continues in spite of a deadline that has passed, but may give another one.
+  // The user continues despite a deadline that has passed, but may set a new one.
   if (!isLate) state.params = withoutPassedDeadline(state);
   const change = changeLimits(state, limits);
-  // Limits that cannot be changed do not continue a batch that the user wanted to continue with them.
+  // If the limits cannot be changed, the batch does not continue: the user wanted to continue with them.
   if (!change.ok) {
     state.params = before;
     return acknowledge(state, command.commandId, change);
@@ -172,10 +173,10 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
 }
 
 function withoutPassedDeadline({ params, wallAt, pauses }: State): State['params'] {
-  const { deadlineAt, ...others } = params;
+  const { deadlineAt, ...openEnded } = params;
   // Temporal's time may have been set back since.
   const hasPassed = pauses.has('deadline') || (deadlineAt !== undefined && deadlineAt <= wallAt);
-  return hasPassed ? others : params;
+  return hasPassed ? openEnded : params;
 }
 
 export function onRefresh(state: State, commandId: string | undefined): void {
@@ -200,26 +201,26 @@ export function changeLimits(state: State, change: LimitChange): Change {
   return { ok: true, note: differences(before, params, usedSlots(state)) };
 }
 
-/** What is wrong with a change, which comes from a signal, perhaps of a newer command; undefined if it can be used. */
+/** The fault of a change, which comes from a signal, perhaps of a newer command; undefined if it can be used. */
 function unusable(change: LimitChange): string | undefined {
   const isUsable = ([name, value]: [string, unknown]): boolean => {
     const limit = STORED_LIMITS.find(({ stored }) => stored === name);
     if (limit === undefined) return name === 'adaptive' && value === true;
     return limit.kind.isKept(value) || (value === NONE && limit.removable === true);
   };
-  const wrong = Object.entries(change).find((one) => !isUsable(one));
+  const wrong = Object.entries(change).find((limit) => !isUsable(limit));
   return wrong === undefined ? undefined : `${wrong[0]} cannot be set to this value`;
 }
 
 /** The parameters with each given limit; 'none' removes one. */
 function withChange(before: BatchParams, change: LimitChange): BatchParams {
-  const [had, given]: Readonly<Record<string, unknown>>[] = [before, change];
+  const [had, changed]: Readonly<Record<string, unknown>>[] = [before, change];
   const merged = STORED_LIMITS.filter(
-    ({ merges, stored }) => merges && typeof given?.[stored] === 'object',
-  ).map(({ stored }) => [stored, { ...(had?.[stored] as object), ...(given?.[stored] as object) }]);
-  const { adaptive: isFound, ...others } = change;
+    ({ merges, stored }) => merges && typeof changed?.[stored] === 'object',
+  ).map(({ stored }) => [stored, { ...(had?.[stored] as object), ...(changed?.[stored] as object) }]);
+  const { adaptive: isFound, ...fixedChange } = change;
   const { adaptive: start, ...fixed } = before;
-  const params = withoutNone({ ...fixed, ...others, ...Object.fromEntries(merged) }) as BatchParams;
+  const params = withoutNone({ ...fixed, ...fixedChange, ...Object.fromEntries(merged) }) as BatchParams;
   if (isFound) return { ...params, adaptive: Math.min(params.concurrency, start ?? before.concurrency) };
   return start === undefined || change.concurrency !== undefined ? params : { ...params, adaptive: start };
 }
@@ -247,7 +248,7 @@ const hasBounds = ({ lanes }: State, params: BatchParams): boolean =>
 
 const NONE = 'none';
 
-/** What users see of each limit. */
+/** The limits as users see them. */
 const shown = ({ concurrency, adaptive, ...params }: BatchParams): readonly string[] =>
   STORED_LIMITS.map(({ stored, kind, without }) => {
     if (stored === 'concurrency')

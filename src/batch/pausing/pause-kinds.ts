@@ -35,7 +35,7 @@ export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
 
 export type Pause = {
   readonly reason: string;
-  /** The places of rows that the reason is about: the workflow knows places, and whatever shows the reason names their rows. */
+  /** The places of rows that the reason is about: the workflow knows places, and the displays translate them to rows. */
   readonly places?: readonly number[];
   /** Only a pass could not be read (version 4); no write has failed. */
   readonly isRead?: true;
@@ -47,7 +47,7 @@ export type Pause = {
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
-/** What the user has to do, and when the batch continues without the user, as long as servers run it. */
+/** The steps that a user takes, and the event with which the batch continues on its own, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
 const WAYS = {
@@ -61,7 +61,7 @@ const WAYS = {
   store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
 } satisfies Partial<Record<PauseKind, Way>>;
 
-/** Workers that cannot use the folder of the batch say so by these errors, in whatever a pause calls them. */
+/** Workers that cannot use the folder of the batch report one of these errors, whatever kind the pause has. */
 const FOLDER_ERROR = /\((?:E411|E504)\)/;
 
 const OTHER_FOLDER: Way = {
@@ -74,8 +74,8 @@ const OTHER_FOLDER: Way = {
 type HintedPause = { readonly kind: PauseKind; readonly reason?: string };
 
 /**
- * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, and nothing continues the
- * batch then. `neededNano`: what all of its rows cost, at most.
+ * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, so nothing
+ * continues the batch afterwards. `neededNano`: the highest cost of all its rows.
  */
 export function pauseHint(
   batch: string,

@@ -46,21 +46,21 @@ export function pause(
   if (state.pauses.has(kind)) return;
   note(state, { event: 'paused', kind, reason, places });
   const { wallAt: sinceWallAt, now } = state;
-  const one = { reason, places, isRead, sinceWallAt, probeAt: now + PROBE_MS, probes: 0 };
-  state.pauses.set(kind, definedOnly(one));
+  const details = { reason, places, isRead, sinceWallAt, probeAt: now + PROBE_MS, probes: 0 };
+  state.pauses.set(kind, definedOnly(details));
 }
 
 export function unpause(state: State, ...kinds: readonly PauseKind[]): void {
   for (const kind of kinds) if (state.pauses.delete(kind)) note(state, { event: 'continued', kind });
 }
 
-/** Schedules the next probe of these pauses, later than the last time. */
+/** Schedules the next probe of these pauses, later each time. */
 export function probed(state: State, ...kinds: readonly PauseKind[]): void {
   for (const kind of kinds) {
-    const found = state.pauses.get(kind);
-    if (found === undefined) continue;
-    const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, found.probes + 1));
-    state.pauses.set(kind, { ...found, probes: found.probes + 1, probeAt: state.now + waitMs });
+    const current = state.pauses.get(kind);
+    if (current === undefined) continue;
+    const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, current.probes + 1));
+    state.pauses.set(kind, { ...current, probes: current.probes + 1, probeAt: state.now + waitMs });
   }
 }
 

@@ -25,7 +25,7 @@ type ActivityPart = 'input' | 'result' | 'failure' | 'heartbeat';
 
 export const workflowLabel = (type: string, part: WorkflowPart): string => `workflow ${type} ${part}`;
 
-/** The input with which this run continues as new: an earlier state of the batch must not come again. */
+/** The input with which this run continues as new: an earlier state of the batch must not be replayed. */
 export const continuedLabel = (type: string, runId: string): string =>
   `${workflowLabel(type, 'input')} @${runId}`;
 
@@ -33,7 +33,7 @@ export const signalLabel = (name: string): string => `signal ${name} input`;
 
 export const memoLabel = (field: string): string => `memo ${field} value`;
 
-/** One scheduled activity. */
+/** Identifies one scheduled activity. */
 export type ActivityCall = {
   readonly activityType: string;
   readonly activityId: string;
@@ -52,7 +52,10 @@ export const activityLabel = (call: ActivityCall, part: ActivityPart): string =>
 export const activityIdIn = (label: string): string | undefined =>
   /^activity \S+ \S+ ([^@]*)/.exec(label)?.[1];
 
-/** Clients read results, memos, the inputs of schedules, and heartbeats and failures to show them. All else is for others. */
+/**
+ * Clients read results, memos, schedule inputs, and heartbeats and failures to show them. All other payloads are for
+ * workers.
+ */
 export const isForClients = (label: string): boolean =>
   /^(?:(?:workflow|memo|other)\b|activity \S+ (?:heartbeat|failure) )/.test(label);
 
@@ -66,5 +69,5 @@ export const isOwnWorkflowId = (workflowId: string): boolean => /^runsheet(?:-[a
 export const LABEL = 'runsheet-label';
 /** Why the codec refused the payload. */
 export const REFUSED = 'runsheet-refused';
-/** Set beside it if another worker may be able to read the payload. */
+/** Set beside REFUSED if another worker may be able to read the payload. */
 export const ELSEWHERE = 'runsheet-elsewhere';

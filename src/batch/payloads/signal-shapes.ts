@@ -1,4 +1,5 @@
-// The arguments of every signal of every workflow. A signal with others is dropped.
+// The arguments that each signal of each workflow takes; a signal with any others is dropped. The checks are written
+// by hand because the workflow bundle cannot carry a schema library.
 
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
@@ -7,64 +8,62 @@ import { STORED_LIMITS } from '../../options/limits.ts';
 import { OUTCOMES, type AttemptRun } from '../outcome.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';
 
-// Checks the shape of values from other programs. The workflow bundle cannot carry a schema library.
+type SignalShape = (value: unknown) => boolean;
 
-type Shape = (value: unknown) => boolean;
-
-const text: Shape = (value) => typeof value === 'string';
-const filled: Shape = (value) => typeof value === 'string' && value !== '';
-const number: Shape = (value) => Number.isFinite(value);
-const whole: Shape = (value) => Number.isSafeInteger(value);
-const flag: Shape = (value) => typeof value === 'boolean';
+const text: SignalShape = (value) => typeof value === 'string';
+const filled: SignalShape = (value) => typeof value === 'string' && value !== '';
+const number: SignalShape = (value) => Number.isFinite(value);
+const whole: SignalShape = (value) => Number.isSafeInteger(value);
+const flag: SignalShape = (value) => typeof value === 'boolean';
 
 const oneOf =
-  (...values: readonly unknown[]): Shape =>
+  (...values: readonly unknown[]): SignalShape =>
   (value) =>
     values.includes(value);
 
 const either =
-  (...shapes: readonly Shape[]): Shape =>
+  (...shapes: readonly SignalShape[]): SignalShape =>
   (value) =>
     shapes.some((shape) => shape(value));
 
 const listOf =
-  (shape: Shape): Shape =>
+  (shape: SignalShape): SignalShape =>
   (value) =>
-    Array.isArray(value) && value.every((one) => shape(one));
+    Array.isArray(value) && value.every((element) => shape(element));
 
 const recordOf =
-  (shape: Shape): Shape =>
+  (shape: SignalShape): SignalShape =>
   (value) =>
-    isObject(value) && Object.values(value).every((one) => shape(one));
+    isObject(value) && Object.values(value).every((field) => shape(field));
 
-/** The fields of `T`, and others: a newer release may have added them. A field that is added to the type needs a shape. */
+/** The fields of `T`, and others, which a newer release may have added. A field that is added to the type needs a shape. */
 const atLeast = <T>(
-  needed: Readonly<Record<NeededIn<T>, Shape>>,
-  optional: Readonly<Record<OptionalIn<T>, Shape>>,
-): Shape => fieldsOf(needed, optional, ANYTHING);
+  needed: Readonly<Record<NeededIn<T>, SignalShape>>,
+  optional: Readonly<Record<OptionalIn<T>, SignalShape>>,
+): SignalShape => fieldsOf(needed, optional, ANYTHING);
 
 /** The fields of `T`, and no others. */
 const exactly = <T>(
-  needed: Readonly<Record<NeededIn<T>, Shape>>,
-  optional: Readonly<Record<OptionalIn<T>, Shape>>,
-): Shape => fieldsOf(needed, optional, NOTHING);
+  needed: Readonly<Record<NeededIn<T>, SignalShape>>,
+  optional: Readonly<Record<OptionalIn<T>, SignalShape>>,
+): SignalShape => fieldsOf(needed, optional, NOTHING);
 
-const ANYTHING: Shape = () => true;
-const NOTHING: Shape = () => false;
+const ANYTHING: SignalShape = () => true;
+const NOTHING: SignalShape = () => false;
 
 const fieldsOf =
   (
-    needed: Readonly<Record<string, Shape>>,
-    optional: Readonly<Record<string, Shape>>,
-    others: Shape,
-  ): Shape =>
+    needed: Readonly<Record<string, SignalShape>>,
+    optional: Readonly<Record<string, SignalShape>>,
+    otherFields: SignalShape,
+  ): SignalShape =>
   (value) => {
     if (!isObject(value)) return false;
     const shapes = { ...needed, ...optional };
     const hasAll = Object.keys(needed).every((name) => Object.hasOwn(value, name));
-    const shapeAt = (name: string): Shape =>
-      (Object.hasOwn(shapes, name) ? shapes[name] : undefined) ?? others;
-    return hasAll && Object.entries(value).every(([name, one]) => shapeAt(name)(one));
+    const shapeAt = (name: string): SignalShape =>
+      (Object.hasOwn(shapes, name) ? shapes[name] : undefined) ?? otherFields;
+    return hasAll && Object.entries(value).every(([name, field]) => shapeAt(name)(field));
   };
 
 type OptionalIn<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
@@ -84,7 +83,7 @@ const completion = atLeast<RunCompletion>(
 const none = oneOf('none');
 
 /** The batch checks the values themselves, and says what it refuses. */
-const KINDS: Readonly<Record<string, Shape>> = {
+const KINDS: Readonly<Record<string, SignalShape>> = {
   count: number,
   concurrency: number,
   money: number,
@@ -104,7 +103,7 @@ const limits = exactly<Readonly<Partial<Record<string, unknown>>>>(
     adaptive: oneOf(true),
     ...Object.fromEntries(
       STORED_LIMITS.map(({ stored, kind, removable }) => {
-        const shape = KINDS[kind.type] as Shape;
+        const shape = KINDS[kind.type] as SignalShape;
         return [stored, removable ? either(shape, none) : shape];
       }),
     ),
@@ -114,7 +113,10 @@ const limits = exactly<Readonly<Partial<Record<string, unknown>>>>(
 /** The acknowledgement of a command repeats its id, and a repeated id is not carried out again. */
 const ID = { commandId: filled };
 const ORIGIN = { by: text, reason: text };
-type CommandOf<Type extends Event['type']> = Omit<Extract<Event, { type: Type }>, 'type' | 'commandId'> & {
+type CommandFields<Type extends Event['type']> = Omit<
+  Extract<Event, { type: Type }>,
+  'type' | 'commandId'
+> & {
   readonly commandId: string;
 };
 
@@ -130,26 +132,26 @@ const USAGE = {
   urgency: number,
 };
 
-/** By type of the workflow and name of the signal, a shape for each argument. */
-const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly Shape[]>>>> = {
+/** The shapes of the arguments, by type of the workflow and name of the signal. */
+const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly SignalShape[]>>>> = {
   runsheetBatch: {
     runsCompleted: [oneOf('webhook', 'poll'), listOf(completion)],
     runsSeen: [listOf(atLeast<AttemptRun>(RUN, {}))],
     runsOverdue: [listOf(atLeast<OverdueRun>({ ...RUN, reason: text }, {}))],
     serviceRead: [atLeast<{ readonly reason?: string }>({}, { reason: text })],
-    cancel: [exactly<CommandOf<'cancel'>>({ ...ID, running: flag }, ORIGIN)],
-    pause: [exactly<CommandOf<'pause'>>(ID, ORIGIN)],
-    scale: [exactly<CommandOf<'scale'>>({ ...ID, limits }, ORIGIN)],
+    cancel: [exactly<CommandFields<'cancel'>>({ ...ID, running: flag }, ORIGIN)],
+    pause: [exactly<CommandFields<'pause'>>(ID, ORIGIN)],
+    scale: [exactly<CommandFields<'scale'>>({ ...ID, limits }, ORIGIN)],
     resume: [
-      exactly<CommandOf<'resume'>>(ID, {
+      exactly<CommandFields<'resume'>>(ID, {
         ...ORIGIN,
         unconfirmed: oneOf('unknown', 'fail', 'resubmit'),
         limits,
       }),
     ],
-    retry: [exactly<CommandOf<'retry'>>({ ...ID, pass: whole }, ORIGIN)],
+    retry: [exactly<CommandFields<'retry'>>({ ...ID, pass: whole }, ORIGIN)],
     grant: [atLeast<Grant>({ life: number, epoch: number, limit: number }, { size: number })],
-    refresh: [exactly<CommandOf<'refresh'>>(ID, ORIGIN)],
+    refresh: [exactly<CommandFields<'refresh'>>(ID, ORIGIN)],
   },
   runsheetPipeline: { lookAgain: [exactly<{ readonly mark: string }>({ mark: filled }, {})] },
   runsheetPool: {
@@ -161,7 +163,7 @@ const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly Shape[]>
   },
 };
 
-/** Why the workflow drops a signal with these arguments; undefined if it takes it. */
+/** The reason why the workflow drops a signal with these arguments; undefined if it takes the signal. */
 export function signalFault(
   workflowType: string,
   name: string,

@@ -1,4 +1,4 @@
-// The order of the stages of a pipeline: which may begin, and what one waits for.
+// The order of the stages of a pipeline: which stages may begin, and what each waits for.
 
 export type Stage = {
   readonly name: string;
@@ -9,7 +9,7 @@ export type Stage = {
 /** `begun`: it may still wait for picks, or for rows of the stage before it. */
 export type StageState = 'waiting' | 'begun' | 'ended' | 'failed';
 
-/** Those whose source has ended. */
+/** The stages whose source has ended. */
 export const dueStages = <S extends Stage>(
   stages: readonly S[],
   states: ReadonlyMap<string, StageState>,
@@ -19,7 +19,7 @@ export const dueStages = <S extends Stage>(
       states.get(name) === 'waiting' && (from === undefined || states.get(from) === 'ended'),
   );
 
-/** The names of stages of which each waits for the next one, and the last for the first; empty if all can begin. */
+/** The stages of a circle, in which each waits for the next one and the last for the first; empty if all can begin. */
 export function circleIn(stages: readonly Stage[]): readonly string[] {
   const sources = new Map(stages.map(({ name, from }) => [name, from]));
   for (const { name } of stages) {
@@ -32,7 +32,7 @@ export function circleIn(stages: readonly Stage[]): readonly string[] {
   return [];
 }
 
-/** What a batch of a stage has come to. */
+/** The state that the batch of a stage has reached. */
 export type StageBatch = {
   readonly hasEnded: boolean;
   readonly succeeded: number;
@@ -42,7 +42,7 @@ export type StageBatch = {
 
 export type StageFacts = {
   readonly batch: StageBatch | undefined;
-  /** That of the stage before it. */
+  /** The batch of the stage before it. */
   readonly source: StageBatch | undefined;
   readonly hasSource: boolean;
   /** Whether it takes only the rows that the user picks, and whether they are picked. */
@@ -55,8 +55,9 @@ export type StageFacts = {
 };
 
 /**
- * `source`: for the end of the stage before it. `repair`: that stage has rows without success. `picks`: the user has to choose.
- * undefined: for nothing. The user who picks has seen what failed, but of no row that succeeded nothing can be picked.
+ * The event that a stage waits for: the end of the stage before it (`source`), a retry of the rows without success there
+ * (`repair`), or the user's choice of rows (`picks`). Picking implies that the user has seen the failures, but
+ * nothing can be picked while no row has succeeded.
  */
 export type WaitsFor = 'source' | 'repair' | 'picks';
 
@@ -79,10 +80,10 @@ export function waitsFor({
 export type ShownStage = {
   readonly stage: string;
   readonly from: string | undefined;
-  /** That of its batch, once it has one. */
+  /** The state of its batch, once it has one. */
   readonly state: string;
   readonly waitsFor: WaitsFor | undefined;
-  /** Of its batch: it is at work although it is paused. */
+  /** The batch is paused but still has runs in flight. */
   readonly hasRuns: boolean;
 };
 
@@ -95,7 +96,7 @@ export function standStill(stages: readonly ShownStage[]): boolean {
     if (state === 'paused') return !hasRuns;
     if (state !== 'waiting') return STANDS.has(state);
     if (what !== 'source') return true;
-    return stages.some((one) => one.stage === from && one.state !== 'finished' && stands(one));
+    return stages.some((source) => source.stage === from && source.state !== 'finished' && stands(source));
   };
   return stages.every(stands);
 }

@@ -1,4 +1,5 @@
-// The batch as a member of a pool.
+// The batch as a member of a pool. It asks only for slots that it may use within the next seconds: slots kept for
+// later would stand idle while other batches lack them.
 
 import { mayPass } from '../canary.ts';
 import { unprovenFree } from '../ladder.ts';
@@ -17,15 +18,15 @@ import { type Membership, newMembership, type Usage } from './messages.ts';
 export const POOL_AHEAD_MS = 4_000;
 
 /**
- * Joins the pool of the new parameters, after the batch has left the one before. Its runs go on: those of a batch that joins may exceed
- * the pool until they end, and those of one that leaves are no longer counted.
+ * Joins the pool of the new parameters, after the batch has left the previous one. Runs continue: those of a batch
+ * that joins may exceed the pool until they end, and those of one that leaves are no longer counted.
  */
 export function changePool(state: State, before: string | undefined): void {
   leave(state, before);
   state.membership = state.params.pool === undefined ? undefined : newMembership(state.wallAt, state);
 }
 
-/** The last report is sent even if an earlier one is still on its way. */
+/** Leaves the pool. The last report is sent even if an earlier one is still on its way. */
 export function leave(state: State, pool: string | undefined): void {
   const { membership } = state;
   if (membership === undefined || pool === undefined) return;
@@ -33,21 +34,18 @@ export function leave(state: State, pool: string | undefined): void {
   state.leaves = [...(state.leaves ?? []), { pool, usage }];
 }
 
-// How many slots a batch could use now, and what it reports to its pool. It asks only for what it may start within the next seconds:
-// slots that it kept for later would stand idle while other batches lack them.
-
-/** The slots that it uses, and those for rows that it may send soon: as many as its limits allow. */
+/** The slots in use, and slots for rows that may be sent soon, within the batch's limits. */
 export function wantedSlots(state: State): number {
   const used = usedSlots(state);
   const needed = [...Map.groupBy(needs(state), ({ gpu }) => gpu)].map(([gpu = '', some]) => {
     const sum = some.reduce((total, { slots }) => total + slots, 0);
     return Math.min(sum, state.params.gpuConcurrency?.[gpu] ?? Number.POSITIVE_INFINITY);
   });
-  const all = needed.reduce((total, slots) => total + slots, 0);
-  return Math.max(used, Math.min(slotsAllowed(state), used + mostStarts(state), all));
+  const neededSlots = needed.reduce((total, slots) => total + slots, 0);
+  return Math.max(used, Math.min(slotsAllowed(state), used + mostStarts(state), neededSlots));
 }
 
-/** When the batch will want more slots although nothing happens until then; infinite if it will not. */
+/** When the batch will want more slots without any event; infinite if it will not. */
 export function wantsMoreAt(state: State): number {
   const soon = state.now + POOL_AHEAD_MS;
   const mayStartAt = sendsAgainAt(state);

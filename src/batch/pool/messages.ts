@@ -1,7 +1,7 @@
-// What a batch and its pool tell each other. All values are absolute, so a message that is lost, late or repeated does no harm
-// as long as later ones arrive; see rebalance.ts.
+// Messages between a batch and its pool. All values are absolute, so a message that is lost, late or repeated does no
+// harm as long as later ones arrive; see rebalance.ts.
 
-/** What a batch reports to its pool. */
+/** The report of a batch to its pool. */
 export type Usage = {
   /** When the batch joined, by Temporal's clock. It distinguishes memberships of the same batch. */
   readonly life: number;
@@ -10,15 +10,15 @@ export type Usage = {
   /** The newest grant that is in force for the batch, 0 for none, and its limit. */
   readonly epoch: number;
   readonly limit: number;
-  /** How many slots its attempts hold, unconfirmed ones included. */
+  /** How many slots the attempts of the batch hold, unconfirmed ones included. */
   readonly used: number;
-  /** How many slots it could use now, those that it uses included. */
+  /** How many slots the batch could use now, including slots in use. */
   readonly wanted: number;
   readonly weight: number;
   readonly urgency: number;
   /** The longest time for which the service lets its runs live; absent if nothing bounds it. */
   readonly runsEndMs?: number;
-  /** It sends nothing more and its slots are free. */
+  /** The batch sends nothing more and its slots are free. */
   readonly left?: true;
 };
 
@@ -34,7 +34,7 @@ export type Grant = {
   readonly size?: number;
 };
 
-/** What a batch knows about its place in a pool. */
+/** The view that a batch has of its place in a pool. */
 export type Membership = {
   readonly life: number;
   /** When the batch joined, by its own clock. */

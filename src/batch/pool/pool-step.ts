@@ -1,30 +1,37 @@
-// Applies what a pool has received, and returns the members to which a grant must be sent. Pure, as the step of a batch.
+// Applies what a pool has received, and returns the members to which a grant must be sent. Pure, like the step of a
+// batch.
 
 import { POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
 import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import {
   afterReport,
-  newestGrant,
-  rebalance,
-  type Member,
-  type PoolState,
   chargeOf,
   limitOf,
-} from './rebalance.ts';
+  newestGrant,
+  type PoolMember,
+  type PoolState,
+} from './pool-state.ts';
+import { rebalance } from './rebalance.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 
-/** Departed members, and batches for which a pool has no room, that it remembers. */
+/** How many departed members, and how many batches without room, a pool remembers. */
 export const POOL_DEPARTED_MAX = 1_000;
 
 export type PoolEvent =
-  /** A workflow run of the pool begins: what the one before it sent to these members may be lost; absent: to any. */
+  /**
+   * A workflow run of the pool begins. Grants of the previous run to these members may be lost; if absent, to any
+   * member.
+   */
   | { readonly type: 'started'; readonly undelivered?: readonly string[] }
   | { readonly type: 'usage'; readonly usage: MemberUsage }
   | { readonly type: 'resize'; readonly commandId: string; readonly size: number }
   /** A user says that a member whose workflow no longer runs has no more runs. */
   | { readonly type: 'release'; readonly commandId: string; readonly member: string }
-  /** A grant could not be delivered, because the workflow of the member does not run; `number`: of its last report then. */
+  /**
+   * A grant could not be delivered, because the member's workflow does not run; `number`: the member's last report at
+   * that time.
+   */
   | { readonly type: 'notRunning'; readonly member: string; readonly life: number; readonly number: number }
   | { readonly type: 'woke' };
 
@@ -38,9 +45,9 @@ export function poolStep(
   now: number,
 ): readonly MemberGrant[] {
   const undelivered = new Set(events.flatMap((event) => apply(state, event, now)));
-  for (const one of state.members) if (hasEnded(one, now)) depart(state, one);
+  for (const poolMember of state.members) if (hasEnded(poolMember, now)) depart(state, poolMember);
   const changed = rebalance(state);
-  const isSilent = ({ heardAt, toldAt, goneAt }: Member): boolean =>
+  const isSilent = ({ heardAt, toldAt, goneAt }: PoolMember): boolean =>
     goneAt === undefined && now - Math.max(heardAt, toldAt) >= POOL_SILENT_MS;
   const silent = state.members.filter(isSilent).map(({ member }) => member);
   return tell(state, new Set([...undelivered, ...changed, ...silent]), now);
@@ -96,10 +103,10 @@ function isFirst(state: PoolState, commandId: string): boolean {
 
 type Report = Pick<MemberUsage, 'life' | 'number'>;
 
-const isNewer = (report: Report, known: Report | undefined): boolean =>
-  known === undefined ||
-  report.life > known.life ||
-  (report.life === known.life && report.number > known.number);
+const isNewer = (report: Report, latest: Report | undefined): boolean =>
+  latest === undefined ||
+  report.life > latest.life ||
+  (report.life === latest.life && report.number > latest.number);
 
 function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   if (!isUsable(usage)) return;
@@ -110,11 +117,11 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   if (usage.left) return depart(state, usage);
   if (before === undefined && state.members.length >= POOL_MEMBERS_MAX)
     return turnAway(state, usage.member, now);
-  state.departed = state.departed.filter((one) => !isOwn(one));
-  // Without a pool's state, this one begins after every grant that a member has.
+  state.departed = state.departed.filter((leaver) => !isOwn(leaver));
+  // A pool whose state was lost continues after every grant that a member still has.
   state.epoch = Math.max(state.epoch, usage.epoch);
   const { epoch, limit } = usage;
-  const member: Member = {
+  const member: PoolMember = {
     ...usage,
     grants: afterReport(before?.grants ?? [], { epoch, limit }),
     heardAt: now,
@@ -122,68 +129,72 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
     ...(before?.life === usage.life && !before.isNew ? {} : { isNew: true }),
   };
   state.members = before
-    ? state.members.map((one) => (one === before ? member : one))
+    ? state.members.map((poolMember) => (poolMember === before ? member : poolMember))
     : [...state.members, member];
 }
 
-/** It asks again each minute, and joins as soon as another member has left. */
+/** Turns a batch away from a full pool. The batch asks again each minute, and joins as soon as a member has left. */
 function turnAway(state: PoolState, member: string, at: number): void {
   state.turnedAway = [...(state.turnedAway ?? []), { member, at }].slice(-POOL_DEPARTED_MAX);
 }
 
 function forgetTurnedAway(state: PoolState, member: string, now: number): void {
   if (state.turnedAway === undefined) return;
-  const others = state.turnedAway.filter((one) => one.member !== member && one.at > now - 2 * POOL_SILENT_MS);
-  if (others.length > 0) state.turnedAway = others;
+  const stillWaiting = state.turnedAway.filter(
+    (applicant) => applicant.member !== member && applicant.at > now - 2 * POOL_SILENT_MS,
+  );
+  if (stillWaiting.length > 0) state.turnedAway = stillWaiting;
   else delete state.turnedAway;
 }
 
 function depart(
   state: PoolState,
-  { member, life, number }: Pick<Member, 'member' | 'life' | 'number'>,
+  { member, life, number }: Pick<PoolMember, 'member' | 'life' | 'number'>,
 ): void {
-  state.members = state.members.filter((one) => one.member !== member);
-  const others = state.departed.filter((one) => one.member !== member);
-  state.departed = [...others, { member, life, number }].slice(-POOL_DEPARTED_MAX);
+  state.members = state.members.filter((poolMember) => poolMember.member !== member);
+  const departed = state.departed.filter((leaver) => leaver.member !== member);
+  state.departed = [...departed, { member, life, number }].slice(-POOL_DEPARTED_MAX);
 }
 
 function onRelease(state: PoolState, name: string): void {
-  const found = state.members.find(({ member }) => member === name);
-  if (found !== undefined) depart(state, found);
+  const released = state.members.find(({ member }) => member === name);
+  if (released !== undefined) depart(state, released);
 }
 
-/** Its runs may go on: only its next report, its deadline or a user frees its slots. */
+/** Marks a member as gone. Its runs may continue: only its next report, its deadline or a user frees its slots. */
 function onNotRunning(
   state: PoolState,
   { member, life, number }: Extract<PoolEvent, { type: 'notRunning' }>,
   now: number,
 ): void {
-  state.members = state.members.map((one) =>
-    // It has reported since: then its workflow was started again.
-    one.member === member && one.life === life && one.number === number
-      ? { ...one, goneAt: one.goneAt ?? now }
-      : one,
+  state.members = state.members.map((poolMember) =>
+    // A member that has reported since then was started again.
+    poolMember.member === member && poolMember.life === life && poolMember.number === number
+      ? { ...poolMember, goneAt: poolMember.goneAt ?? now }
+      : poolMember,
   );
 }
 
-const hasEnded = ({ goneAt, runsEndMs }: Member, now: number): boolean =>
+const hasEnded = ({ goneAt, runsEndMs }: PoolMember, now: number): boolean =>
   goneAt !== undefined && runsEndMs !== undefined && now >= goneAt + runsEndMs;
 
 function tell(state: PoolState, names: ReadonlySet<string>, now: number): readonly MemberGrant[] {
   const granted = state.members.filter(({ member }) => names.has(member));
-  state.members = state.members.map((one) => (granted.includes(one) ? { ...one, toldAt: now } : one));
-  return granted.map((one) => {
-    const { member, number, life } = one;
-    return { member, number, grant: { life, ...newestGrant(one), size: state.size } };
+  state.members = state.members.map((poolMember) =>
+    granted.includes(poolMember) ? { ...poolMember, toldAt: now } : poolMember,
+  );
+  return granted.map((poolMember) => {
+    const { member, number, life } = poolMember;
+    return { member, number, grant: { life, ...newestGrant(poolMember), size: state.size } };
   });
 }
 
 const isWhole = (value: unknown, least: number, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
-/** Reports come from signals, perhaps of a newer worker, or of a stranger without any content. */
-function isUsable(given: unknown): given is MemberUsage {
-  if (typeof given !== 'object' || given === null) return false;
+/** Checks a report: signals may come from a newer worker, or from a stranger without any content. */
+function isUsable(report: unknown): report is MemberUsage {
+  if (typeof report !== 'object' || report === null) return false;
   const {
     member,
     used,
@@ -195,7 +206,7 @@ function isUsable(given: unknown): given is MemberUsage {
     life,
     number,
     runsEndMs = 0,
-  } = given as Partial<MemberUsage>;
+  } = report as Partial<MemberUsage>;
   return (
     typeof member === 'string' &&
     [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * CONCURRENCY_MAX)) &&
@@ -207,20 +218,20 @@ function isUsable(given: unknown): given is MemberUsage {
 
 const COMMANDS_SHOWN = 20;
 
-function shownMember(one: Member) {
-  const { member, weight, urgency, used, wanted, goneAt, runsEndMs } = one;
+function shownMember(poolMember: PoolMember) {
+  const { member, weight, urgency, used, wanted, goneAt, runsEndMs } = poolMember;
   return definedOnly({
     /** The id of its workflow. */
     member,
     weight,
     urgency,
-    /** How many slots it may use, uses and could use. */
-    granted: limitOf(one),
+    /** How many slots the member may use, uses and could use. */
+    granted: limitOf(poolMember),
     used,
     wanted,
-    /** How many slots the pool counts as taken by it. */
-    charged: chargeOf(one),
-    /** Its workflow ended without giving its slots back, at this time; and when they are free at the latest. */
+    /** How many slots the pool counts as taken by the member. */
+    charged: chargeOf(poolMember),
+    /** When its workflow ended without giving its slots back, and when they are free at the latest. */
     goneAt,
     freeAt: goneAt === undefined || runsEndMs === undefined ? undefined : goneAt + runsEndMs,
   });
@@ -229,7 +240,8 @@ export type ShownMember = ReturnType<typeof shownMember>;
 
 export function shownPool({ name, size, members, turnedAway, knownCommands }: PoolState) {
   const shown: readonly ShownMember[] = members.map(shownMember);
-  const sum = (of: (one: ShownMember) => number): number => shown.reduce((total, one) => total + of(one), 0);
+  const sum = (of: (batch: ShownMember) => number): number =>
+    shown.reduce((total, batch) => total + of(batch), 0);
   return definedOnly({
     pool: name,
     size,

@@ -1,5 +1,6 @@
-// Finds how many runs of a GPU are worth having outstanding, if the user asked for it (-c auto). One round lasts until as many
-// runs as the cap have ended that were accepted after the cap last changed; runs from before it queued under another cap.
+// Finds how many outstanding runs of a GPU are useful, if the user asked for it (-c auto). A round lasts until as
+// many runs as the cap have ended that were accepted after the cap last changed; earlier runs queued under another
+// cap.
 //
 //   no queueing yet   each round doubles the cap
 //   queueing          the cap falls by a tenth, or to what ran at the same time if that is less; from then on a round without
@@ -22,7 +23,7 @@ const QUEUE_MOST = 0.2;
 const QUEUE_LEAST = 0.05;
 const QUEUE_TARGET = 0.1;
 
-/** A run that queued for longer than so many times the time on its machine counts as if it were this. */
+/** A run that queued for more than this many times its time on the machine counts as this many. */
 const QUEUE_BELIEVED = 4;
 
 /** How many ends a round has at least after the first queueing. */
@@ -37,13 +38,13 @@ const CAP_SAMPLES = 31;
 /** For how many rounds the cap stays at the runs that the service held at a 429: the next run may be turned away again. */
 const HELD_ROUNDS = 8;
 
-type Run = { readonly since: number; readonly times?: RunTimes | undefined };
+type EndedRun = { readonly since: number; readonly times?: RunTimes | undefined };
 
 /** How many runs of the lane may be outstanding; infinite without -c auto. */
 export const capOf = ({ params }: Pick<State, 'params'>, { adaptive }: Pick<Lane, 'adaptive'>): number =>
   params.adaptive === undefined ? Number.POSITIVE_INFINITY : (adaptive?.cap ?? params.adaptive);
 
-/** The number that is worth giving as -c: after a 429, the cap is lower for a while. */
+/** The number that is worth passing as -c: after a 429, the cap is lower for a while. */
 const foundCap = ({ cap, knee = 0 }: AdaptiveCap): number => Math.max(cap, knee);
 
 /** How many slots the batch uses at most: all lanes together, and the total. */
@@ -77,7 +78,7 @@ const newCap = (start: number): AdaptiveCap => ({
 });
 
 /** Notes the end of a run that still holds its slot. */
-export function noteRunEnd(state: State, lane: Lane, { since, times }: Run): void {
+export function noteRunEnd(state: State, lane: Lane, { since, times }: EndedRun): void {
   const { adaptive: start } = state.params;
   if (start === undefined) return;
   const own = (lane.adaptive ??= newCap(start));
@@ -85,7 +86,7 @@ export function noteRunEnd(state: State, lane: Lane, { since, times }: Run): voi
   delete own.isHalved;
   own.peak = Math.max(own.peak, lane.outstanding);
   if (times === undefined) {
-    // Where other runs show their times, this one never had a machine.
+    // The service shows the times of other runs, so this run never had a machine.
     if (own.isTimed) return;
     own.isTimed = false;
   } else {
@@ -98,12 +99,12 @@ export function noteRunEnd(state: State, lane: Lane, { since, times }: Run): voi
   if (own.ends >= endsIn(own)) endRound(state, lane, own);
 }
 
-/** A few ends more, once there is no hurry: a round of two or three is chance. */
+/** How many ends complete a round. Once the knee is known, a round of two or three ends would be chance. */
 const endsIn = ({ cap, knee }: AdaptiveCap): number => (knee === undefined ? cap : Math.max(cap, ROUND_ENDS));
 
 /**
- * undefined for a run that waited until a machine had started: it shows that machines were missing, not that there are no more.
- * If nearly every run is one, its queueing time counts as far as it exceeds the shortest one.
+ * undefined for a run that waited for a new machine to boot: it shows that machines were missing, not that there are
+ * no more. If nearly every run is such a run, the queueing time counts as far as it exceeds the shortest one.
  */
 function sampleOf(
   own: AdaptiveCap,
@@ -138,7 +139,7 @@ export function noteThrottled(state: State, lane: Lane, at: number): void {
   if (start === undefined) return;
   const own = (lane.adaptive ??= newCap(start));
   if (at < own.since) return;
-  // What the service turned away holds no slot any more.
+  // Runs that the service turned away no longer hold slots.
   own.knee = Math.max(1, Math.min(foundCap(own), lane.outstanding));
   own.quiet = -HELD_ROUNDS;
   if (own.isHalved) return;
@@ -149,8 +150,8 @@ export function noteThrottled(state: State, lane: Lane, at: number): void {
 }
 
 /**
- * The time that a run queues, as a share of the time for which it then occupies a machine. A mean, because runs that started
- * together end together: then a few queue for long, and most do not. One run that waited very long says little.
+ * The time that a run queues, as a share of its time on the machine. A mean, because runs that start together end
+ * together: a few of them queue for long, and most do not. A single run that waited very long says little.
  */
 function queueingIn({ samples }: AdaptiveCap): number {
   const machineMs = mean(samples.map(([, ms]) => ms));
@@ -159,7 +160,7 @@ function queueingIn({ samples }: AdaptiveCap): number {
 }
 
 const mean = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, numbers.length);
+  numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
 
 function grown(own: AdaptiveCap): number {
   const { cap, knee } = own;
@@ -183,21 +184,21 @@ function beginRound(own: AdaptiveCap, since: number): void {
 
 /** The log gets the first number that is found, and then only large changes. */
 function logFound(state: State, { gpu = 'the default GPU' }: Lane, own: AdaptiveCap): void {
-  const found = foundCap(own);
+  const useful = foundCap(own);
   const { logged } = own;
-  const changed = logged === undefined ? Number.POSITIVE_INFINITY : Math.abs(found - logged);
-  if (changed < CHANGE_LEAST || changed < Math.min(found, logged ?? 0) * CHANGE_SHARE) return;
-  own.logged = found;
+  const changed = logged === undefined ? Number.POSITIVE_INFINITY : Math.abs(useful - logged);
+  if (changed < CHANGE_LEAST || changed < Math.min(useful, logged ?? 0) * CHANGE_SHARE) return;
+  own.logged = useful;
   const was = logged === undefined ? '' : `, before ${logged}`;
-  note(state, { event: 'adapted', note: `useful concurrency on ${gpu}: ${found}${was}` });
+  note(state, { event: 'adapted', note: `useful concurrency on ${gpu}: ${useful}${was}` });
 }
 
 const CHANGE_LEAST = 4;
 const CHANGE_SHARE = 0.5;
 
 /**
- * Limits how many rows of one GPU are outstanding, if the user set such a limit or wants it to be found. It counts the rows of all
- * lanes on this GPU; rows on other GPUs are never held back.
+ * Limits how many rows of one GPU are outstanding, if the user set such a limit or wants it to be found. The limit
+ * counts the rows of all lanes on this GPU and never holds back rows on other GPUs.
  */
 type Accounts = Pick<State, 'params' | 'lanes'>;
 

@@ -1,6 +1,6 @@
 import type { State } from '../state/state.ts';
 
-/** What a limit on sending allows: at most `most` attempts, not before `at` (by the batch's clock). */
+/** The answer of a limit on sending: at most `most` attempts, not before `at` (by the batch's clock). */
 export type Allowance = { readonly at: number; readonly most: number };
 export type Limit = (state: State) => Allowance;
 

@@ -1,12 +1,13 @@
-// Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a run on its
-// GPU is reserved; accounting/reserved-attempts.ts says how long. What is spent and reserved together never exceeds the limit
-// when a group is sent, so the first run of each attempt cannot break it. With --reserve p99 an estimate is reserved instead,
-// which a run may exceed (accounting/run-costs.ts). decisions/pause.ts pauses the batch at the limit. All amounts are whole nano-dollars.
+// Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a
+// run on its GPU is reserved; accounting/reserved-attempts.ts says for how long. When a group is sent, spent and
+// reserved amounts together never exceed the limit, so the first run of each attempt cannot break it. With --reserve
+// p99 the reservation is an estimate, which a run may exceed (accounting/run-costs.ts). decisions/pause.ts pauses the
+// batch at the limit. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
 import { accountsOf, nextAccount, unsentIn, type Account } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
-import type { Waiting } from '../state/row-state.ts';
+import type { WaitingRow } from '../state/row-state.ts';
 import type { State } from '../state/state.ts';
 
 const NANO = 1e9;
@@ -14,7 +15,10 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
-/** What is reserved for a run on the GPU: the highest cost, or with `p99` what 99 of 100 runs have cost, once enough are known. */
+/**
+ * The reservation for a run on the GPU: the highest cost, or with `p99` the cost that 99 of 100 runs did not exceed,
+ * once known.
+ */
 export function attemptCost(
   params: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
   account: Pick<Account, 'gpu' | 'p99Nano'>,
@@ -23,7 +27,7 @@ export function attemptCost(
   return params.reserve === 'p99' ? Math.min(most, account.p99Nano ?? UNBOUNDED) : most;
 }
 
-/** What a run on the GPU costs at most; infinite if that has no known bound. */
+/** The highest cost of a run on the GPU; infinite if no bound is known. */
 export const highestCost = (
   { attemptCostNano = {} }: Pick<BatchParams, 'attemptCostNano'>,
   { gpu = '' }: Pick<Account, 'gpu'>,
@@ -40,7 +44,7 @@ function sumOf(
   }, 0);
 }
 
-/** What the collected runs cost, and every attempt whose cost will never be known, in full. */
+/** The cost of all collected runs, plus the highest cost of every attempt whose cost will never be known. */
 export const spentNano = (state: Accounts): number =>
   Math.round(costSoFar(state.tally) * NANO) + sumOf(state, ({ unpriced }) => unpriced, highestCost);
 
@@ -51,22 +55,25 @@ export const reservedNano = (state: Accounts): number =>
 export const inFlightNano = (state: Accounts): number => sumOf(state, ({ held }) => held.inFlight);
 
 /**
- * What all rows cost at most if none is retried: what is spent and reserved, and a run for each row that waits for its next one;
- * undefined if the cost of a run has no known bound.
+ * The highest cost of all rows if none is retried: spent and reserved amounts, and a run for each row that waits for
+ * its next one; undefined if the cost of a run has no known bound.
  */
 export function neededNano(state: Accounts): number | undefined {
-  const rest = state.lanes.flatMap((lane) =>
+  const openNano = state.lanes.flatMap((lane) =>
     accountsOf(lane).map((account) => {
       const unsent = account === nextAccount(lane) ? unsentIn(lane) : 0;
       const runs = unsent + account.waiting.length - account.held.resends;
       return runs === 0 ? 0 : runs * attemptCost(state.params, account);
     }),
   );
-  const needed = rest.reduce((sum, nano) => sum + nano, spentNano(state) + reservedNano(state));
+  const needed = openNano.reduce((sum, nano) => sum + nano, spentNano(state) + reservedNano(state));
   return Number.isFinite(needed) ? needed : undefined;
 }
 
-/** What may still be reserved; negative if the limit was lowered or a run cost more than expected, infinite without a limit. */
+/**
+ * The amount that may still be reserved; negative if the limit was lowered or a run cost more than expected, infinite
+ * without a limit.
+ */
 export const budgetLeft = (state: Accounts): number =>
   state.params.maxCostNano === undefined
     ? UNBOUNDED
@@ -84,11 +91,11 @@ export function attemptsLeft(state: Accounts, account: Account): number {
   return left < 0 ? 0 : account.held.resends + (cost === 0 ? UNBOUNDED : Math.floor(left / cost));
 }
 
-/** The waiting row that is due first and that the budget allows. A POST that is repeated has its reservation. */
-export function firstAllowed(state: Accounts, account: Account): Waiting | undefined {
+/** The waiting row that is due first and that the budget allows. A repeated POST keeps its reservation. */
+export function firstAllowed(state: Accounts, account: Account): WaitingRow | undefined {
   const { waiting, held } = account;
   if (mayReserve(state, account)) return waiting[0];
   return held.resends > 0 && budgetLeft(state) >= 0 ? waiting.find(isResend) : undefined;
 }
 
-const isResend = ({ turnedAway }: Waiting): boolean => turnedAway !== undefined;
+const isResend = ({ turnedAway }: WaitingRow): boolean => turnedAway !== undefined;

@@ -1,4 +1,4 @@
-// Counts what keeps runs from being started, in one place: groups in a row without an accepted attempt, and absences.
+// Counts failures to start runs in one place: consecutive groups without an accepted attempt, and absences.
 //
 //   throttled, not sent   closed ── 3 groups ──▶ open ── 7 groups ──▶ pause `unreachable`
 //   no clear answer       closed ── 3 groups ──▶ pause `unclear`; if no run was ever accepted, also after 60 s in which nothing
@@ -14,7 +14,7 @@ import { plural } from '../../options/number-text.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { put } from '../state/put-row.ts';
-import type { Unconfirmed } from '../state/row-state.ts';
+import type { UnconfirmedRow } from '../state/row-state.ts';
 import { type Group, type State, unconfirmedRows, waitingRows } from '../state/state.ts';
 import { NOT_NOW, type Allowance } from './allowance.ts';
 
@@ -25,15 +25,18 @@ export const HOLD_MAX_MS = 30_000;
 /** A longer Retry-After is considered a mistake and cut to this. */
 const RETRY_AFTER_MAX_MS = 600_000;
 
-/** After so many consecutive failed groups, the batch sends one attempt at a time; later it pauses. */
+/** After this many consecutive failed groups, the batch sends one attempt at a time; after UNREACHABLE_AFTER it pauses. */
 export const CIRCUIT_OPENS_AFTER = 3;
 export const UNREACHABLE_AFTER = 7;
 
-/** After so many consecutive groups, the last without a clear answer, or after this time if there is no other group to send. */
+/**
+ * After this many consecutive groups, the last without a clear answer, or after this time if there is no other group
+ * to send.
+ */
 export const UNCLEAR_AFTER = 3;
 export const UNCLEAR_AFTER_MS = 60_000;
 
-/** How often in a row a row is sent and proved absent. */
+/** How many times in succession a row may be sent and proved absent. */
 export const ABSENCES_MOST = 3;
 const ROWS_NAMED = 10;
 
@@ -50,14 +53,14 @@ export function closeCircuit(state: State): void {
   unpause(state, 'blocked', 'unreachable', 'unclear');
 }
 
-/** The same for a run that was sent since answers are unclear, and that a webhook or a list has shown. */
-export function closeCircuitFor(state: State, { askedAt }: Pick<Unconfirmed, 'askedAt'>): void {
+/** The same for a run that was sent while answers were unclear and that a webhook or a list has shown. */
+export function closeCircuitFor(state: State, { askedAt }: Pick<UnconfirmedRow, 'askedAt'>): void {
   if (state.unclearSince !== undefined && askedAt >= state.unclearSince) closeCircuit(state);
 }
 
 /**
- * Counts a group without an accepted attempt as one failure. A Retry-After from the service replaces the backoff, up to
- * a maximum. `unclear`: those that may have started runs.
+ * Counts a group without an accepted attempt as one failure. A Retry-After from the service replaces the backoff, up
+ * to a maximum. `unclear`: the attempts that may have started runs.
  */
 export function countFailure(
   state: State,
@@ -82,11 +85,11 @@ export function countFailure(
 export const pauseUnclear = (state: State): void =>
   pause(state, 'unclear', `requests get no clear answer: ${state.trouble}`);
 
-/** Counts groups whose attempts were all proved absent, and pauses the batch for rows that are sent in vain again and again. */
-export function countAbsences(state: State, absent: readonly Unconfirmed[]): void {
+/** Counts groups whose attempts were all proved absent, and pauses the batch for rows that are repeatedly sent in vain. */
+export function countAbsences(state: State, absent: readonly UnconfirmedRow[]): void {
   const groups = new Set(absent.map(({ askedAt }) => askedAt));
   for (const { askedAt } of unconfirmedRows(state)) groups.delete(askedAt);
-  // The service works again.
+  // A run accepted later shows that the service works again.
   const accepted = state.control?.at ?? Number.NEGATIVE_INFINITY;
   const failed = [...groups].filter((at) => at > accepted);
   const last = absent.at(-1);
@@ -102,11 +105,11 @@ export function countAbsences(state: State, absent: readonly Unconfirmed[]): voi
   pause(state, 'absent', clipped(text, REASON_BYTES), { places });
 }
 
-/** A user has resumed the batch: rows that were sent in vain may be sent as often again. */
+/** Resets the absences after a resume, so rows that were sent in vain may be sent as many times again. */
 export function forgetAbsences(state: State): void {
   for (const row of waitingRows(state)) {
-    const { absences = 0, ...rest } = row;
-    if (absences >= ABSENCES_MOST) put(state, rest);
+    const { absences = 0, ...forgiven } = row;
+    if (absences >= ABSENCES_MOST) put(state, forgiven);
   }
 }
 

@@ -1,5 +1,5 @@
 // Limits the send rate while the service responds with 429: a gap between attempts, which doubles with each throttled
-// group and shrinks with each other group until the limit is lifted. All groups of the batch share it.
+// group and shrinks with every other group until it vanishes. All groups of the batch share the gap.
 
 import type { BatchParams } from '../params.ts';
 import { NO_LIMIT, type State } from '../state/state.ts';
@@ -41,14 +41,14 @@ export function spendRate(state: State, attempts: number): void {
 }
 
 /**
- * Limits how many POSTs start in a minute, if the user set such a limit. They start evenly: at most a second's share together,
- * so that one group sends many and no minute has more than the limit.
+ * Limits how many POSTs start in a minute, if the user set such a limit. POSTs start evenly: at most a second's share
+ * together, so that one group sends many and no minute exceeds the limit.
  */
 export function startsPerMinute({ params, nextStartAt, now }: State): Allowance {
   if (params.startsPerMinute === undefined) return FREE;
   const { gapMs, together } = paceOf(params.startsPerMinute);
   const saved = Math.floor((now - nextStartAt) / gapMs) + 1;
-  // It waits until a full group may start, because each group costs events of the history.
+  // Waits until a full group may start, because each group costs events of the history.
   return { at: nextStartAt + (together - 1) * gapMs, most: Math.max(1, Math.min(together, saved)) };
 }
 

@@ -1,4 +1,4 @@
-// What Temporal's UI shows of a batch from its start on, and what the batch is found by.
+// The texts that Temporal's UI shows of a batch from its start on.
 
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import { count, money, plural } from '../../options/number-text.ts';
@@ -7,20 +7,13 @@ import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
 import type { Progress } from './progress.ts';
+import type { SearchedBatch } from './search-attributes.ts';
 
-/** A line, and Markdown, both encrypted like all payloads; and what is never encrypted. */
+/** A summary line and Markdown, both encrypted like all payloads; and search attributes, which are never encrypted. */
 export type ShownBatch = {
   readonly summary: string;
   readonly details: string;
   readonly search: SearchedBatch;
-};
-
-export type SearchedBatch = {
-  readonly deployment: string;
-  readonly sheet: string;
-  readonly rows: number;
-  /** Equal for the same rows, deployment and service. */
-  readonly content: string;
 };
 
 /** The part of batch.json that is shown. */
@@ -55,24 +48,24 @@ export function shownBatch({ batch, content, sheet, deployment, service, created
   };
 }
 
-/** Names of sheets and deployments are no Markdown. */
+/** Escapes names of sheets and deployments, which are no Markdown. */
 const cell = (text: string): string => text.slice(0, 500).replaceAll(/[\\`*_[\]<>|\n\r]/g, String.raw`\$&`);
 
 /**
- * What Temporal's UI shows beside each activity. It is short: the server refuses more than 400 bytes with encryption, a refused
- * command would block the workflow, and the id of the workflow takes up to 130 of them.
+ * The longest summary that Temporal's UI shows beside an activity. With encryption the server refuses more than 400
+ * bytes, a refused command would block the workflow, and the workflow id takes up to 130 of them.
  */
 export const SUMMARY_BYTES = 60;
 
-type Known = Pick<State, 'params' | 'lanes'>;
+type NamedState = Pick<State, 'params' | 'lanes'>;
 
 /** undefined for a command without an activity. */
-export function activitySummary(state: Known, command: Command): string | undefined {
+export function activitySummary(state: NamedState, command: Command): string | undefined {
   const text = textOf(state, command);
   return text === undefined ? undefined : clipped(text, SUMMARY_BYTES);
 }
 
-function textOf(state: Known, command: Command): string | undefined {
+function textOf(state: NamedState, command: Command): string | undefined {
   switch (command.type) {
     case 'send':
       return sendText(state, command);
@@ -100,8 +93,11 @@ function textOf(state: Known, command: Command): string | undefined {
   }
 }
 
-/** `rows 33–64 → 32 runs on A10G`. Places are rows only in a batch without a queue; otherwise no number would mean anything to people. */
-function sendText({ params, lanes }: Known, { attempts }: Extract<Command, { type: 'send' }>): string {
+/**
+ * `rows 33–64 → 32 runs on A10G`. Places are rows only in a batch without a queue; otherwise their numbers would mean
+ * nothing to people.
+ */
+function sendText({ params, lanes }: NamedState, { attempts }: Extract<Command, { type: 'send' }>): string {
   const places = attempts.map(({ place }) => place);
   const lane = laneOf(places[0] as number);
   const numbers = places.map(numberOf);
@@ -148,28 +144,6 @@ function pausesOf({ pauses, batch }: Progress): readonly string[] {
   return ['', ...lines, '', `\`runsheet status ${batch}\` says what to do.`];
 }
 
-/** Text of the service is no Markdown. */
+/** Escapes text of the service, which is no Markdown. */
 const plain = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/g, String.raw`\$&`).replaceAll(/\s+/g, ' ');
-
-// What Temporal can search batches by. Search attributes are never encrypted.
-
-/** Name → type of all search attributes. Two Ints and one Double fit into what Temporal reserves in an SQL database. */
-export const SEARCH_ATTRIBUTES = {
-  RunsheetDeployment: 'KEYWORD',
-  RunsheetSheet: 'KEYWORD',
-  RunsheetRows: 'INT',
-  RunsheetFailed: 'INT',
-  RunsheetCost: 'DOUBLE',
-  RunsheetContent: 'KEYWORD',
-} as const;
-
-/** A long name must not make the start fail: databases store up to 255 characters of a keyword. */
-export const KEYWORD_BYTES = 200;
-
-/** Those that change while the batch runs; `failed`: rows that have ended without success. */
-export const searchValues = ({ rows, tally, costUsd }: Progress) => ({
-  rows,
-  failed: rowsDone(tally) - tally.outcomes.succeeded,
-  cost: costUsd,
-});

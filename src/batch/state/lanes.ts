@@ -12,7 +12,7 @@ import { NONE_HELD, type Held } from '../accounting/reserved-attempts.ts';
 import type { RunCosts } from '../accounting/run-costs.ts';
 import type { BatchParams, LaneSpec } from '../params.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
-import type { Waiting } from './row-state.ts';
+import type { WaitingRow } from './row-state.ts';
 
 export const LANE_PLACES = 100_000_000;
 export const LANES_MAX = 64;
@@ -21,9 +21,9 @@ export const LANES_MAX = 64;
 export type Segment = {
   readonly first: number;
   readonly count: number;
-  /** These rows have an outcome already, and are sent again. */
+  /** Rows with an outcome that are sent again. */
   readonly isAgain?: true;
-  /** These rows are the canary; see canary.ts. */
+  /** Rows of the canary; see canary.ts. */
   readonly isCanary?: true;
 };
 
@@ -33,27 +33,27 @@ export type PassSegment = {
   readonly gpu?: string;
   readonly first: number;
   readonly count: number;
-  /** These rows were appended: they have no outcome yet. */
+  /** Appended rows, which have no outcome yet. */
   readonly isNew?: true;
 };
 
-/** What the rows of a lane have on one GPU. A lane of a ladder has one for each rung; any other lane is its own. */
+/** The accounts that a lane keeps on one GPU. A lane of a ladder has one for each rung; any other lane is its own. */
 export type Account = {
   /** The GPU that its rows ask for; absent: the deployment's. */
   readonly gpu?: string;
   /** The rows in phase waiting, sorted by due time. */
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingRow[];
   /** How many of its rows hold a slot. */
   outstanding: number;
-  /** Its attempts that may have a run whose cost is not known yet, counted from its rows. */
+  /** Attempts whose run may have a cost that is not known yet, counted from the rows. */
   held: Held;
   /** With -c auto: what is known about its useful concurrency. */
   adaptive?: AdaptiveCap;
-  /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
+  /** Attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
   unpriced: number;
-  /** What its runs have cost, if the batch reserves an estimate. */
+  /** The costs of runs, if the batch reserves an estimate. */
   costs?: RunCosts | undefined;
-  /** What 99 of 100 of its runs have cost at most, in nano-dollars, once enough are known. */
+  /** The cost that 99 of 100 runs did not exceed, in nano-dollars, once enough are known. */
   p99Nano?: number | undefined;
 };
 
@@ -87,7 +87,7 @@ export const newLane = (gpu: string | undefined, segments: readonly Segment[] = 
   segments: [...segments],
 });
 
-/** A lane whose rows climb: it begins on the lowest rung. */
+/** A lane whose rows climb the ladder, starting on the lowest rung. */
 export const newClimbingLane = (
   size: number,
   ladder: readonly string[],
@@ -105,23 +105,23 @@ export const lanesOf = ({ lanes, ladder = [] }: Pick<BatchParams, 'lanes' | 'lad
 
 function firstSegments({ places, canary = 0 }: LaneSpec): readonly Segment[] {
   const canaryRows = { first: 1, count: canary, isCanary: true } as const;
-  const others = { first: canary + 1, count: places - canary };
-  return [canaryRows, others].filter(({ count }) => count > 0);
+  const afterCanary = { first: canary + 1, count: places - canary };
+  return [canaryRows, afterCanary].filter(({ count }) => count > 0);
 }
 
-/** Where the attempts of a lane are counted, by rung. */
+/** The accounts of a lane, by rung. */
 export const accountsOf = (lane: Lane): readonly Account[] => lane.climb?.rungs ?? [lane];
 
-/** Where an attempt on this rung is counted. */
+/** The account of an attempt on this rung. */
 export const accountOn = (lane: Lane, rung: number = 0): Account => lane.climb?.rungs[rung] ?? lane;
 
-/** Where the next attempt of the lane is counted. */
+/** The account of the lane's next attempt. */
 export const nextAccount = (lane: Lane): Account => accountOn(lane, lane.climb?.rung);
 
 export const outstandingIn = (lane: Lane): number =>
   accountsOf(lane).reduce((sum, { outstanding }) => sum + outstanding, 0);
 
-/** Adds the places of a pass. Rows that are appended right after the canary's are none of the canary. */
+/** Adds the places of a pass. Rows that are appended right after the canary do not belong to it. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
   addLanes(lanes, segments);
   for (const { lane, first, count, isNew } of segments) {
@@ -149,7 +149,7 @@ export const numberOf = (place: number): number => place % LANE_PLACES;
 export const laneWith = ({ lanes }: { readonly lanes: readonly Lane[] }, place: number): Lane =>
   lanes[laneOf(place)] as Lane;
 
-/** How many of its places were never sent. */
+/** How many places of the lane were never sent. */
 export const unsentIn = ({ segments }: Pick<Lane, 'segments'>): number =>
   segments.reduce((sum, { count }) => sum + count, 0);
 
@@ -157,7 +157,7 @@ export const unsentIn = ({ segments }: Pick<Lane, 'segments'>): number =>
 export const neverSentIn = ({ segments }: Pick<Lane, 'segments'>): number =>
   segments.reduce((sum, { count, isAgain }) => sum + (isAgain ? 0 : count), 0);
 
-/** Takes the next place of the lane; it must have one. */
+/** Takes the next place of the lane, which must have one. */
 export function takePlace(lanes: readonly Lane[], at: number): number {
   const { segments } = lanes[at] as Lane;
   const [head] = segments as [Segment];

@@ -23,7 +23,7 @@ export type RowTuple = readonly [
   phase: string,
   place: number,
   attempt: number,
-  /** With a ladder also the rung; after proofs of absence also how many, then the rung is -1 without a ladder. */
+  /** With a ladder also the rung; after proofs of absence also their number, with rung -1 if there is no ladder. */
   tries: number | readonly [tries: number, rung: number, absences?: number],
   past: readonly PastTuple[],
   ...unknown[],
@@ -154,27 +154,27 @@ const readDeferral = ([tries, notBefore, isEmpty]: DeferralTuple): Deferral => (
   ...(isEmpty === 1 ? { isEmpty: true as const } : {}),
 });
 
-export function readRow([phase, place, attempt, counted, packed, ...rest]: RowTuple): RowState {
+export function readRow([phase, place, attempt, counted, packed, ...fields]: RowTuple): RowState {
   const base = { place, attempt, ...readTries(counted), past: packed.map(readPast) };
   switch (phase) {
     case 'w': {
-      const [due, turnedAway, refusal = 0] = rest as Rest['w'];
+      const [due, turnedAway, refusal = 0] = fields as Rest['w'];
       const dueAt = due === AT_VERDICT ? UNTIL_VERDICT : due;
       const answer = { ...(turnedAway === 0 ? {} : { turnedAway }), ...(refusal === 0 ? {} : { refusal }) };
       return { ...base, phase: 'waiting', dueAt, ...answer };
     }
     case 'r': {
-      const [runId, since, overdue] = rest as Rest['r'];
+      const [runId, since, overdue] = fields as Rest['r'];
       const late = overdue === 0 ? {} : { overdue: { at: overdue[0], reason: overdue[1] } };
       return { ...base, phase: 'running', runId, since, ...late };
     }
     case 'u': {
-      const [askedAt, askedWallAt, sentBy, reason, missedAt, serviceAt = 0] = rest as Rest['u'];
+      const [askedAt, askedWallAt, sentBy, reason, missedAt, serviceAt = 0] = fields as Rest['u'];
       const missed = { ...(missedAt === 0 ? {} : { missedAt }), ...(serviceAt === 0 ? {} : { serviceAt }) };
       return { ...base, phase: 'unconfirmed', askedAt, askedWallAt, sentBy, reason, ...missed };
     }
     default: {
-      const [at, outcome, runId, reason, deferral] = rest as Rest['e'];
+      const [at, outcome, runId, reason, deferral] = fields as Rest['e'];
       const end = readPast([attempt, outcome, runId, reason]) as LastAttempt;
       const waits = deferral === 0 ? {} : { deferral: readDeferral(deferral) };
       return { ...base, ...end, phase: 'ended', at, ...waits };

@@ -3,11 +3,11 @@
 import {
   bytesOf,
   type Deferred,
-  type Ended,
+  type UncollectedRow,
   type Phase,
   type RowState,
-  type Running,
-  type Unconfirmed,
+  type RunningRow,
+  type UnconfirmedRow,
   baseOf,
   type Base,
   endedRowBytes,
@@ -38,7 +38,7 @@ export function put(state: State, row: RowState): void {
 /** Changes a row without changing its phase: it keeps its position in every queue. */
 export function amend(
   state: State,
-  row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
+  row: RunningRow | UnconfirmedRow | Extract<RowState, { phase: 'sending' }>,
 ): void {
   state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.place) as RowState);
   state.rows.set(row.place, row);
@@ -64,7 +64,7 @@ function countIn(state: State, row: RowState, times: 1 | -1): void {
   hold(laneWith(state, row.place), (rung) => heldBy(row, rung), times);
 }
 
-/** Of a ladder, each rung counts its own attempts. */
+/** On a ladder, each rung counts its own attempts. */
 function hold(lane: Lane, heldOn: (rung?: number) => Held, times: 1 | -1): void {
   if (lane.climb === undefined) lane.held = addHeld(lane.held, heldOn(), times);
   else
@@ -96,11 +96,11 @@ function leaveQueue(state: State, row: RowState): void {
   else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
 }
 
-const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
+const isDeferred = (row: UncollectedRow): row is Deferred => row.deferral !== undefined;
 
 function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void {
   const time = timeOf(item);
-  const after = queue.findLastIndex((other) => timeOf(other) <= time);
+  const after = queue.findLastIndex((queued) => timeOf(queued) <= time);
   queue.splice(after + 1, 0, item);
 }
 
@@ -108,28 +108,29 @@ function remove<T>(queue: T[], item: T): void {
   queue.splice(queue.indexOf(item), 1);
 }
 
-type End = {
+type RowEnd = {
   readonly outcome: Outcome;
   readonly failure?: FailureKind | undefined;
   readonly runId?: string | undefined;
   readonly reason?: string | undefined;
 };
 
-export function endRow(state: State, row: Base, end: End): void {
+export function endRow(state: State, row: Base, end: RowEnd): void {
   const { outcome, runId } = end;
   const reason = end.reason && clipped(end.reason, reasonBytes(state));
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
   put(state, { ...baseOf(row), phase: 'ended', at: state.now, outcome, ...facts });
   state.failures = countFailure(state.failures, end);
-  const { all, bad } = state.endings;
-  // What the user cancelled is no failure.
+  const { all: ended, bad } = state.endings;
+  // A row that the user cancelled is no failure.
   const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';
-  state.endings = { all: all + 1, bad: bad + Number(isBad) };
+  state.endings = { all: ended + 1, bad: bad + Number(isBad) };
   if (outcome !== 'succeeded')
     state.lastFailure = { place: row.place, outcome, ...(reason ? { reason } : {}) };
 }
 
-// Parts that are being written. Their rows are no longer rows of the state, but take space in it and may have cost money.
+// Adds a part that is being written. Its rows are no longer rows of the state, but take space in it and may have cost
+// money.
 export function addPart(state: State, part: number, rows: readonly EndedRow[]): void {
   state.parts.set(part, rows);
   count(state, rows, 1);
@@ -147,7 +148,10 @@ function count(state: State, rows: readonly EndedRow[], times: 1 | -1): void {
   }
 }
 
-/** An attempt or a duplicate run of this row, whose cost will never be known. Without its rung, the dearest one counts. */
+/**
+ * Counts an attempt or duplicate run of this row whose cost will never be known. Without a rung, the dearest one
+ * counts.
+ */
 export function spendInFull(
   state: State,
   place: number,
@@ -162,7 +166,7 @@ function dearestRung(state: State, place: number): number {
   return costs.indexOf(Math.max(...costs));
 }
 
-/** The row's part is written: from now on, only the tally and this know its cost. */
+/** Spends the written-off attempts of a row whose part is written: from then on, only the tally and this know its cost. */
 export function spendWrittenOff(state: State, { place, attempts }: EndedRow): void {
   for (const attempt of attempts) if (isWrittenOff(attempt)) spendInFull(state, place, attempt.rung);
 }
@@ -175,7 +179,7 @@ export const isFull = (state: State): boolean =>
 export const mayTakePlace = (state: State, { segments: [next] }: Pick<Lane, 'segments'>): boolean =>
   next !== undefined && state.cancelling === undefined && mayPass(state, next) && !isFull(state);
 
-/** What the rows in the state take, and may take. */
+/** The bytes that the rows in the state take now and may still need. */
 export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {
   const { unconfirmed } = params;
   return (

@@ -1,12 +1,13 @@
-// When a batch with a long history continues as new. Temporal rejects a continue-as-new if a signal or a result arrives during its
-// workflow task, and the worker then replays the whole history, which may take longer than the task may. A batch whose runs end
-// often would hardly find a moment without an end, so it stops sending and rests first; with short runs, that costs little.
+// When a batch with a long history continues as new. Temporal rejects a continue-as-new if a signal or a result
+// arrives during its workflow task, and the worker then replays the whole history, which may exceed the task's
+// timeout. A batch whose runs end often would rarely find a quiet moment, so it stops sending and rests first; with
+// short runs, that costs little.
 
 import type { State } from './state.ts';
 
 /**
- * A batch rests before it continues as new if its runs take no longer than this, and if so many of them end in a second that
- * about one end arrives during the workflow task of a continue-as-new.
+ * A batch rests before it continues as new if its runs take no longer than this, and if so many end in a second that
+ * on average one arrives during the workflow task of a continue-as-new.
  */
 export const REST_MOST_MS = 3_000;
 export const OFTEN_ENDS_PER_SECOND = 40;

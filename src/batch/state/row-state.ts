@@ -43,32 +43,32 @@ export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked' | 'rejected'
 export const UNTIL_VERDICT = Number.POSITIVE_INFINITY;
 
 /** Waits for its next POST. If a run of this attempt appears anyway, the row adopts it. */
-export type Waiting = Base & {
+export type WaitingRow = Base & {
   readonly phase: 'waiting';
   readonly dueAt: number;
   readonly turnedAway?: TurnedAway;
-  /** Why the service has refused it: the verdict decides whether the row ends so or is sent again. */
+  /** The refusal of the service: the verdict decides whether the row ends with it or is sent again. */
   readonly refusal?: string;
 };
 
 /** In a group in flight. `seen` are run ids that webhooks reported for it before the response. */
-export type Sending = Base & {
+export type SendingRow = Base & {
   readonly phase: 'sending';
   readonly seen?: readonly string[];
   readonly turnedAway?: TurnedAway;
 };
 
 /** Accepted: the service runs this run for the row. */
-export type Running = Base & {
+export type RunningRow = Base & {
   readonly phase: 'running';
   readonly runId: string;
   readonly since: number;
-  /** Since when we have been cancelling the run because it takes too long, and why. */
+  /** When and why we started to cancel a run that takes too long. */
   readonly overdue?: { readonly at: number; readonly reason: string };
 };
 
-/** Its POST may have started a run. */
-export type Unconfirmed = Base & {
+/** An attempt whose POST may have started a run. */
+export type UnconfirmedRow = Base & {
   readonly phase: 'unconfirmed';
   /** No byte of its POST was written before this time, by the batch's clock and by Temporal's. */
   readonly askedAt: number;
@@ -87,12 +87,12 @@ export type Deferral = {
   /** Failures of this row's own files; an outage of the whole host does not count. */
   readonly tries: number;
   readonly notBefore: number;
-  /** Its run shows no files at all. */
+  /** The run shows no files at all. */
   readonly isEmpty?: true;
 };
 
 /** Has its outcome and waits to be collected. */
-export type Ended = Base & {
+export type UncollectedRow = Base & {
   readonly phase: 'ended';
   readonly at: number;
   readonly outcome: Outcome;
@@ -101,9 +101,9 @@ export type Ended = Base & {
   readonly deferral?: Deferral;
 };
 
-export type Deferred = Ended & { readonly deferral: Deferral };
+export type Deferred = UncollectedRow & { readonly deferral: Deferral };
 
-export type RowState = Waiting | Sending | Running | Unconfirmed | Ended;
+export type RowState = WaitingRow | SendingRow | RunningRow | UnconfirmedRow | UncollectedRow;
 export type Phase = RowState['phase'];
 
 /** The attempt that gave a row its outcome. */

@@ -22,7 +22,7 @@ import {
   type RowTuple,
   type RunTuple,
 } from './packed-rows.ts';
-import type { Running } from './row-state.ts';
+import type { RunningRow } from './row-state.ts';
 import { NEW_TRIAL, begin, runningRow, type Overdue, type State, unconfirmedRows } from './state.ts';
 
 /** Fields that are copied unchanged. */
@@ -90,7 +90,7 @@ type LaneTuple = readonly [
   segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
   unpriced?: number,
   climb?: 0 | readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
-  /** Of the lane, or of each of its rungs. */
+  /** The costs of the lane, or of each of its rungs. */
   costs?: readonly (RunCosts | 0)[],
   adaptive?: AdaptiveCap,
 ];
@@ -147,7 +147,7 @@ export const closedSnapshot = (state: State): Snapshot => ({
   trial: state.trial && NEW_TRIAL,
 });
 
-/** The state with which an ended batch goes on. The time since its end was no step of a clock. */
+/** The state with which an ended batch continues. The time since its end is no step of the clock. */
 export function continueFrom(closed: Snapshot, pass: number, wallAt: number): State {
   const state = restore({ ...closed, wallAt });
   return {
@@ -161,8 +161,8 @@ export function continueFrom(closed: Snapshot, pass: number, wallAt: number): St
 export function restore(packed: Snapshot): State {
   const version = readableVersion(packed.version);
   // An older snapshot has fewer fields.
-  const known = PLAIN.filter((name) => packed[name] !== undefined);
-  const plain = Object.fromEntries(known.map((name) => [name, packed[name]])) as Plain;
+  const present = PLAIN.filter((name) => packed[name] !== undefined);
+  const plain = Object.fromEntries(present.map((name) => [name, packed[name]])) as Plain;
   const parts = new Map(packed.parts.map(([part, rows]) => [part, rows.map(readEnded)]));
   const state: State = {
     ...begin(plain.params, version, plain.wallAt),
@@ -200,21 +200,21 @@ function orderOverdue({ overdue, rows }: State): void {
 function resumeWork(state: State): void {
   if (state.cancelling === 'running') cancelAllRunning(state);
   for (const number of state.overdue) {
-    const { attempt, runId } = state.rows.get(number) as Running;
+    const { attempt, runId } = state.rows.get(number) as RunningRow;
     cancelRun(state, { place: number, attempt, runId });
   }
   for (const id of state.refreshIds) acknowledge(state, id);
   state.refreshIds = [];
 }
 
-function packLane(one: Lane): LaneTuple {
-  const { gpu, segments, unpriced, climb, adaptive } = one;
+function packLane(unpacked: Lane): LaneTuple {
+  const { gpu, segments, unpriced, climb, adaptive } = unpacked;
   const packed = segments.map((segment) => [segment.first, segment.count, kindOf(segment)] as const);
-  const costs = accountsOf(one).map((account) => account.costs ?? 0);
+  const costs = accountsOf(unpacked).map((account) => account.costs ?? 0);
   const lane = [gpu ?? 0, packed, unpriced] as const;
   const packedClimb = climb ? packClimb(climb) : 0;
   if (adaptive !== undefined) return [...lane, packedClimb, costs, adaptive];
-  if (costs.some((known) => known !== 0)) return [...lane, packedClimb, costs];
+  if (costs.some((cost) => cost !== 0)) return [...lane, packedClimb, costs];
   return packedClimb === 0 ? lane : [...lane, packedClimb];
 }
 

@@ -13,13 +13,13 @@ import type { Notice } from '../notices/notice.ts';
 import { newMembership, type Leave, type Membership } from '../pool/messages.ts';
 import type {
   Deferred,
-  Ended,
+  UncollectedRow,
   EndedRow,
   Phase,
   RowState,
-  Running,
-  Unconfirmed,
-  Waiting,
+  RunningRow,
+  UnconfirmedRow,
+  WaitingRow,
 } from './row-state.ts';
 
 /** The batch's answer to a command, given when the command is in force. */
@@ -46,7 +46,7 @@ export type Group = {
   readonly attempts: readonly AttemptRef[];
   readonly at: number;
   readonly wallAt: number;
-  /** Its worker was asked to start no further POST. */
+  /** The worker was asked to start no further POST. */
   readonly isStopped?: true;
 };
 
@@ -56,7 +56,7 @@ export type Trial = {
   readonly ends: AlikeEnds;
   /** Since when nothing is sent. */
   readonly heldAt?: number;
-  /** Likenesses in spite of which a user has resumed a batch of version 6. */
+  /** Likenesses that held a batch of version 6 until its user resumed it. */
   readonly overruled: readonly string[];
   /** How often a user has resumed the batch out of its pause (default: 0). */
   readonly resumes?: number;
@@ -86,7 +86,7 @@ class StateAtStart {
   /** When the last step asked to be woken. */
   wakeAt: number;
   readonly lanes: Lane[];
-  /** Which rows may be sent, in a batch with a canary. */
+  /** In a batch with a canary: which rows may be sent. */
   gate?: 'closed' | 'open' | undefined;
   /** Whether rows may be bought again; undefined once a row has succeeded. See trial.ts. */
   trial?: Trial | undefined;
@@ -108,7 +108,7 @@ class StateAtStart {
   /** The bytes that `rows` and `parts` take in a snapshot; never an underestimate. */
   bytes = 0;
   /** Ended rows, oldest first; and ended rows whose files are fetched later, sorted by that time. */
-  readonly ended: Ended[] = [];
+  readonly ended: UncollectedRow[] = [];
   readonly deferred: Deferred[] = [];
   /** Rows in phase unconfirmed, oldest first. */
   readonly unconfirmed: number[] = [];
@@ -143,13 +143,13 @@ class StateAtStart {
   holdUntil = 0;
   /** Consecutive groups with failures and without an accepted attempt. */
   consecutiveFailures = 0;
-  /** When the first of them was sent that got no clear answer. */
+  /** When the first group of the latest series without clear answers was sent. */
   unclearSince?: number | undefined;
   /** Why the latest groups could not be sent, for display. */
   trouble?: string | undefined;
   readonly pauses = new Map<PauseKind, Pause>();
   rateLimit = NO_LIMIT;
-  /** In a pool: what was granted and reported. And pools that the batch has left, but not told so. */
+  /** In a pool: grants and reports; and pools that the batch has left without telling them yet. */
   membership?: Membership | undefined;
   leaves?: readonly Leave[] | undefined;
   /** The membership that ended with the batch, until another pass reopens it. */
@@ -162,7 +162,7 @@ class StateAtStart {
   readonly unstored = new Set<StoreItem>();
   /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
-  /** The latest download that succeeded, or the latest resume: what failed has failed no longer. */
+  /** The latest download that succeeded, or the latest resume; earlier failures no longer count. */
   filesFineAt?: number | undefined;
   /** Why files could not be fetched lately. */
   filesFault?: string | undefined;
@@ -175,7 +175,11 @@ class StateAtStart {
   isStopping = false;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[] = [];
-  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued; `readAt`: when the last one that has ended was requested; `answeredAt`: the same of the last one that was not incomplete. */
+  /**
+   * `requestedAt`: when the list reading in flight was requested; `nextAt`: the next one; `controlAt`: when the group
+   * of the control run was issued; `readAt`: when the last finished reading was requested; `answeredAt`: the same for
+   * the last one that was not incomplete.
+   */
   readonly reconcile: {
     requestedAt?: number | undefined;
     readAt?: number;
@@ -188,7 +192,7 @@ class StateAtStart {
   control?: { readonly runId: string; readonly at: number } | undefined;
   /** Average time from a run's acceptance to its end in milliseconds; 0 before the first end. */
   usualRunMs = 0;
-  /** What reported the latest completion. */
+  /** The source of the latest completion. */
   completedBy?: 'webhook' | 'poll' | undefined;
   /** When progress was last published, its summary, and whether it has changed since. */
   published: { readonly at: number; readonly summary: string; isStale: boolean } = {
@@ -198,19 +202,19 @@ class StateAtStart {
   };
   acknowledgements: readonly Acknowledgement[] = [];
   pendingCommands: readonly PendingCommand[] = [];
-  /** Until when a group that Temporal gave up may start POSTs. */
+  /** Until when a group that Temporal gave up may still start POSTs. */
   leasedUntil?: number;
   /** The ids of the latest commands. */
   knownCommands: readonly string[] = [];
   lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
-  /** Attempts that failed, by why; absent before the first. */
+  /** Failed attempts by reason; absent before the first. */
   failures?: FailureCounts | undefined;
   /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
   endings = NO_ENDINGS;
   resumedAt = NO_ENDINGS;
   tally: Tally;
   ledger: RequestLedger = NO_LEDGER;
-  /** What was notified in this pass; see decisions/notify.ts. */
+  /** Notifications of this pass; see decisions/notify.ts. */
   notified: readonly string[] = [];
   /** Notifications that have not ended, oldest first; `notifying`: the numbers of those whose activity runs. */
   notices: readonly Notice[] = [];
@@ -239,21 +243,21 @@ class StateAtStart {
   }
 }
 
-/** Not the class: a state is copied with other values. */
+/** A plain type, not the class: a state is copied with other values. */
 export type State = { [Field in keyof StateAtStart]: StateAtStart[Field] };
 
 /** The state of a batch that starts at Temporal's time `wallAt`. */
 export const begin = (params: BatchParams, version: number, wallAt: number): State =>
   new StateAtStart(params, version, wallAt);
 
-/** Oldest first. */
-export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>
-  state.unconfirmed.map((row) => state.rows.get(row) as Unconfirmed);
+/** The unconfirmed rows, oldest first. */
+export const unconfirmedRows = (state: State): readonly UnconfirmedRow[] =>
+  state.unconfirmed.map((row) => state.rows.get(row) as UnconfirmedRow);
 
 /** The run that has waited longest for a poll. */
-export const oldestUnpolled = ({ unpolled, rows }: State): Running | undefined => {
+export const oldestUnpolled = ({ unpolled, rows }: State): RunningRow | undefined => {
   const [oldest] = unpolled;
-  return oldest === undefined ? undefined : (rows.get(oldest) as Running);
+  return oldest === undefined ? undefined : (rows.get(oldest) as RunningRow);
 };
 
 /** The run that has been overdue for longest. */
@@ -262,11 +266,11 @@ export const oldestOverdue = ({ overdue, rows }: State): Overdue | undefined => 
   return oldest === undefined ? undefined : (rows.get(oldest) as Overdue);
 };
 
-export type Overdue = Running & Required<Pick<Running, 'overdue'>>;
+export type Overdue = RunningRow & Required<Pick<RunningRow, 'overdue'>>;
 
-export const runningRow = (state: State, row: number): Running | undefined => {
-  const found = state.rows.get(row);
-  return found?.phase === 'running' ? found : undefined;
+export const runningRow = (state: State, row: number): RunningRow | undefined => {
+  const candidate = state.rows.get(row);
+  return candidate?.phase === 'running' ? candidate : undefined;
 };
 
 /** Whether no row is unsent, waiting, sending, running or unconfirmed: only collecting remains. */
@@ -287,7 +291,7 @@ export const unsentPlaces = ({ lanes }: Pick<State, 'lanes'>): number =>
   lanes.reduce((sum, lane) => sum + unsentIn(lane), 0);
 
 /** The rows in phase waiting, the next one first. */
-export const waitingRows = ({ lanes }: Pick<State, 'lanes'>): readonly Waiting[] =>
+export const waitingRows = ({ lanes }: Pick<State, 'lanes'>): readonly WaitingRow[] =>
   lanes
     .flatMap(accountsOf)
     .flatMap(({ waiting }) => waiting)

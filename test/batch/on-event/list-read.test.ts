@@ -4,7 +4,7 @@ import { CLOCK_SLACK_MS, LEASE_MS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '..
 import type { ListReading } from '../../../src/batch/events.ts';
 import { isStuck, onListRead } from '../../../src/batch/on-event/list-read.ts';
 import { type BatchParams, WRITES } from '../../../src/batch/params.ts';
-import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
+import type { UnconfirmedRow } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
 import { begin, NEW_TRIAL, unconfirmedRows, type State } from '../../../src/batch/state/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
@@ -18,7 +18,7 @@ const SHOWS_CONTROL: ListReading = { ...COMPLETE, hasControl: true };
 const INCOMPLETE: ListReading = { answer: 'incomplete', found: [], hasControl: false };
 const NONE: ListReading = { answer: 'none', found: [], hasControl: false };
 
-const unconfirmedRow = (attempt: number): Unconfirmed => ({
+const unconfirmedRow = (attempt: number): UnconfirmedRow => ({
   place: 1,
   attempt,
   tries: 0,
@@ -132,14 +132,14 @@ describe('proof of absence', () => {
     // The first reading that the service answers.
     read(state, SENT_BY + late, { ...COMPLETE, serviceNowMs: late });
     state.now = SENT_BY + late + ms + listGapMs;
-    expect(isStuck(state, unconfirmedRows(state)[0] as Unconfirmed)).toBe(false);
+    expect(isStuck(state, unconfirmedRows(state)[0] as UnconfirmedRow)).toBe(false);
     read(state, SENT_BY + late + ms, { ...COMPLETE, serviceNowMs: late + ms });
     read(state, SENT_BY + late + ms + listGapMs, { ...COMPLETE, serviceNowMs: late + ms + listGapMs });
     expect(phaseOf(state)).toBe('waiting');
     const before = { ...doubtful(), version: 7 };
     read(before, SENT_BY + late, { ...COMPLETE, serviceNowMs: late });
     before.now = SENT_BY + late;
-    expect(isStuck(before, unconfirmedRows(before)[0] as Unconfirmed)).toBe(true);
+    expect(isStuck(before, unconfirmedRows(before)[0] as UnconfirmedRow)).toBe(true);
   });
 
   it("a batch of version 4 does not ask for the service's time", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { POOL_MEMBERS_MAX, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
-import { newPool, type PoolState } from '../../../src/batch/pool/rebalance.ts';
+import { newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
 import {
   poolDueAt,
   poolStep,

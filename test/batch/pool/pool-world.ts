@@ -1,7 +1,7 @@
 // A pool and the batches that share it, with their real steps. Messages between them wait until the test delivers them, in any
 // order and any number of times.
 
-import { chargeOf, newPool, type PoolState } from '../../../src/batch/pool/rebalance.ts';
+import { chargeOf, newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../../src/batch/pool/pool-step.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';

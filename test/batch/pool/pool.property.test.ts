@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chargeOf, limitOf } from '../../../src/batch/pool/rebalance.ts';
+import { chargeOf, limitOf } from '../../../src/batch/pool/pool-state.ts';
 import { usedSlots } from '../../../src/batch/state/state.ts';
 import { PoolWorld, type Batch } from './pool-world.ts';
 

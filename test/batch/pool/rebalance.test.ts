@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chargeOf, limitOf, newestGrant, shares } from '../../../src/batch/pool/rebalance.ts';
+import { chargeOf, limitOf, newestGrant } from '../../../src/batch/pool/pool-state.ts';
+import { shares } from '../../../src/batch/pool/shares.ts';
 
 const of = (...claims: readonly (readonly [weight: number, wanted: number])[]) =>
   claims.map(([weight, wanted]) => ({ weight, wanted }));
