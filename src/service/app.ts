@@ -25,7 +25,7 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 export type AppOptions = {
   readonly tokens: Tokens;
-  /** `v1`: behaves like a service that was not migrated, without the V2 base. */
+  /** `v1` behaves like a service that was not migrated and has no V2 base path. */
   readonly only?: 'v1' | undefined;
   /** Whether only this machine can connect (default: false). */
   readonly listensHere?: boolean;
@@ -53,13 +53,13 @@ export function createApp(
     forceCloseConnections: true,
     http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: 1_000 },
     bodyLimit: BODY_LIMIT_BYTES,
-    // Names of files, each letter of which may be twelve characters of an address.
+    // File names appear in paths, and each of their letters can take twelve characters there.
     routerOptions: { maxParamLength: 2_000 },
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send({ detail: error.message }),
   });
-  // All clients may share the address of a proxy.
+  // Behind a proxy, all clients share one address.
   boundConnections(app.server, { most: limits.most, perAddress: limits.most });
   demandSpeed(app.server, limits.slow);
   const requests = new OwnerRequests(limits.most);
@@ -75,7 +75,7 @@ export function createApp(
     if (request.owner === '' || requests.enter(request.owner, reply, heldBytes(request))) done();
   });
   app.addHook('onRequest', readAnyType);
-  // Bodies stay text: each route decides which types it reads, and how it parses numbers.
+  // Bodies stay text, because each route decides which media types it reads and how it parses numbers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   refuseTheRest(app, service.log);
@@ -89,7 +89,8 @@ export function createApp(
   serveV1(app, service);
   serveFiles(app, service, requests);
   serveDashboard(app, service, { listensHere, door });
-  // Control reads files and changes what all owners see: it belongs to whoever started the service, who is here and has every key.
+  // Control reads files and changes what all owners see. It belongs to whoever started the service, who uses
+  // this machine and holds every key.
   if (listensHere && tokens.hasOneOwner) serveControl(app, service, tokens);
   return { app, routes };
 }
@@ -98,7 +99,7 @@ const ELSEWHERE = 'This request was addressed to another host name, or comes fro
 const FORWARDED =
   'This service is for its own machine, and a proxy has forwarded this request: start the service with --public-url <the address of the proxy>.\n';
 
-/** How many bytes of its body a request may hold in memory: only files are streamed. */
+/** How many bytes of a request body are held in memory. Uploaded files are streamed and count as 0. */
 function heldBytes({ headers, routeOptions }: FastifyRequest): number {
   if (routeOptions.url === `${API}${PATHS.upload}`) return 0;
   const length =
@@ -110,14 +111,15 @@ function heldBytes({ headers, routeOptions }: FastifyRequest): number {
 function routesOf(app: FastifyInstance): readonly string[] {
   const routes: string[] = [];
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.refuses !== true) routes.push(...[method].flat().map((one) => `${one} ${url}`));
+    if (config?.refuses !== true) routes.push(...[method].flat().map((verb) => `${verb} ${url}`));
   });
   return routes;
 }
 
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
-// The framework would refuse an invalid media type itself; our routes must answer it like any body that is not JSON.
+// Fastify itself would refuse an invalid media type, but our routes must treat it like any body that is not
+// JSON.
 function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const type = headers['content-type'];
   if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
@@ -158,13 +160,13 @@ function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): v
   });
 
   route(app, ['GET', 'POST'], `${CONTROL}/servers`, async (request, reply) => {
-    const { known } = service.gpus;
+    const { known: servers } = service.gpus;
     try {
       if (request.method === 'POST') {
         const { forget, instead } = forgottenSchema.parse(JSON.parse(String(request.body)));
-        await known.forget(forget, instead);
+        await servers.forget(forget, instead);
       }
-      return await reply.send(known.list());
+      return await reply.send(servers.list());
     } catch (error) {
       return refusedControl(reply, error);
     }
@@ -192,7 +194,7 @@ function refusedControl(reply: FastifyReply, error: unknown): FastifyReply {
   throw error;
 }
 
-/** Sets the rates; returns why they were refused, undefined on success. */
+/** Sets the rates. Returns the reason of a refusal, undefined on success. */
 function setFaults({ faults }: Service, body: unknown): string | undefined {
   try {
     const rates = JSON.parse(typeof body === 'string' ? body : '') as Record<string, number>;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem } from '../errors/error.ts';
 import { PATHS } from '../run-service/contract/paths.ts';
 
-/** The base path of the API, and that of the fault control. */
+/** The base path of the API. */
 export const API = '/api';
 export const CONTROL = '/control';
 
@@ -21,7 +21,7 @@ declare module 'fastify' {
 /** The owner of tokens without a name before a colon. */
 const NOBODY_ELSE = 'user_local';
 
-/** A token, and the name before its colon if it has one. */
+/** Splits an optional owner name from a token. */
 function parsed(text: string): { readonly token: string; readonly name?: string } {
   const [, name, token] = /^([a-z][a-z0-9_-]{0,39}):(.+)$/i.exec(text) ?? [];
   return token === undefined || name === undefined ? { token: text } : { token, name };
@@ -29,9 +29,9 @@ function parsed(text: string): { readonly token: string; readonly name?: string 
 
 export const OWN_KEYS = 'give each person a key of their own';
 
-/** Names two owners of one token, such as `ann and ben have the same key`; undefined if there are none. */
-export function sharedToken(given: readonly string[]): string | undefined {
-  const byToken = Map.groupBy(given.map(parsed), ({ token }) => token);
+/** Names two owners that share a token, such as `ann and ben have the same key`; undefined if none do. */
+export function sharedToken(keys: readonly string[]): string | undefined {
+  const byToken = Map.groupBy(keys.map(parsed), ({ token }) => token);
   for (const same of byToken.values()) {
     const names = [...new Set(same.map(({ name = '' }) => name))].sort((a, b) => a.localeCompare(b));
     const [first = '', second = ''] = names;
@@ -44,11 +44,11 @@ export function sharedToken(given: readonly string[]): string | undefined {
 }
 
 /** Parses tokens: `token`, or `owner:token`. Throws E602 if two owners have the same one. */
-export function openTokens(given: readonly string[]) {
-  const shared = sharedToken(given);
+export function openTokens(keys: readonly string[]) {
+  const shared = sharedToken(keys);
   if (shared !== undefined) throw problem('E602', { what: shared, hint: OWN_KEYS });
   const owners = new Map(
-    given.map(parsed).map(({ token, name }) => [token, name === undefined ? NOBODY_ELSE : `user_${name}`]),
+    keys.map(parsed).map(({ token, name }) => [token, name === undefined ? NOBODY_ELSE : `user_${name}`]),
   );
   const revoked = new Set<string>();
   return {

@@ -8,7 +8,7 @@ export type BehaviourName = 'specification' | 'vendor';
 export type Behaviour = {
   readonly name: BehaviourName;
   readonly gpus: readonly [string, ...string[]];
-  /** The GPU of a run: the requested one, or that of its deployment. */
+  /** The GPU of a run: the requested GPU or that of its deployment. */
   gpuOf(asked: string | undefined, deployment: string): string;
   /** Whether a value of `inputs` may be null or an object. */
   readonly freeFormInputs: boolean;
@@ -21,7 +21,7 @@ export type Behaviour = {
 const SPECIFICATION: Behaviour = {
   name: 'specification',
   gpus: GPUS,
-  gpuOf: (asked, deployment) => asked ?? deployment,
+  gpuOf: (requested, deployment) => requested ?? deployment,
   freeFormInputs: true,
   showsWorkflowApi: true,
   numbersInLoc: false,

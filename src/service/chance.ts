@@ -16,7 +16,7 @@ export function numbersFrom(seed: number): () => number {
   };
 }
 
-/** 32 bits of a text: FNV-1a, then the finalizer of MurmurHash3, because FNV alone leaves its high bits poor. */
+/** Hashes a text to 32 bits with FNV-1a and the finalizer of MurmurHash3, because FNV alone mixes its high bits poorly. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

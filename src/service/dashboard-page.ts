@@ -4,8 +4,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-// The dashboard's script, which runs in a browser. All data becomes text or the address of a picture of this service, never markup.
-
+/** The dashboard script, which runs in a browser. All data becomes text or the address of a picture of this service, never markup. */
 const LIVE_SCRIPT = `
 const at = (id) => document.getElementById(id);
 

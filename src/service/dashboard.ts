@@ -1,4 +1,5 @@
-// The data of the dashboard: the machines of each deployment, the user's own GPU servers, and the active, the next and the last ended runs.
+// The data of the dashboard: the machines of each deployment, the user's GPU servers, and the active, next
+// and recently ended runs.
 
 import { parseExactly } from '../host/exact-json.ts';
 import type { RunRow } from './database.ts';
@@ -35,7 +36,7 @@ function dashboardOf(service: Service) {
 }
 export type Dashboard = ReturnType<typeof dashboardOf>;
 
-/** One row per deployment, even before its first run. */
+/** Deployments appear even before their first run. */
 function poolsOf({ deployments, executorOf }: Service) {
   return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
     const { busy = 0, idle = 0, waiting = 0 } = executorOf(id).census().get(id) ?? {};
@@ -43,33 +44,35 @@ function poolsOf({ deployments, executorOf }: Service) {
   });
 }
 
-/** The user's own GPU servers: what each does, and for how many seconds. */
+/** The user's GPU servers: what each one does, and for how many seconds. */
 function serversOf({ gpus, deployments }: Service, nowMs: number) {
   return gpus.executor.servers.map(({ name, gpu, version, away, runs, load, idleSinceMs }) => {
-    const one = [...runs.values()].find(({ phase, state }) => phase === 'sent' && state.startedMs);
+    const running = [...runs.values()].find(({ phase, state }) => phase === 'sent' && state.startedMs);
     const state = away ? 'away' : version === '' ? 'asked' : load > 0 ? 'busy' : 'idle';
-    const sinceMs = { away: away?.sinceMs, asked: 0, busy: one?.state.startedMs, idle: idleSinceMs }[state];
+    const sinceMs = { away: away?.sinceMs, asked: 0, busy: running?.state.startedMs, idle: idleSinceMs }[
+      state
+    ];
     return {
       name,
       gpu,
       version,
       state,
       seconds: sinceMs ? (nowMs - sinceMs) / 1000 : null,
-      /** Why it is away. */
+      /** Why the server is away. */
       reason: away?.reason ?? '',
-      run: one
+      run: running
         ? {
-            number: one.run.number,
-            deployment: deployments.get(one.run.deploymentId)?.name ?? one.run.deploymentId,
-            doing: one.work.liveStatus ?? '',
-            progress: one.work.progress,
+            number: running.run.number,
+            deployment: deployments.get(running.run.deploymentId)?.name ?? running.run.deploymentId,
+            doing: running.work.liveStatus ?? '',
+            progress: running.work.progress,
           }
         : null,
     };
   });
 }
 
-/** The true state, without injected faults; reading it counts as no request. */
+/** The true state, without injected faults. This read does not count as a request. */
 function shownRun(service: Service, row: RunRow, nowMs: number) {
   const { id, status, live_status, progress } = service.show(row, true);
   return {
@@ -80,15 +83,15 @@ function shownRun(service: Service, row: RunRow, nowMs: number) {
     doing: live_status ?? '',
     progress,
     gpu: row.gpu,
-    /** In the queue, at work, or from queue to end. */
+    /** Time in the queue, at work, or from queue to end, depending on the status. */
     seconds: ((row.endedMs ?? nowMs) - (row.queuedMs ?? row.createdMs)) / 1000,
     words: textOf(row.inputs),
-    /** The address of its first picture; empty if there is none. */
+    /** The address of the run's first picture; empty if it has none. */
     picture: pictureOf(service, row),
   };
 }
 
-/** The text by which a person recognises the run: its prompt, or all of its inputs. */
+/** The text by which a person recognises the run: its prompt, else all of its inputs. */
 function textOf(inputs: string): string {
   const prompt = promptOf(parseExactly(inputs) as Record<string, unknown>);
   return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
@@ -132,7 +135,7 @@ export function serveDashboard(
       .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
       .send(dashboardOf(service)),
   );
-  // Pictures on the dashboard count as no request and trigger no faults.
+  // Requests for dashboard pictures are not counted and trigger no faults.
   serve('/live/runs/:run/:file', (request, reply) => {
     const { file } = fileAt(service, request.params) ?? {};
     return file === undefined ? notFound(reply) : sendFile(reply, file);

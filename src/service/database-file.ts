@@ -1,4 +1,4 @@
-// The SQLite file of the service: its tables, and how a file of an earlier format becomes one of this.
+// The SQLite file of the service: its tables, and the migration of files in earlier formats.
 
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { errorMessage, problem } from '../errors/error.ts';
 import { exactText, isRawNumber, parseExactly } from '../host/exact-json.ts';
 
-// `place` counts the runs of one deployment from 0 without gaps. Runs are never deleted, so any page of the list is found by
-// place, whereas OFFSET would read everything before it. A delivery names its run by number: an index of random ids would
-// write a page for each of them.
+// `place` numbers the runs of one deployment from 0 without gaps. Runs are never deleted, so a page of the
+// list is found by place, whereas OFFSET would read everything before it. A delivery refers to its run by
+// number, because an index over random ids would write one page for each delivery.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     number INTEGER PRIMARY KEY,
@@ -60,7 +60,7 @@ export function openFile(file: string): DatabaseSync {
   try {
     if (file !== ':memory:') closeToOthers(file);
     const db = new DatabaseSync(file);
-    // Exclusive, because two services on one file would execute every run twice.
+    // The lock is exclusive, because two services on one file would execute every run twice.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('PRAGMA wal_autocheckpoint = 8000');
     db.exec('BEGIN');
@@ -81,14 +81,14 @@ export function openFile(file: string): DatabaseSync {
 export const filesBeside = (file: string): string => `${file}.files`;
 export const uploadsIn = (folder: string): string => join(folder, 'uploads');
 
-/** SQLite gives its journals the mode of the database. Those of an earlier start may be open to others. */
+/** SQLite creates its journals with the mode of the database. Journals of an earlier start may still be open to other users. */
 function closeToOthers(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
     if (existsSync(path)) chmodSync(path, 0o600);
 }
 
-/** By the format that a file has, what makes it one of the next format. */
+/** Each step migrates a file from its format to the next one. */
 const STEPS: Readonly<Record<number, (db: DatabaseSync, file: string) => void>> = {
   8(db) {
     db.exec(`
@@ -98,7 +98,7 @@ const STEPS: Readonly<Record<number, (db: DatabaseSync, file: string) => void>> 
     for (const { id, json } of db.prepare('SELECT id, json FROM workflow').all())
       keep.run(withTextBounds(String(json)), String(id));
   },
-  // Uploads become files.
+  // Uploads move from the database into files.
   9(db, file) {
     const folder = uploadsIn(filesBeside(file));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -121,17 +121,17 @@ class OtherFormat extends Error {
 }
 
 function renew(db: DatabaseSync, file: string): void {
-  const given = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (given === 0) return;
-  for (let format = given; format !== FORMAT; format += 1) {
+  const stored = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (stored === 0) return;
+  for (let format = stored; format !== FORMAT; format += 1) {
     const step = STEPS[format];
     if (step === undefined)
-      throw new OtherFormat(`it was written by another version (format ${given}, not ${FORMAT})`);
+      throw new OtherFormat(`it was written by another version (format ${stored}, not ${FORMAT})`);
     step(db, file);
   }
 }
 
-/** Since format 9, the bounds of an input are texts. */
+/** Since format 9, the bounds of an input are stored as text. */
 function withTextBounds(json: string): string {
   const { inputs, ...workflow } = parseExactly(json) as { readonly inputs: readonly object[] };
   const text = ([name, value]: readonly [string, unknown]) =>

@@ -1,5 +1,5 @@
-// The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
-// committed before it is visible in an answer or a webhook.
+// The service's storage: one SQLite file with one row per run. Columns have the names that the code uses.
+// Every change is committed before an answer or a webhook shows it.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Status } from '../run-service/contract/statuses.ts';
@@ -21,20 +21,20 @@ export type NewRun = Pick<
   | 'timeLimitMs'
 >;
 
-/** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
+/** A run that has not ended. It lacks the inputs, which may be large and which execution does not need here. */
 export type LiveRow = Omit<RunRow, 'inputs'>;
 
-/** A run that has a place. */
+/** The place that a run got. */
 type Taken = {
   readonly place: string;
   readonly state: string;
   readonly atMs: number;
-  /** When a machine took it; null if it only waits for one there. */
+  /** When a machine took the run; null while the run waits at its place. */
   readonly queuedMs: number | null;
   readonly gpu: string;
 };
 
-/** One delivery attempt of a webhook: its result and duration. */
+/** A delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
   readonly run: number;
   readonly atMs: number;
@@ -44,7 +44,7 @@ export type DeliveryRow = {
   readonly body: string;
 };
 
-/** A file that a client uploads; `bytes` is its length, and null until it has arrived. */
+/** A file that a client uploads. `bytes` is its length, or null until the file has arrived. */
 export type UploadRow = {
   readonly id: string;
   readonly owner: string;
@@ -54,14 +54,14 @@ export type UploadRow = {
   readonly uploadedMs: number;
 };
 
-/** A GPU server of the user's own. */
+/** A GPU server of the user. */
 export type ServerRow = {
   readonly url: string;
   readonly kind: 'comfyui' | 'comfy-api';
   readonly gpu: string | null;
-  /** Its headers, or the key of an API. */
+  /** The file with the server's headers or with the key of an API. */
   readonly headersFile: string | null;
-  /** How many runs it executes at the same time, if its user said so. */
+  /** How many runs the server executes at the same time, if the user set it. */
   readonly seats: number | null;
 };
 
@@ -83,7 +83,7 @@ export function openDatabase(file: string) {
   const transaction = createTransaction(db);
   const write = writersOf(sql, transaction.begin);
   return {
-    /** Names the service at any of its addresses. */
+    /** Identifies the service at any of its addresses. */
     id: String(sql.get`SELECT id FROM service`?.['id']),
     together: transaction.together,
     ...write,
@@ -95,11 +95,11 @@ export function openDatabase(file: string) {
     find: (id: string) => sql.get`SELECT * FROM run WHERE id = ${id}` as RunRow | undefined,
     /** The runs of a deployment that belong to an owner, newest first. */
     page: (deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[] => {
-      const all = countOf(deploymentId);
-      // If several owners have runs of the deployment, each owner's places have gaps.
+      const total = countOf(deploymentId);
+      // If several owners have runs of the deployment, the places of each owner have gaps.
       return rows<RunRow>(
-        countOf(deploymentId, owner) === all
-          ? sql.all`SELECT * FROM run WHERE deploymentId = ${deploymentId} AND place <= ${all - 1 - offset}
+        countOf(deploymentId, owner) === total
+          ? sql.all`SELECT * FROM run WHERE deploymentId = ${deploymentId} AND place <= ${total - 1 - offset}
                     ORDER BY place DESC LIMIT ${limit}`
           : sql.all`SELECT * FROM run WHERE deploymentId = ${deploymentId} AND owner = ${owner}
                     ORDER BY place DESC LIMIT ${limit} OFFSET ${offset}`,
@@ -108,8 +108,8 @@ export function openDatabase(file: string) {
     count: countOf,
     byStatus: () => totals(sql.all`SELECT status AS name, count(*) AS total FROM run GROUP BY status`),
     /**
-     * Billed GPU seconds by GPU: from the start of a run's container to the run's end. A run that lost its container was already billed
-     * for it in lostMs.
+     * Billed GPU seconds by GPU, from the start of a run's container to the end of the run. Time in lost
+     * containers was already billed in lostMs.
      */
     sold: () =>
       totals(sql.all`
@@ -136,7 +136,7 @@ export function openDatabase(file: string) {
 }
 export type Database = ReturnType<typeof openDatabase>;
 
-/** Prepares each statement once, by its place in the source. Node's own store of them keeps the file locked after the close. */
+/** Prepares each statement once, keyed by its place in the source. Node's own statement store keeps the file locked after the close. */
 function statementsOf(db: DatabaseSync) {
   const prepared = new WeakMap<TemplateStringsArray, StatementSync>();
   const of = (strings: TemplateStringsArray): StatementSync => {
@@ -146,18 +146,18 @@ function statementsOf(db: DatabaseSync) {
   };
   type Tag<Result> = (strings: TemplateStringsArray, ...values: readonly SQLInputValue[]) => Result;
   const get: Tag<ReturnType<StatementSync['get']>> = (strings, ...values) => of(strings).get(...values);
-  const all: Tag<ReturnType<StatementSync['all']>> = (strings, ...values) => of(strings).all(...values);
+  const allRows: Tag<ReturnType<StatementSync['all']>> = (strings, ...values) => of(strings).all(...values);
   const run: Tag<ReturnType<StatementSync['run']>> = (strings, ...values) => of(strings).run(...values);
-  return { get, all, run };
+  return { get, all: allRows, run };
 }
 
 type Statements = ReturnType<typeof statementsOf>;
-type Found = ReturnType<StatementSync['all']>;
+type SqlRecords = ReturnType<StatementSync['all']>;
 
-const rows = <Row>(found: Found): Row[] => found as Row[];
+const rows = <Row>(records: SqlRecords): Row[] => records as Row[];
 
-const totals = (found: Found): Readonly<Record<string, number>> =>
-  Object.fromEntries(rows<{ name: string; total: number }>(found).map(({ name, total }) => [name, total]));
+const totals = (records: SqlRecords): Readonly<Record<string, number>> =>
+  Object.fromEntries(rows<{ name: string; total: number }>(records).map(({ name, total }) => [name, total]));
 
 function writersOf(sql: Statements, begin: () => void) {
   const write = (strings: TemplateStringsArray, ...values: SQLInputValue[]) => {
@@ -174,7 +174,7 @@ function writersOf(sql: Statements, begin: () => void) {
             ${run.createdMs}, ${run.createdMs}, ${run.owner}, ${run.faults}, ${run.servers}, ${run.timeLimitMs})`
           .lastInsertRowid,
       ),
-    /** Whether its status has changed: a run that moves from one queue to another is queued as before. */
+    /** Returns whether the status changed: a run that moves between queues stays queued. */
     took(number: number, { place, state, queuedMs, atMs, gpu }: Taken): boolean {
       void write`
         UPDATE run SET containerId = ${place}, state = ${state}, queuedMs = ${queuedMs}, updatedMs = ${atMs}, gpu = ${gpu}
@@ -183,12 +183,12 @@ function writersOf(sql: Statements, begin: () => void) {
         write`UPDATE run SET status = 'queued' WHERE number = ${number} AND status <> 'queued'`.changes > 0
       );
     },
-    /** It began to execute then; what was before was no start of a machine. */
+    /** The run began to execute at `startedMs`; the time before was not a machine boot. */
     timed: (number: number, startedMs: number): void =>
       void write`UPDATE run SET queuedMs = ${startedMs}, startedMs = ${startedMs} WHERE number = ${number}`,
     keep: (number: number, state: string): void =>
       void write`UPDATE run SET state = ${state} WHERE number = ${number}`,
-    /** `startedMs`: when it was started, if this is that moment. */
+    /** `startedMs` is set if the run started at this moment. */
     reached: (number: number, status: Status, atMs: number, startedMs: number | null): void =>
       void write`
         UPDATE run SET status = ${status}, updatedMs = ${atMs}, startedMs = coalesce(${startedMs}, startedMs)
@@ -197,7 +197,7 @@ function writersOf(sql: Statements, begin: () => void) {
       void write`
         UPDATE run SET status = ${status}, endedMs = ${endedMs}, updatedMs = ${atMs}
         WHERE number = ${number} AND endedMs IS NULL`,
-    /** The run lost its container after `ranMs`, if it was `executed` there; it waits `again` if it gets another one. */
+    /** The run lost its container after `ranMs`. `executed`: it executed there. `again`: it waits for another container. */
     lost(number: number, ranMs: number, again: boolean, executed: boolean): void {
       void write`
         UPDATE run SET containerId = NULL, lostMs = lostMs + ${ranMs}, lostRuns = lostRuns + ${Number(executed)}
@@ -209,13 +209,13 @@ function writersOf(sql: Statements, begin: () => void) {
       for (const { run, atMs, method, outcome, tookMs, body } of tries)
         void write`INSERT INTO delivery VALUES (${run}, ${atMs}, ${method}, ${outcome}, ${tookMs}, ${body})`;
     },
-    /** Reserves a file, or says that it has arrived. */
+    /** Reserves a file, or records that it has arrived. */
     upload: ({ id, owner, name, type, bytes, uploadedMs }: UploadRow): void =>
       void write`INSERT OR REPLACE INTO upload VALUES (${id}, ${owner}, ${name}, ${type}, ${bytes}, ${uploadedMs})`,
   };
 }
 
-/** Deletes the rows of what was uploaded before, except what a run needs that has not ended. Returns them. */
+/** Deletes and returns the uploads from before `beforeMs`, except those that unfinished runs need. */
 function dropUploads(sql: Statements, beforeMs: number): readonly UploadRow[] {
   const old = rows<UploadRow>(sql.all`SELECT * FROM upload WHERE uploadedMs < ${beforeMs}`);
   if (old.length === 0) return [];
@@ -227,10 +227,10 @@ function dropUploads(sql: Statements, beforeMs: number): readonly UploadRow[] {
   for (const { id } of dropped) void sql.run`DELETE FROM upload WHERE id = ${id}`;
   return dropped;
 }
-/** In the address of an upload. */
+/** Matches the id in the address of an upload. */
 const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;
 
-/** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
+/** The user's GPU servers, and the workflows as JSON, in the order in which they were added. */
 const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
   servers: () => rows<ServerRow>(sql.all`SELECT * FROM server ORDER BY rowid`),
   keepServer: ({ url, kind, gpu, headersFile, seats }: ServerRow): void =>
@@ -241,7 +241,7 @@ const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
     void sql.run`DELETE FROM server WHERE url = ${url}`;
     void sql.run`DELETE FROM serverName WHERE url = ${url}`;
   },
-  /** The addresses of servers that are kept under another one. */
+  /** Alternative addresses of servers that are stored under another address. */
   serverNames: () =>
     new Map(
       rows<{ name: string; url: string }>(sql.all`SELECT name, url FROM serverName`).map(
@@ -255,11 +255,11 @@ const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
   keepWorkflow: (id: string, json: string): void =>
     void sql.run`
       INSERT OR REPLACE INTO workflow VALUES (${id}, ${json}, (SELECT coalesce(max(place), 0) + 1 FROM workflow))`,
-  /** From now on, what is committed survives a loss of power: real machines act on it. */
+  /** From now on, a commit survives a power loss, because real machines act on what is committed. */
   beDurable: () => db.exec('PRAGMA synchronous = FULL'),
 });
 
-/** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
+/** `busy` is the number of active runs. The query stops there instead of reading the whole queue. */
 const dashboardQuery =
   (sql: Statements) =>
   (most: { readonly busy: number; readonly ended: number }, next: readonly number[]) => ({
@@ -269,19 +269,19 @@ const dashboardQuery =
     next: next.flatMap(
       (number) => (sql.get`SELECT * FROM run WHERE number = ${number}` as RunRow | undefined) ?? [],
     ),
-    /** The last one first. */
+    /** Most recently ended first. */
     ended: rows<RunRow>(sql.all`
       SELECT * FROM run INDEXED BY runOver WHERE endedMs IS NOT NULL OR status = 'timeout' ORDER BY updatedMs DESC, number DESC LIMIT ${most.ended}`),
     runs: Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0),
   });
 
-/** A transaction starts with its first write, so that read-only work costs nothing. */
+/** A transaction begins with its first write, so that read-only work costs nothing. */
 function createTransaction(db: DatabaseSync) {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
   let depth = 0;
   return {
-    /** Starts the transaction if one is requested and not yet started. */
+    /** Begins the requested transaction unless it has begun. */
     begin(): void {
       if (depth > 0 && !db.isTransaction) begin.run();
     },
@@ -301,12 +301,12 @@ function createTransaction(db: DatabaseSync) {
   };
 }
 
-/** A run in the database. */
+/** The stored form of a run. */
 export type RunRow = {
   readonly number: number;
   readonly id: string;
   readonly deploymentId: string;
-  /** JSON text, with every digit of the request. */
+  /** JSON text that preserves every digit of the request. */
   readonly inputs: string;
   readonly gpu: string;
   readonly webhook: string | null;
@@ -314,23 +314,23 @@ export type RunRow = {
   readonly status: Status;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** When it got its place, and when it was started there. */
+  /** When the run got its place. `startedMs`: when it started there. */
   readonly queuedMs: number | null;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
   readonly containerId: string | null;
-  /** What its executor needs to go on with it; null until it has a place. */
+  /** The executor's state to resume the run from; null until the run has a place. */
   readonly state: string | null;
   /** The owner of the token that queued it. */
   readonly owner: string;
-  /** The faults that the run names itself, separated by spaces. */
+  /** The faults that the run itself asks for, separated by spaces. */
   readonly faults: string;
-  /** Milliseconds in places that it lost. */
+  /** Milliseconds spent in places that the run lost. */
   readonly lostMs: number;
-  /** How often it was executed in such a place. */
+  /** How often the run executed in a place that it lost. */
   readonly lostRuns: number;
-  /** The addresses of the servers that may execute it, separated by spaces; empty: any server may. */
+  /** The addresses of the servers that may execute the run, separated by spaces; empty means any server. */
   readonly servers: string;
-  /** For how long it may execute, if its request says so. */
+  /** The execution limit, if the request sets one. */
   readonly timeLimitMs: number | null;
 };

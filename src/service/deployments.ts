@@ -20,7 +20,7 @@ const inputTypeSchema = z
     min: z.number().optional(),
     max: z.number().optional(),
     options: z.array(z.string()).optional(),
-    /** Those of a workflow that it fills, such as `6.text`. */
+    /** The workflow fields that this input fills, such as `6.text`. */
     fields: z.array(z.string()).optional(),
     also: z.array(z.string()).optional(),
     ask: z.strictObject({ why: z.string(), isChoice: z.boolean() }).optional(),
@@ -30,7 +30,7 @@ const inputTypeSchema = z
   })
   .strict();
 
-/** One deployment of a deployments file. All times are those of the real service, before they are divided by `speed`. */
+/** A deployment of a deployments file. All durations are those of the real service, before they are divided by `speed`. */
 export const deploymentSpecSchema = z
   .object({
     name: z.string().min(1),
@@ -39,38 +39,38 @@ export const deploymentSpecSchema = z
     concurrencyLimit: z.int().positive().default(2),
     runTimeoutSeconds: z.number().positive().default(300),
     coldStartSeconds: seconds.default(7.8),
-    /** Between `queued` and `started` in a warm container. */
+    /** The time from `queued` to `started` in a warm container. */
     warmStartSeconds: seconds.default(0.01),
     idleTimeoutSeconds: seconds.default(60),
     runSeconds: z.union([seconds, secondsByGpu]).default(6),
     /** 0.2 makes run times vary by up to 20 % in both directions, depending on the run number. */
     runSpread: z.number().min(0).max(1).default(0),
     inputTypes: z.array(inputTypeSchema).optional(),
-    /** The version of its machines' node component; null if they do not show it. */
+    /** The version of the node component on the machines; null hides it. */
     machineVersion: z.string().min(1).nullable().default('v2.3.10'),
-    /** The machine type; null if the runs do not show it. */
+    /** The machine type; null hides it from the runs. */
     machineType: z.string().min(1).nullable().default('comfy-deploy-serverless'),
     /** GPU memory in GB that a run needs; it fails on a smaller GPU. */
     vramGb: z.number().nonnegative().default(0),
-    /** More of it for each million pixels: inputs `width` × `height` × `batch_size`. */
+    /** Additional GPU memory in GB per million pixels: inputs `width` × `height` × `batch_size`. */
     vramGbPerMegapixel: z.number().nonnegative().default(0),
     outputs: z.int().min(0).max(100).default(1),
-    /** The edge of a picture in pixels. */
+    /** The edge length of a picture in pixels. */
     pictureSize: z.int().min(16).max(2048).default(160),
   })
   .strict()
   .transform((spec) => ({ ...spec, id: (spec.id ?? uuidOf('deployment', spec.name)).toLowerCase() }));
 export type DeploymentSpec = Readonly<z.output<typeof deploymentSpecSchema>>;
 
-/** What the service shows of a deployment, simulated or real. */
+/** A deployment, simulated or real, as the service shows it. */
 export type Deployment = Pick<
   DeploymentSpec,
   'id' | 'name' | 'concurrencyLimit' | 'runTimeoutSeconds' | 'inputTypes' | 'machineVersion' | 'machineType'
 > & {
   readonly gpu: string;
-  /** The servers of the user's own that may execute its runs. */
+  /** The user's servers that may execute runs of this deployment. */
   readonly servers?: readonly { readonly url: string; readonly gpu: string | null }[];
-  /** Whether its runs are executed on the user's own GPUs. */
+  /** Whether the user's own GPUs execute the runs. */
   readonly isReal?: true;
 };
 
@@ -78,7 +78,7 @@ function byGpu<V>(value: (gpu: Gpu) => V): Record<Gpu, V> {
   return Object.fromEntries(GPUS.map((gpu) => [gpu, value(gpu)])) as Record<Gpu, V>;
 }
 
-/** What `runsheet service` offers without a deployments file. */
+/** The default deployments of `runsheet service` without a deployments file. */
 export const DEMO_DEPLOYMENTS: readonly DeploymentSpec[] = [
   deploymentSpecSchema.parse({
     name: 'portraits',
@@ -96,7 +96,7 @@ export const DEMO_DEPLOYMENTS: readonly DeploymentSpec[] = [
   deploymentSpecSchema.parse({ name: 'anything', runSpread: 0.2 }),
 ];
 
-/** A deployment that the user's own GPUs execute; `workflow` is a file. */
+/** A deployment on the user's own GPUs; `workflow` is a file. */
 const workflowSpecSchema = z.strictObject({
   name: z.string().min(1).max(100),
   workflow: z.string().min(1),
@@ -126,7 +126,7 @@ export type DeploymentsFile = {
   readonly workflows: readonly z.output<typeof workflowSpecSchema>[];
 };
 
-/** Reads a deployments file, a JSON array. Throws E602, which names the invalid entry and its problem. */
+/** Reads a deployments file, a JSON array. Throws E602 with the invalid entry and its problem. */
 export function readDeployments(fileText: string): DeploymentsFile {
   const read = entriesSchema.safeParse(jsonOf(fileText));
   if (!read.success) {
@@ -152,8 +152,8 @@ function jsonOf(text: string): unknown {
 
 /** `[1].runSeconds: Invalid input`, entries counted from 1. */
 function placed(issue: z.core.$ZodIssue): string {
-  const [entry, ...rest] = issue.path;
-  const place = entry === undefined ? 'it' : ['entry', Number(entry) + 1, rest.join('.')].join(' ').trim();
+  const [entry, ...path] = issue.path;
+  const place = entry === undefined ? 'it' : ['entry', Number(entry) + 1, path.join('.')].join(' ').trim();
   return `${place}: ${issue.message}`;
 }
 
@@ -166,7 +166,7 @@ export function refuseRepeats(specs: readonly { readonly name: string; readonly 
   }
 }
 
-/** How long a run on `gpu` takes, in seconds, before spread and speed. */
+/** The duration of a run on `gpu` in seconds, before spread and speed. */
 export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   const { runSeconds } = spec;
   if (typeof runSeconds === 'number') return runSeconds;
@@ -183,10 +183,10 @@ const NODE_OF: Readonly<Record<string, string>> = {
   image: 'ComfyUIDeployExternalImage',
 };
 
-// A deployment from a file has no creation date, but clients expect one.
+// Deployments from a file have no creation date, but clients expect one.
 const MADE = '2026-01-01T00:00:00.000000Z';
 
-/** A deployment as the lists show it. `owner` is the caller: local deployments belong to every user. */
+/** A deployment as lists show it. `owner` is the caller, because local deployments belong to every user. */
 export function shownDeployment(spec: Deployment, owner: string): Shown<typeof deploymentShown> {
   const { id, name } = spec;
   const { workflowId, versionId, machineId } = idsOf(id);

@@ -1,5 +1,5 @@
-// A queue that serves owners round robin and the items of each owner in their order, so that nobody waits for all the items of
-// somebody else.
+// A queue that serves owners round robin and the items of each owner in order, so that nobody waits for all
+// the items of somebody else.
 
 import { FifoQueue } from './fifo-queue.ts';
 import { dealt, OwnerTurns } from './owner-turns.ts';
@@ -16,7 +16,7 @@ export class FairQueue<Key, Item extends Owned> {
     return this.#size;
   }
 
-  /** The item that `next` returns; undefined if the queue is empty. */
+  /** The item that `next` would return; undefined if the queue is empty. */
   get first(): Item | undefined {
     return this.#inOrder()[0]?.first;
   }
@@ -45,7 +45,7 @@ export class FairQueue<Key, Item extends Owned> {
     return isGone;
   }
 
-  /** The items that come next, at most this many. */
+  /** At most `most` items, in the order in which they are served. */
   ahead(most: number): readonly Item[] {
     return dealt(
       this.#inOrder().map((line) => line.ahead(most)),

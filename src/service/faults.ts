@@ -1,6 +1,6 @@
-// The faults that the service can inject, each with a rate. The decision depends on the seed, the fault's name and the run
-// number, so that a rehearsal can be repeated while a retry of a row may still succeed. A run can also name faults in one of its
-// inputs; these are injected whatever their rates are.
+// The faults that the service can inject, each with a rate. The decision depends on the seed, the fault's
+// name and the run number, so that a rehearsal can be repeated, although a retry of a row may still succeed.
+// A run can also request faults in one of its inputs, whatever the rates are.
 
 import { nearest, problem } from '../errors/error.ts';
 import { didYouMean, sentences } from '../errors/entry.ts';
@@ -33,7 +33,7 @@ const PLACES = {
   answer: 'at Queue Run, after the run was created',
   read: 'at Get Run',
 } as const;
-type Place = keyof typeof PLACES;
+type MalformedPlace = keyof typeof PLACES;
 
 const OTHER_FAULTS = {
   busy: 'Queue Run answers 429 with Retry-After: 1 and creates no run',
@@ -76,7 +76,7 @@ const OTHER_FAULTS = {
   'cut-dates': 'Get Run shows dates without seconds',
 } as const satisfies Record<string, string>;
 
-export type Fault = keyof typeof OTHER_FAULTS | `${MalformedResponse}-${Place}`;
+export type Fault = keyof typeof OTHER_FAULTS | `${MalformedResponse}-${MalformedPlace}`;
 
 const spread = <Key extends string>(
   table: Readonly<Record<Key, string>>,
@@ -93,10 +93,10 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
 
 export const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
-/** The input in which a run names faults to inject, separated by spaces. */
+/** The input in which a run requests faults, separated by spaces. */
 export const FAULT_INPUT = 'runsheet_faults';
 
-/** The fields of a run that faults need; `faults` are those that the run names itself. */
+/** The fields of a run that decide about faults; `faults` are those that the run requests. */
 export type FaultTarget = {
   readonly number: number;
   readonly deploymentId: string;
@@ -105,15 +105,15 @@ export type FaultTarget = {
 
 type FaultOptions = {
   readonly seed: number;
-  /** Whether real GPUs execute a deployment: its runs have no faults, whatever the rates are. */
+  /** Whether real GPUs execute a deployment. Its runs have no faults, whatever the rates are. */
   readonly isReal: (deploymentId: string) => boolean;
 };
 
 /** Throws E602 for an unknown name, with a suggestion, and for a rate outside 0 to 1. */
-export function createFaults(given: Readonly<Record<string, number>>, { seed, isReal }: FaultOptions) {
+export function createFaults(initialRates: Readonly<Record<string, number>>, { seed, isReal }: FaultOptions) {
   const rates: Record<string, number> = {};
   const counts: Record<string, number> = {};
-  /** Sets the named rates from now on. Throws like {@link createFaults}. */
+  /** Changes the named rates from now on. Throws like {@link createFaults}. */
   const set = (wanted: Readonly<Record<string, number>>): void => {
     for (const [name, rate] of Object.entries(wanted)) check(name, rate);
     Object.assign(rates, wanted);
@@ -121,14 +121,14 @@ export function createFaults(given: Readonly<Record<string, number>>, { seed, is
   };
   // A fast path, because most services have no faults and every answer checks dozens of them.
   let areRatesZero = true;
-  set(given);
+  set(initialRates);
 
   /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
   function shouldInject(fault: Fault, target: FaultTarget, occasion: string | number = '') {
     const { number, deploymentId, faults = '' } = target;
     if ((areRatesZero && faults === '') || isReal(deploymentId)) return false;
     const rate = rates[fault] ?? 0;
-    // A rate of 0 that was set ends also what runs name.
+    // A rate that was set to 0 also disables faults that runs request.
     const named = faults !== '' && rates[fault] !== 0 && faults.split(' ').includes(fault);
     if (!named && (rate === 0 || chance(seed, fault, number, occasion) >= rate)) return false;
     counts[fault] = (counts[fault] ?? 0) + 1;
@@ -139,7 +139,7 @@ export function createFaults(given: Readonly<Record<string, number>>, { seed, is
     shouldInject,
     /** The malformed response at this place; undefined for a normal one. */
     malformedAt: (
-      place: Place,
+      place: MalformedPlace,
       target: FaultTarget,
       occasion?: string | number,
     ): MalformedResponse | undefined =>
@@ -157,10 +157,10 @@ export type Faults = ReturnType<typeof createFaults>;
 
 const malformedResponses = Object.keys(MALFORMED_RESPONSES) as MalformedResponse[];
 
-/** The faults that a run's inputs name, or the first unknown name. */
+/** The faults that a run's inputs request, or the first unknown name. */
 export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults: string; unknown?: string } {
-  const given = inputs[FAULT_INPUT];
-  const names = typeof given === 'string' ? given.split(/[\s,]+/).filter(Boolean) : [];
+  const requested = inputs[FAULT_INPUT];
+  const names = typeof requested === 'string' ? requested.split(/[\s,]+/).filter(Boolean) : [];
   const unknown = names.find((name) => !FAULTS.includes(name));
   return { faults: names.join(' '), ...(unknown === undefined ? {} : { unknown }) };
 }

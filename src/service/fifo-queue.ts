@@ -1,10 +1,11 @@
-// A FIFO queue whose entries can also be removed from the middle. Every operation is amortized O(1): a Map keeps the order, and
-// one iterator goes on where it stopped; a new one would skip all the entries that were removed before.
+// A FIFO queue whose entries can also be removed from the middle. Every operation is amortized O(1): a Map
+// keeps the order, and one long-lived iterator continues where it stopped, because a new one would skip all
+// removed entries again.
 
 export class FifoQueue<Key, Item> {
   readonly #items = new Map<Key, Item>();
   #rest = this.#items.entries();
-  /** The entry that the iterator is at. */
+  /** The entry at the iterator. */
   #head: readonly [Key, Item] | undefined;
 
   get size(): number {
@@ -15,14 +16,14 @@ export class FifoQueue<Key, Item> {
   get first(): Item | undefined {
     this.#head ??= this.#rest.next().value;
     if (this.#head === undefined) {
-      // An iterator that has come to the end stays there.
+      // An exhausted iterator stays exhausted, even after an insertion.
       this.#rest = this.#items.entries();
       this.#head = this.#rest.next().value;
     }
     return this.#head?.[1];
   }
 
-  /** The first entries, at most this many. */
+  /** At most `most` entries from the front. */
   ahead(most: number): readonly Item[] {
     const items: Item[] = [];
     for (const item of this.#items.values()) {

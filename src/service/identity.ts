@@ -1,8 +1,8 @@
-// Derives ids from text, so that they stay the same across restarts without being stored.
+// Derives ids from text, so that they survive restarts without being stored.
 
 import { hash } from 'node:crypto';
 
-/** The uuid (version 8: custom) of these words; the same words always give the same uuid. */
+/** A version 8 (custom) uuid of these words; equal words give equal uuids. */
 export function uuidOf(...words: readonly string[]): string {
   const hex = hash('sha256', words.join('\n'));
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
@@ -15,25 +15,25 @@ export function uuidOf(...words: readonly string[]): string {
   ].join('-');
 }
 
-/** Ids that the real service stores in separate tables; here they are derived from the deployment. */
+/** Ids that the real service stores in separate tables and that are derived from the deployment here. */
 export type DeploymentIds = {
   readonly workflowId: string;
   readonly versionId: string;
   readonly machineId: string;
 };
 
-const known = new Map<string, DeploymentIds>();
+const idsByDeployment = new Map<string, DeploymentIds>();
 
-/** Cached, because every answer of Get Run contains them and there are few deployments. */
+/** Cached, because every answer of Get Run contains them and deployments are few. */
 export function idsOf(deploymentId: string): DeploymentIds {
-  const old = known.get(deploymentId);
+  const old = idsByDeployment.get(deploymentId);
   if (old !== undefined) return old;
   const ids = {
     workflowId: uuidOf('workflow', deploymentId),
     versionId: uuidOf('workflow version', deploymentId),
     machineId: uuidOf('machine', deploymentId),
   };
-  known.set(deploymentId, ids);
+  idsByDeployment.set(deploymentId, ids);
   return ids;
 }
 

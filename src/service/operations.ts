@@ -1,5 +1,5 @@
-// The operations of the service: what each reads, and the exact schemas of its answers. Tests hold every answer against them, and the
-// OpenAPI document is made from them.
+// The operations of the service: the inputs of each, and the exact schemas of its answers. Tests validate
+// every answer against these schemas, and the OpenAPI document is generated from them.
 
 import { z } from 'zod';
 import * as paths from '../run-service/contract/paths.ts';
@@ -9,18 +9,18 @@ import * as shown from '../run-service/contract/shown.ts';
 import { behaviourOf, type BehaviourName } from './behaviour.ts';
 
 export type Operation = {
-  /** Such as `GET /api/run/:run_id`. */
+  /** A method and a path, such as `GET /api/run/:run_id`. */
   readonly route: string;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType | 'form';
-  /** By status; undefined for an answer that is no JSON. */
+  /** Schemas by status; undefined for an answer that is not JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | undefined>>;
 };
 
 export function operationsOf(name: BehaviourName): readonly Operation[] {
   const order = orderOf(name);
-  return [...runs(name, order.v2), ...lists(name), ...others, ...v1Operations(name, order.v1)];
+  return [...runs(name, order.v2), ...lists(name), ...otherOperations, ...v1Operations(name, order.v1)];
 }
 
 const sentence = shown.sentenceShown;
@@ -92,7 +92,7 @@ function lists(name: BehaviourName): readonly Operation[] {
   ];
 }
 
-const others: readonly Operation[] = [
+const otherOperations: readonly Operation[] = [
   {
     route: `POST /api${PATHS.upload}`,
     body: 'form',

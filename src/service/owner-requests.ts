@@ -1,13 +1,13 @@
-// Counts the requests in progress, so that no owner occupies all connections or the memory with slow bodies, or with answers that
-// nobody reads.
+// Counts the requests in progress, so that no owner can occupy all connections or the memory with slow
+// bodies, or with answers that nobody reads.
 
 import type { FastifyReply } from 'fastify';
 
-/** While a smaller share of the connections is in use, an owner may have any number of requests. */
+/** Below this share of used connections, an owner may have any number of requests. */
 const FREE_SHARE = 1 / 2;
-/** The share of all connections that each owner may have after that. */
+/** The share of all connections that each owner may use beyond that. */
 const OWN_SHARE = 1 / 64;
-/** The most bytes of bodies that the requests of one owner may hold in memory. */
+/** The most body bytes that the requests of one owner may hold in memory. */
 const OWNER_BODY_BYTES = 256 * 1024 * 1024;
 
 type Share = { requests: number; bodyBytes: number };
@@ -21,7 +21,7 @@ export class OwnerRequests {
     this.#connections = connections;
   }
 
-  /** Counts the request until its response is closed; false if it has been refused. `bodyBytes`: what it may hold in memory. */
+  /** Counts the request until its response is closed; false if the request was refused. `bodyBytes`: the memory that it may hold. */
   enter(who: string, reply: FastifyReply, bodyBytes = 0): boolean {
     const share = this.#shares.get(who) ?? { requests: 0, bodyBytes: 0 };
     const isFree = this.#requests < this.#connections * FREE_SHARE;
@@ -35,7 +35,7 @@ export class OwnerRequests {
     return true;
   }
 
-  /** A download needs no key: it counts for the owner of the file, and not among the requests with their key. */
+  /** A download needs no key, so it counts for the file's owner, apart from requests with the owner's key. */
   enterDownload(owner: string, reply: FastifyReply): boolean {
     return this.enter(`files of ${owner}`, reply);
   }

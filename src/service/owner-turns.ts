@@ -1,4 +1,4 @@
-// Round robin by owner: whoever was served longest ago comes first, and before them whoever was never served.
+// Round robin by owner: never served owners come first, then those served longest ago.
 
 export class OwnerTurns {
   #turns = 0;
@@ -15,7 +15,7 @@ export class OwnerTurns {
   }
 }
 
-/** The order in which round robin serves the first `most` of these lines, which are in the order of their owners' turns. */
+/** The first `most` items of these lines in round-robin order; the lines are in the order of their owners' turns. */
 export function dealt<Item>(lines: readonly (readonly Item[])[], most: number): readonly Item[] {
   const longest = Math.max(0, ...lines.map(({ length }) => length));
   const rounds = Array.from({ length: Math.min(longest, most) }, (_, round) =>

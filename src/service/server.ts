@@ -1,4 +1,4 @@
-// Starts and stops the local run service: the run service on one machine, in one process, over real HTTP.
+// Starts and stops the local run service: a run service on one machine, in one process, over real HTTP.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -7,7 +7,7 @@ import { openPageLogin } from '../host/page-login.ts';
 import { createApp, type ConnectionLimits } from './app.ts';
 import { API, openTokens, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
-import { createService, type Options, type Service } from './service.ts';
+import { createService, type ServiceOptions, type Service } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
 export {
@@ -21,26 +21,26 @@ export { serverReport } from './executors/remote/server-report.ts';
 
 type Usual = 'behaviour' | 'keepFilesMs' | 'log' | 'ownerUploadBytes';
 
-export type LocalServiceOptions = Omit<Options, Usual | 'outside' | 'reach'> &
-  Partial<Pick<Options, Usual>> & {
+export type LocalServiceOptions = Omit<ServiceOptions, Usual | 'outside' | 'reach'> &
+  Partial<Pick<ServiceOptions, Usual>> & {
     /** Whether webhooks may go to other machines (default: false). */
     readonly webhooksAnywhere?: boolean;
     /** 0 takes any free port. */
     readonly port: number;
     /** Default: 127.0.0.1. */
     readonly host?: string;
-    /** The base of the addresses of files and uploads, if others reach the service by another address than the one it listens at. */
+    /** The base of file and upload addresses, if clients reach the service by another address than its own. */
     readonly publicUrl?: string;
     /** `token`, or `owner:token` if several owners share the service. */
     readonly tokens: readonly string[];
-    /** `v1`: behaves like a service that was not migrated, without the V2 base. */
+    /** `v1` behaves like a service that was not migrated and has no V2 base path. */
     readonly only?: 'v1' | undefined;
     /** The bounds of connections, for tests. */
     readonly limits?: ConnectionLimits;
   };
 
 const KEEP_FILES_MS = 7 * 86_400_000;
-/** The usual bound if several people share the service. */
+/** The default bound for a service that several people share. */
 const OWNER_UPLOAD_BYTES = 100 * 2 ** 30;
 
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
@@ -74,21 +74,21 @@ export async function startLocalService(options: LocalServiceOptions) {
     service.open(address);
     log('listening', { url, address });
     return {
-      /** Where this machine reaches it: `http://127.0.0.1:PORT` */
+      /** The address on this machine: `http://127.0.0.1:PORT`. */
       url,
-      /** The base address of its V2 API, for those who use it. */
+      /** The base address of the V2 API for clients. */
       base: `${address}${API}`,
       legacyBase: `${address}${V1}`,
-      /** The address of the dashboard, with the secret that opens it. */
+      /** The address of the dashboard, with its secret. */
       dashboardPage: door.address(url),
       /** All routes, such as `GET /api/run/:run_id`. */
       routes,
-      /** Adds GPU servers and workflows of the user's own; see `givenGpusSchema`. */
-      addGpus: (given: unknown) => service.gpus.add(given),
+      /** Adds the user's GPU servers and workflows; see `givenGpusSchema`. */
+      addGpus: (body: unknown) => service.gpus.add(body),
       /** Refuses a token from now on; false if it is unknown. */
       revoke: (token: string) => tokens.revoke(token),
       stats: service.stats,
-      /** Stops the clock, closes every connection and the database. Runs continue when a service opens the database again. */
+      /** Stops the clock and closes all connections and the database. Runs resume when a service opens the database again. */
       close: closeOnce(app, service),
     };
   } catch (error) {

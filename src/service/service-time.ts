@@ -6,14 +6,15 @@ export type Clock = { now(): number; at(timeMs: number, work: () => void): () =>
 /** A clock in real time. It runs no work before `open` and after `close`. */
 export type WallClock = Clock & { open(): void; close(): void };
 
-// Under load, what becomes due within this time is stored in one transaction; the first after a pause is not delayed.
+// Under load, work that falls due within this time shares one transaction; the first work after a pause is
+// not delayed.
 const GATHER_MS = 3;
-// At most this much work per turn of the event loop, so that requests are answered in between.
+// The most work per turn of the event loop, so that requests are answered in between.
 const TURN_MAX = 500;
 // setTimeout accepts 31 bits and fires immediately for larger delays.
 const WAIT_MAX_MS = 2 ** 31 - 1;
 
-/** `turn` is called with all work that is due at one time, so that one transaction can write it. */
+/** `turn` gets all work that is due at one time, so that one transaction can write it. */
 export function createWallClock(turn: (work: () => void) => void): WallClock {
   const timers = new TimerQueue();
   let timer: { readonly atMs: number; stop(): void } | undefined;
@@ -64,16 +65,16 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
   };
 }
 
-type Entry = { readonly atMs: number; work: (() => void) | undefined };
+type TimerEntry = { readonly atMs: number; work: (() => void) | undefined };
 
-/** Work in the order of its time, and of its insertion if the times are equal. */
+/** Work ordered by time, and by insertion for equal times. */
 export class TimerQueue {
-  /** The last first, so that the next is taken from the end. */
-  readonly #entries: Entry[] = [];
+  /** Sorted from last to first, so that the next entry is popped from the end. */
+  readonly #entries: TimerEntry[] = [];
 
   /** Adds `work`; returns a function that cancels it. */
   enter(atMs: number, work: () => void): () => void {
-    const entry: Entry = { atMs, work };
+    const entry: TimerEntry = { atMs, work };
     this.#entries.splice(this.#placeOf(atMs), 0, entry);
     // A cancelled entry stays until its time and does nothing.
     return () => {
@@ -97,7 +98,7 @@ export class TimerQueue {
     this.#entries.length = 0;
   }
 
-  /** The first place whose entry is not due later. */
+  /** The index of the first entry that is not due later. */
   #placeOf(atMs: number): number {
     let [from, to] = [0, this.#entries.length];
     while (from < to) {

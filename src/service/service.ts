@@ -22,7 +22,7 @@ type Log = (event: string, facts: Record<string, unknown>) => void;
 
 /** The service's external dependencies: clock, random numbers, and webhook calls. */
 type Outside = {
-  /** `turn` is called with all work that is due at one time. */
+  /** `turn` gets all work that is due at one time. */
   clock(turn: (work: () => void) => void): WallClock;
   newId(kind: 'run' | 'container' | 'upload'): string;
   readonly caller: Caller;
@@ -32,7 +32,7 @@ const STALE_MS = 24 * 3_600_000;
 const LINK_LIFE_MS = 3_600_000;
 const TRIES_WAIT_MS = 50;
 
-export type Options = {
+export type ServiceOptions = {
   /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
   readonly speed: number;
   /** The SQLite file; `:memory:` stores nothing. */
@@ -40,7 +40,7 @@ export type Options = {
   readonly deployments: readonly DeploymentSpec[];
   /** Rates from 0 to 1 by fault name; faults.ts lists the names. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Which behaviour it has where the specification and the real service differ. */
+  /** The behaviour where the specification and the real service differ. */
   readonly behaviour: BehaviourName;
   /** The seed of faults and run times. */
   readonly seed: number;
@@ -48,16 +48,16 @@ export type Options = {
   /** Where webhooks may go. */
   readonly reach: Reach;
   readonly outside: Outside;
-  /** How long files of runs on own GPUs and uploads are kept, at least. */
+  /** The shortest time that uploads and files of runs on own GPUs are kept. */
   readonly keepFilesMs: number;
   /** The most bytes of uploads of one owner. */
   readonly ownerUploadBytes: number;
-  /** How own GPU servers are watched, for tests. */
+  /** The intervals for watching own GPU servers, for tests. */
   readonly timing?: Partial<Timing>;
 };
 
-/** Composes a service, whose clock stands still until `open`. */
-export function createService(options: Options) {
+/** Composes a service whose clock stands still until `open`. */
+export function createService(options: ServiceOptions) {
   const { log, speed, seed, outside, keepFilesMs } = options;
   refuseRepeats(options.deployments);
   const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
@@ -105,7 +105,7 @@ export function createService(options: Options) {
     ahead: executors.ahead,
     show: shower({ ...base, executorOf, linksOf, speed }),
     seen: (request: keyof typeof requests): void => void requests[request]++,
-    /** `at`: its own address. */
+    /** `at`: the service's own address. */
     open(at: string): void {
       address.origin = at;
       runs.recover();
@@ -152,7 +152,7 @@ const shower =
     readonly executorOf: ExecutorOf;
     readonly deployments: Deployments;
   }) =>
-  /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
+  /** The current record of a run. `isTrue`: without faults, and not timed out however old it is. */
   (row: RunRow, isTrue = false): ShownRun => {
     const nowMs = deps.clock.now();
     const machine = deps.deployments.get(row.deploymentId);
@@ -167,8 +167,8 @@ const shower =
     });
   };
 
-/** A clock whose every turn is one transaction, and webhooks that are sent after each commit. */
-function createTime({ outside, speed, log, reach }: Options, database: Database) {
+/** A clock whose turns are transactions, and webhooks that are sent after each commit. */
+function createTime({ outside, speed, log, reach }: ServiceOptions, database: Database) {
   let tries: DeliveryRow[] = [];
   let works = true;
   const commit = createCommit(database, {
@@ -185,7 +185,7 @@ function createTime({ outside, speed, log, reach }: Options, database: Database)
     },
   });
   const clock = outside.clock(commit);
-  // Stored with the next transaction; starts one if there is none.
+  // Stored with the next transaction; starts one if none is due.
   const record = (row: DeliveryRow): void => {
     if (tries.push(row) === 1) clock.at(clock.now() + TRIES_WAIT_MS, () => undefined);
   };
@@ -199,7 +199,7 @@ function createTime({ outside, speed, log, reach }: Options, database: Database)
 
 type Commit = <Result>(work: () => Result) => Result;
 
-/** One transaction for each turn of the event loop, because it costs more than what is written in it. */
+/** Shares one transaction per turn of the event loop, because a transaction costs more than what it writes. */
 function groupedBy(commit: Commit): <Result>(work: () => Result) => Promise<Result> {
   let waiting: { readonly work: () => () => void; readonly failed: (error: unknown) => void }[] = [];
   const commitAll = (): void => {
@@ -254,7 +254,7 @@ function createCommit(
   };
 }
 
-type World = {
+type ServiceWorld = {
   readonly clock: Clock;
   readonly database: Database;
   readonly uploads: Uploads;
@@ -264,14 +264,14 @@ type World = {
   readonly commit: Commit;
   readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly events: ExecutorEvents;
-  /** All deployments, to which workflows are added. */
+  /** All deployments, including workflows that were added later. */
   readonly deployments: Map<string, Deployment>;
 };
 
 const TIDY_EVERY_MS = 3_600_000;
 
-/** The simulation for the deployments of its file, and the user's own GPUs for workflows. */
-function openExecutors(options: Options, world: World) {
+/** The simulation for file deployments, and the user's own GPUs for workflows. */
+function openExecutors(options: ServiceOptions, world: ServiceWorld) {
   const { clock, database, deployments, storage } = world;
   const { keepFilesMs, log, outside } = options;
   const inputsOf = (id: string): string => {
@@ -291,7 +291,7 @@ function openExecutors(options: Options, world: World) {
   const gpus = new OwnGpus({
     ...world,
     now: () => clock.now(),
-    // Before it rejects, it has said why.
+    // A rejection was already reported.
     commitSoon: (work) => void world.commitSoon(work).catch(() => undefined),
     inputsOf,
     files: storage.files,
@@ -299,24 +299,24 @@ function openExecutors(options: Options, world: World) {
     say: log,
   });
   gpus.restore();
-  const all: readonly Executor[] = [rehearsal, gpus.executor];
+  const executors: readonly Executor[] = [rehearsal, gpus.executor];
   return {
     gpus,
     of: (deploymentId: string): Executor =>
       deployments.get(deploymentId)?.isReal === true ? gpus.executor : rehearsal,
-    /** The numbers of the runs that come next, in this order. */
+    /** The numbers of the runs that start next, in this order. */
     ahead: (most: number) =>
       dealt(
-        all.map((one) => one.ahead(most)),
+        executors.map((executor) => executor.ahead(most)),
         most,
       ),
-    census: () => sumOf(all.flatMap((one) => [...one.census().values()])),
-    close: () => Promise.all(all.map((one) => one.close())),
+    census: () => sumOf(executors.flatMap((executor) => [...executor.census().values()])),
+    close: () => Promise.all(executors.map((executor) => executor.close())),
   };
 }
 
-const sumOf = (all: readonly Census[]): Census => ({
-  waiting: all.reduce((sum, one) => sum + one.waiting, 0),
-  busy: all.reduce((sum, one) => sum + one.busy, 0),
-  idle: all.reduce((sum, one) => sum + one.idle, 0),
+const sumOf = (censuses: readonly Census[]): Census => ({
+  waiting: censuses.reduce((sum, census) => sum + census.waiting, 0),
+  busy: censuses.reduce((sum, census) => sum + census.busy, 0),
+  idle: censuses.reduce((sum, census) => sum + census.idle, 0),
 });

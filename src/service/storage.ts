@@ -1,5 +1,5 @@
-// The storage of the service: its database, and beside it a folder with uploads and the files of runs. Only the user who runs the
-// service can read them.
+// The storage of the service: its database, and beside it a folder with uploads and run files. Only the user
+// who runs the service can read them.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ export function openStorage({ database: file, ownerUploadBytes }: StorageOptions
     database,
     uploads,
     files,
-    /** Deletes the files of before, except uploads that runs still need. */
+    /** Deletes files from before `beforeMs`, except uploads that runs still need. */
     drop(beforeMs: number): void {
       files.drop(beforeMs);
       uploads.drop(beforeMs);

@@ -1,4 +1,4 @@
-// The uploads of clients: their bytes are files of a folder, everything else is a row of the database.
+// The uploads of clients: their bytes are files in a folder, everything else is a row of the database.
 //
 //      reserved (V1) ─▶ <id>.<n>.part ──whole──▶ <id> ──row──▶ kept ──old──▶ dropped: first the row, then the file
 //
@@ -11,13 +11,13 @@ import type { Readable } from 'node:stream';
 import type { Database, UploadRow } from './database.ts';
 import { keepPart, writePart } from './whole-file.ts';
 
-/** A reserved or a whole upload. */
+/** A reserved or complete upload. */
 type NewUpload = Omit<UploadRow, 'bytes'>;
 
-type World = {
+type UploadsWorld = {
   readonly folder: string;
   readonly database: Pick<Database, 'upload' | 'uploadOf' | 'wholeUploads' | 'forgetUpload' | 'dropUploads'>;
-  /** The most bytes that the uploads of one owner may have together. */
+  /** The most bytes that all uploads of one owner may take. */
   readonly ownerBytesMost: number;
 };
 
@@ -27,12 +27,12 @@ class UploadTooLarge extends Error {
 }
 
 export class Uploads {
-  readonly #world: World;
-  /** The bytes of each owner, with those that are arriving. */
+  readonly #world: UploadsWorld;
+  /** The bytes of each owner, including those that are arriving. */
   readonly #bytesOf = new Map<string, number>();
   #parts = 0;
 
-  constructor(world: World) {
+  constructor(world: UploadsWorld) {
     this.#world = world;
     mkdirSync(world.folder, { recursive: true, mode: 0o700 });
     this.#removeLeftovers();
@@ -42,12 +42,12 @@ export class Uploads {
     return this.#world.database.uploadOf(id);
   }
 
-  /** Whether it has arrived and is still kept. */
+  /** Whether the upload has arrived and is still kept. */
   has(id: string): boolean {
     return (this.find(id)?.bytes ?? null) !== null;
   }
 
-  /** undefined if it has not arrived, or is not there any more. */
+  /** undefined if the upload has not arrived or was dropped. */
   async open(id: string): Promise<Readable | undefined> {
     if (!this.has(id)) return undefined;
     try {
@@ -67,14 +67,14 @@ export class Uploads {
     await this.#receive(upload, content, bytesMost, () => true);
   }
 
-  /** Stores the file of a reserved upload; false if there is none, or if it has one by now. Throws UploadTooLarge. */
+  /** Stores the file of a reserved upload; false if there is none, or if it is filled by now. Throws UploadTooLarge. */
   async fill(id: string, content: Readable, bytesMost: number): Promise<boolean> {
     const isReserved = (): boolean => this.find(id)?.bytes === null;
     const upload = this.find(id);
     return upload !== undefined && (await this.#receive(upload, content, bytesMost, isReserved));
   }
 
-  /** Deletes what was uploaded before, except what a run needs that has not ended. */
+  /** Deletes uploads from before `beforeMs`, except those that unfinished runs need. */
   drop(beforeMs: number): void {
     for (const { id, owner, bytes } of this.#world.database.dropUploads(beforeMs)) {
       this.#add(owner, -(bytes ?? 0));

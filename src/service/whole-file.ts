@@ -1,4 +1,4 @@
-// A file whose name only ever leads to all of its bytes, also after a loss of power:
+// Writes files whose name only ever leads to all of their bytes, even after a power loss:
 //
 //      writePart ─▶ <part>, synced ──keepPart──▶ <target>, and its folder synced
 
@@ -8,14 +8,18 @@ import { dirname } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-type Limits = {
+type PartLimits = {
   readonly signal?: AbortSignal;
-  /** Called for each chunk with its length; throws what ends the file too early. */
+  /** Called with the length of each chunk; an exception ends the file early. */
   readonly count: (bytes: number) => void;
 };
 
-/** Leaves no part behind if it throws. */
-export async function writePart(content: Readable, part: string, { signal, count }: Limits): Promise<void> {
+/** Removes its part if it throws. */
+export async function writePart(
+  content: Readable,
+  part: string,
+  { signal, count }: PartLimits,
+): Promise<void> {
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
@@ -35,7 +39,7 @@ export async function writePart(content: Readable, part: string, { signal, count
   }
 }
 
-/** The name exists when this returns, and survives a loss of power when the promise resolves. */
+/** The name exists on return, and survives a power loss once the promise resolves. */
 export function keepPart(part: string, target: string): Promise<void> {
   renameSync(part, target);
   return synced(dirname(target));

@@ -20,7 +20,7 @@ import {
   type StoredFile,
   type StoredOutput,
 } from '../../src/service/executors/remote/assigned-run.ts';
-import type { ClassInput, Graph, Made, NodeClass } from '../../src/service/executors/remote/backend.ts';
+import type { ClassInput, Graph, MadeOutput, NodeClass } from '../../src/service/executors/remote/backend.ts';
 import { filledGraph, NO_FILES } from '../../src/service/executors/remote/filled-workflow.ts';
 import {
   faultsOf,
@@ -91,11 +91,13 @@ const logLine = recordOf<RunState['lines'][number]>({
   level: fc.constantFrom('info', 'error', 'webhook'),
   message: text,
 });
-const made = recordOf<Made>({
+const made = recordOf<MadeOutput>({
   node: name,
   key: text,
   files: list(
-    recordOf<Made['files'][number]>({ filename: text, subfolder: text, type: text, asset: text }, ['asset']),
+    recordOf<MadeOutput['files'][number]>({ filename: text, subfolder: text, type: text, asset: text }, [
+      'asset',
+    ]),
   ),
   texts: list(text),
 });

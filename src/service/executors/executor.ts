@@ -4,8 +4,9 @@
 //                   ▲                  │
 //                   └──── lost ────────┘        cancel: from anywhere; the place is free when the machine lets go
 //
-// Nothing real knows its end beforehand, so an executor reports what happens as events; each is stored, and published afterwards.
-// What it needs to go on after a restart is its `state`, a text that the service keeps with the run.
+// Real executors cannot know the end of a run beforehand, so they report events, which the service stores and
+// then publishes. The service stores an executor's `state`, a text, with the run; the executor resumes from
+// it after a restart.
 
 import type { Readable } from 'node:stream';
 import type { Refusal } from '../../run-service/contract/refusal.ts';
@@ -13,7 +14,7 @@ import type { LogLine } from '../../run-service/contract/run.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
 import type { LiveRow, RunRow } from '../database.ts';
 
-/** A run in memory that has not ended. */
+/** An unfinished run in memory. */
 export type LiveRun = Pick<
   RunRow,
   | 'number'
@@ -32,29 +33,29 @@ export type LiveRun = Pick<
 /** A deployment, and the servers that may execute a run of it. */
 export type Destination = Pick<RunRow, 'deploymentId' | 'servers'>;
 
-/** What a run does: its node, and its share from 0 to 1. `sinceMs` is the time of the last change. */
-export type Work = {
+/** The current node and progress of a run, from 0 to 1. `sinceMs` is the time of the last change. */
+export type RunWork = {
   readonly liveStatus: string | null;
   readonly progress: number;
   readonly sinceMs: number;
 };
 
-export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
+export const NO_WORK: RunWork = { liveStatus: null, progress: 0, sinceMs: 0 };
 
-/** The files that one node of a run has made. */
+/** The files that one node of a run produced. */
 export type Output = {
   readonly node: string;
   readonly nodeClass: string;
-  /** What its owner calls the node. */
+  /** The node's title in the workflow. */
   readonly nodeTitle?: string;
   /** `images`, `gifs`, `audio`, … */
   readonly key: string;
   readonly files: readonly { readonly filename: string; readonly type: string }[];
-  /** Instead of files. */
+  /** Texts that the node produced instead of files. */
   readonly texts?: readonly string[];
 };
 
-/** A file of a run as it is sent; `bytes` is its length. */
+/** A file of a run, ready to send; `bytes` is its length. */
 export type OutputFile = {
   readonly type: string;
   readonly bytes: number;
@@ -66,27 +67,27 @@ export type RunChange = {
   readonly kind: 'status' | 'progress';
   readonly status: Status;
   readonly atMs: number;
-  readonly work: Work;
+  readonly work: RunWork;
 };
 
 export type Reached = Omit<RunChange, 'kind'>;
 
-/** Each is called within a transaction. */
+/** Every event is raised within a transaction. */
 export type ExecutorEvents = {
-  /** The run has a place, on the GPU that it now has; it may wait there for others, which occupies no machine. */
+  /** The run has a place on the GPU that it names now. With `mayWait` it may queue there, which occupies no machine. */
   took(run: LiveRun, place: string, state: string, atMs: number, mayWait?: true): void;
-  /** A later `state`, which `resume` gets. */
+  /** Stores a newer `state` for `resume`. */
   keep(run: LiveRun, state: string): void;
-  /** `startedMs`: when it began to execute, if it occupied no machine before. */
+  /** `startedMs`: when the run began to execute, if it occupied no machine before. */
   reached(run: LiveRun, change: Reached, startedMs?: number): void;
   progress(run: LiveRun, change: Reached): void;
-  /** `startedMs`: when it began to execute, if only its end tells. */
+  /** `startedMs`: when the run began to execute, if only its end reveals it. */
   ended(run: LiveRun, change: Reached, startedMs?: number): void;
-  /** Its end is unknown for good; it never changes again. */
+  /** The run's end is unknown for good, and the run never changes again. */
   endUnknown(run: LiveRun): void;
   /**
-   * The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again.
-   * `executed`: it was executed there, or may have been.
+   * The run lost its place after `ranMs`, which are billed. If it `waits`, it gets another place; otherwise
+   * it never changes again. `executed`: the run executed there, or may have.
    */
   lost(run: LiveRun, ranMs: number, waits: boolean, executed: boolean): void;
 };
@@ -94,25 +95,25 @@ export type ExecutorEvents = {
 export type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
 
 export type Executor = {
-  /** Why it would not take a run with these inputs. */
+  /** Why the executor would refuse a run with these inputs. */
   refusals(to: Destination, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
-  /** Why no run can pass, wherever it could run, until a person changes something; undefined if one may. */
+  /** Why no run can execute on any server until a person changes something; undefined if some run may. */
   blockedBy(to: Destination): string | undefined;
-  /** Fulfilled when the first run has been tried, which tells whether others may come; undefined if this run may come now. */
+  /** Resolves once the trial run has shown whether other runs may follow; undefined if this run may start now. */
   trial(to: Destination): Promise<void> | undefined;
-  /** Takes a run; it may have a place before this returns. */
+  /** Takes a run, which may get a place before this returns. */
   accept(run: LiveRun): void;
-  /** After a restart: all runs that had not ended, oldest first. */
+  /** Called after a restart with all unfinished runs, oldest first. */
   resume(rows: readonly LiveRow[]): void;
-  /** The run is stored as cancelled: it leaves its place or the queue, and no event of it follows. */
+  /** Called when the run is stored as cancelled. The run leaves its place or the queue and raises no further event. */
   cancel(run: LiveRun): void;
-  view(row: RunRow, nowMs: number): Work;
+  view(row: RunRow, nowMs: number): RunWork;
   log(row: RunRow, nowMs: number): readonly LogLine[];
   outputs(run: Pick<RunRow, 'id' | 'deploymentId' | 'state'>): readonly Output[];
   /** undefined if the run has no such file. */
   file(row: RunRow, filename: string): OutputFile | undefined;
   census(): ReadonlyMap<string, Census>;
-  /** The numbers of the runs that come next, in this order. */
+  /** The numbers of the runs that start next, in this order. */
   ahead(most: number): readonly number[];
   close(): Promise<void>;
 };

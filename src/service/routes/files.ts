@@ -1,4 +1,5 @@
-// Serves the output files of runs; like in the real service, no token is needed. Faults of files need a whole picture in memory.
+// Serves the output files of runs without a token, like the real service. File faults need the whole picture
+// in memory.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -13,9 +14,9 @@ export function serveFiles(app: FastifyInstance, service: Service, requests: Own
   let fetched = 0;
   route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
     service.seen('file');
-    const found = fileAt(service, request.params);
-    if (found === undefined) return notFound(reply);
-    const { row, file } = found;
+    const fileOfRun = fileAt(service, request.params);
+    if (fileOfRun === undefined) return notFound(reply);
+    const { row, file } = fileOfRun;
     if (!requests.enterDownload(row.owner, reply)) return reply;
     fetched += 1;
     const shouldInject = (fault: Fault): boolean => service.faults.shouldInject(fault, row, fetched);
@@ -44,7 +45,7 @@ export function sendFile(reply: FastifyReply, { type, bytes, content }: OutputFi
 
 type FileOfRun = { readonly row: RunRow; readonly file: OutputFile };
 
-/** The file of an address; undefined if there is none. */
+/** undefined if the address leads to no file. */
 export function fileAt(service: Service, params: unknown): FileOfRun | undefined {
   const { run, file: name } = params as { readonly run: string; readonly file: string };
   const row = service.database.find(run.toLowerCase());
@@ -80,7 +81,7 @@ function sendPicture(
     return reply;
   }
   void reply.type('image/png');
-  // A PNG may have any bytes after its end.
+  // Any bytes may follow the end of a PNG.
   if (shouldInject('changed-file'))
     return reply.send(Buffer.concat([picture, Buffer.from(`try ${fetched}`)]));
   const cut = shouldInject('cut-file');

@@ -1,4 +1,5 @@
-// Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices, profile.
+// Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments,
+// prices, profile.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -25,7 +26,7 @@ import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { read, Refused, route } from './refusals.ts';
 
-/** The recommended intervals for clients; they are short, because lists are always up to date here. */
+/** The recommended poll intervals for clients. They are short, because lists are always up to date here. */
 export const profileOf = (
   { database }: Service,
   deployment: Deployment | undefined,
@@ -43,19 +44,23 @@ export const profileOf = (
 export function serveLists(app: FastifyInstance, service: Service): void {
   serveRunLists(app, service);
   serveDeployments(app, service);
-  const asked = ({ query }: FastifyRequest): Deployment | undefined => {
+  const deploymentAt = ({ query }: FastifyRequest): Deployment | undefined => {
     const { deployment_id } = query as { readonly deployment_id?: unknown };
     return describedAt(service, String(deployment_id).toLowerCase());
   };
-  route(app, ['GET'], PATHS.pricing, (request, reply) => reply.send(pricesOf(service, asked(request))));
-  route(app, ['GET'], PATHS.profile, (request, reply) => reply.send(profileOf(service, asked(request))));
+  route(app, ['GET'], PATHS.pricing, (request, reply) =>
+    reply.send(pricesOf(service, deploymentAt(request))),
+  );
+  route(app, ['GET'], PATHS.profile, (request, reply) =>
+    reply.send(profileOf(service, deploymentAt(request))),
+  );
 }
 
-/** A workflow that a plan looks at is described too, and takes no run. */
+/** A planned workflow is described too, but takes no runs. */
 const describedAt = ({ gpus }: Service, id: string, servers?: readonly string[]): Deployment | undefined =>
   gpus.described(id, servers);
 
-/** Own GPUs cost nothing here, and may be called like those that the simulation sells. */
+/** Own GPUs cost nothing here, and may have the same names as simulated ones. */
 function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
   const own = gpus.executor.servers.map(({ gpu }) => gpu).filter((gpu) => gpu !== '');
   const free = (names: readonly string[]): Readonly<Record<string, number>> =>
@@ -67,13 +72,13 @@ function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readon
 const SHORT_PAGE = 100;
 
 function serveRunLists(app: FastifyInstance, service: Service): void {
-  let asked = 0;
+  let reads = 0;
   route(app, ['GET'], PATHS.workflowRuns, (request, reply) => {
     service.seen('list');
     const workflowId = read(request, 'path', workflowPathSchema);
     const query = read(request, 'query', workflowRunsQuerySchema);
     const deploymentId = deploymentOf(service, workflowId);
-    const isShort = service.faults.shouldInject('short-page', { number: (asked += 1), deploymentId });
+    const isShort = service.faults.shouldInject('short-page', { number: (reads += 1), deploymentId });
     const limit = isShort ? Math.min(SHORT_PAGE, query.limit) : query.limit;
     const runs = pageOf(service, deploymentId, request.owner, { ...query, limit });
     return reply.send(runs.map((run) => listedRun(run, query.also)));
@@ -106,8 +111,10 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
 function serveDeployments(app: FastifyInstance, service: Service): void {
   route(app, ['GET'], PATHS.deployments, (request, reply) => {
     const query = read(request, 'query', deploymentsQuerySchema);
-    // A workflow that was changed replaces the one of its name; runs of the earlier one still find it by its id.
-    const named = new Map([...service.deployments.values()].map((one) => [one.name, one]));
+    // A changed workflow replaces the one of the same name; runs of the earlier one still find it by its id.
+    const named = new Map(
+      [...service.deployments.values()].map((deployment) => [deployment.name, deployment]),
+    );
     const specs = query.isWanted ? [...named.values()] : [];
     return reply.send(specs.map((spec) => shownDeployment(spec, request.owner)));
   });
@@ -129,11 +136,11 @@ function lightRows(
 ): readonly ShownRun[] {
   const { status, sinceMs, limit, offset } = query;
   if (status === undefined && sinceMs === 0) return pageOf(service, deploymentId, owner, query);
-  const all = pageOf(service, deploymentId, owner, {
+  const page = pageOf(service, deploymentId, owner, {
     limit: service.database.count(deploymentId, owner),
     offset: 0,
   });
-  return all
+  return page
     .filter((run) => Date.parse(run.created_at) >= sinceMs && (status === undefined || run.status === status))
     .slice(offset, offset + limit);
 }
@@ -149,23 +156,23 @@ function pageOf(
 
 /** Every deployment has its own workflow. */
 function deploymentOf({ deployments }: Service, workflowId: string): string {
-  const found = [...deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);
-  if (found === undefined) throw new Refused(404, 'Workflow not found');
-  return found;
+  const deploymentId = [...deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);
+  if (deploymentId === undefined) throw new Refused(404, 'Workflow not found');
+  return deploymentId;
 }
 
-/** Only the fields of the schema. */
+/** Keeps only the fields of the schema. */
 export const shownBy = <Fields extends z.ZodRawShape>(
   { shape }: z.ZodObject<Fields>,
   run: Readonly<Record<keyof Fields, unknown>>,
 ): object => Object.fromEntries(Object.keys(shape).map((name) => [name, run[name]]));
 
-/** With inputs and outputs only on request. */
+/** Inputs and outputs appear only on request. */
 const listedRun = (
   { workflow_inputs, outputs, ...light }: ShownRun,
   also: { readonly inputs: boolean; readonly outputs: boolean },
 ): object => ({ ...light, ...(also.inputs && { workflow_inputs }), ...(also.outputs && { outputs }) });
 
-/** Its `duration` is text, as the real service writes it. */
+/** `duration` is a text here, as the real service writes it. */
 const lightRun = (run: ShownRun): object =>
   shownBy(lightRunShown, { ...run, duration: run.duration === null ? null : String(run.duration) });

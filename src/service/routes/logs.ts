@@ -12,7 +12,7 @@ import type { DeliveryRow } from '../database.ts';
 const POLL_MS = 1_000;
 
 export function serveLogs(app: FastifyInstance, service: Service): void {
-  /** The only place with the reason of a failure; in chronological order. */
+  /** The log in chronological order, the only place that gives the reason of a failure. */
   const linesOf = (row: RunRow): readonly LogLine[] =>
     [
       ...service.executorOf(row.deploymentId).log(row, service.clock.now()),
@@ -21,7 +21,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
 
   route(app, ['GET'], PATHS.runLogs, (request, reply) => {
     const row = service.database.find(read(request, 'path', runPathSchema));
-    // The real service reads its log store, which has no runs and no owners.
+    // The real service reads its log store, which knows neither runs nor owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
     const log: Shown<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
       run_id: row.id,
@@ -50,7 +50,7 @@ const shownLine = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown
   timestamp: new Date(atMs).toISOString(),
 });
 
-/** Sends each line once, and checks for new ones every second. */
+/** Sends each line once and polls for new ones every second. */
 function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): FastifyReply {
   reply.hijack();
   const { raw } = reply;

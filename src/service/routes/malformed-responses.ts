@@ -1,4 +1,4 @@
-// Sends malformed responses, like faulty proxies and failing services.
+// Sends malformed responses like those of faulty proxies and failing services.
 
 import { pipeline } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -11,12 +11,12 @@ const DEPTH = 100_000;
 const TRICKLE_MS = 1_000;
 
 type Send = (reply: FastifyReply, honest: string) => FastifyReply;
-type Raw = FastifyReply['raw'];
+type RawReply = FastifyReply['raw'];
 
 const ID = /"(run_id|id)": ?"([^"]*)"/;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** Another body instead of the correct JSON. */
+/** Sends another body instead of the correct JSON. */
 const json =
   (text: (honest: string) => string | Buffer): Send =>
   (reply, honest) =>
@@ -27,9 +27,9 @@ const page =
   (reply) =>
     reply.code(status).type(type).send(text);
 
-/** Raw bytes that no framework would send. */
+/** Sends raw bytes that no framework would send. */
 const raw =
-  (act: (answer: Raw, honest: string) => unknown): Send =>
+  (act: (answer: RawReply, honest: string) => unknown): Send =>
   (reply, honest) => {
     reply.hijack();
     void act(reply.raw, honest);
@@ -64,7 +64,7 @@ const SEND: Readonly<Record<MalformedResponse, Send>> = {
   bomb: (reply) => reply.header('content-encoding', 'gzip').type('application/json').send(bomb()),
 };
 
-async function trickle(answer: Raw, honest: string): Promise<void> {
+async function trickle(answer: RawReply, honest: string): Promise<void> {
   answer.writeHead(200, { 'content-type': 'application/json' });
   for (const letter of honest) {
     answer.write(letter);
@@ -74,9 +74,9 @@ async function trickle(answer: Raw, honest: string): Promise<void> {
   answer.end();
 }
 
-function flood(answer: Raw): void {
+function flood(answer: RawReply): void {
   answer.writeHead(200, { 'content-type': 'application/json' });
-  // It ends early if the client goes away.
+  // Ends early if the client disconnects.
   pipeline(spaces, answer, () => undefined);
 }
 
@@ -87,7 +87,7 @@ function* spaces(): Generator<Buffer> {
 
 const BOMB_PARTS = 64;
 
-/** One compressed mebibyte, repeated: gzip files may be concatenated. */
+/** A decompression bomb: one compressed mebibyte, repeated, because gzip files may be concatenated. */
 const bomb = (): Buffer => {
   const part = gzipSync(Buffer.alloc(FLOOD_BYTES / BOMB_PARTS, ' '));
   return Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));

@@ -1,5 +1,5 @@
-// Serves the OpenAPI document of the service, which is made from the schemas that its requests are read with and its answers are
-// tested by.
+// Serves the OpenAPI document, which is generated from the schemas that read requests and that tests hold
+// answers against.
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
@@ -10,7 +10,10 @@ import { operationsOf, type Operation } from '../operations.ts';
 import type { Service } from '../service.ts';
 import { route } from './refusals.ts';
 
-/** Knows the routes that are registered after it. They read and refuse requests themselves: only the document has their schemas. */
+/**
+ * Covers the routes that are registered after it. The routes read and refuse requests themselves; only the
+ * document uses their schemas here.
+ */
 export function describeRoutes(app: FastifyInstance, { behaviour }: Service): void {
   let operations: ReadonlyMap<string, Operation> | undefined;
   void app.register(swagger, {
@@ -20,7 +23,7 @@ export function describeRoutes(app: FastifyInstance, { behaviour }: Service): vo
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
       security: [{ key: [] }],
     },
-    // Called when the document is asked for.
+    // Called when the document is requested.
     transform: ({ url, route: { method, config } }) => {
       operations ??= new Map(operationsOf(behaviour.name).map((operation) => [operation.route, operation]));
       const operation = operations.get(`${[method].flat()[0]} ${url}`);
@@ -71,7 +74,7 @@ function shapeOf(schema: z.ZodType): Record<string, unknown> {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // A value that is read leniently first, such as an empty text.
+      // A value that is first read leniently, such as an empty text.
       if (zodSchema instanceof z.ZodPipe && zodSchema.in instanceof z.ZodTransform)
         Object.assign(jsonSchema, shapeOf(zodSchema.out as z.ZodType));
     },

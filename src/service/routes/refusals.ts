@@ -47,16 +47,16 @@ export class Refused extends Error {
   }
 }
 
-/** A part of the address as `schema` reads it. Throws {@link Refused} for an invalid one. */
+/** Parses a part of the address with `schema`. Throws {@link Refused} for an invalid one. */
 export function read<Schema extends z.ZodType>(
   { params, query }: FastifyRequest,
   part: 'path' | 'query',
   schema: Schema,
 ): z.output<Schema> {
-  const given = part === 'path' ? params : query;
-  const found = schema.safeParse(given);
-  if (found.success) return found.data;
-  throw new Refused(422, refusalsOf(found.error, part, given));
+  const raw = part === 'path' ? params : query;
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  throw new Refused(422, refusalsOf(result.error, part, raw));
 }
 
 /** Serves `url` for these methods and answers 405 to all others. */
@@ -69,10 +69,10 @@ export function route(
   app.route({ method: [...methods], url, handler });
   const refuse = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' });
-  const others = METHODS.filter((method) => !methods.includes(method));
+  const otherMethods = METHODS.filter((method) => !methods.includes(method));
   // Refuses before the body is read.
   app.route({
-    method: others,
+    method: otherMethods,
     url,
     config: { refuses: true },
     onRequest: (request, reply) => void refuse(request, reply),
@@ -80,18 +80,18 @@ export function route(
   });
 }
 
-/** Answers all requests without a route. Errors of the server itself go to `log`. */
+/** Answers all requests without a route. Errors of the server itself are logged. */
 export function refuseTheRest(
   app: FastifyInstance,
   log: (event: string, facts: Record<string, unknown>) => void,
 ): void {
-  // Before the body is read: it could fill the memory, and no key is needed to come here.
+  // Refused before the body is read, because a body could fill the memory and no key is needed to get here.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? void notFound(reply) : done()));
   app.setNotFoundHandler((_request, reply) => notFound(reply));
   app.setErrorHandler((error: FastifyError | Refused, request, reply) => {
     if (error instanceof Refused) return reply.code(error.statusCode).send({ detail: error.detail });
     const status = error.statusCode ?? 500;
-    // The framework answers 4xx to unreadable requests: a body that is too large, an invalid length.
+    // Fastify itself answers 4xx to unreadable requests: a body that is too large, an invalid length.
     if (status < 500) return reply.code(status).send({ detail: error.message });
     log('error', { method: request.method, path: request.routeOptions.url, reason: error.stack });
     return reply.code(500).type('text/plain; charset=utf-8').send('Internal Server Error');

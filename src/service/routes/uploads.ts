@@ -1,4 +1,4 @@
-// Handles uploads: a form on V2, an upload address on V1. Like in the real service, downloads need no token.
+// Handles uploads: a form on V2, an upload address on V1. Downloads need no token, like in the real service.
 
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,10 +14,10 @@ import { notFound, Refused, route } from './refusals.ts';
 const BYTES_MAX = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
 const FILES = '/files/uploads';
-/** Only the file is streamed; everything else of a form is held in memory. */
+/** Only the file is streamed; other parts of the form are held in memory. */
 const FORM = { files: 1, fields: 8, fieldSize: 64 * 1024, parts: 16, fileSize: Number.POSITIVE_INFINITY };
 
-/** The form of V2, in a separate app, because no other route reads forms. */
+/** The V2 form lives in a separate app, because no other route reads forms. */
 export async function serveUploads(app: FastifyInstance, service: Service): Promise<void> {
   await app.register(multipart, { limits: FORM });
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
@@ -46,7 +46,7 @@ async function fileOf(request: FastifyRequest) {
   return part?.fieldname === 'file' ? part : undefined;
 }
 
-/** An invalid form, or a body that breaks off, is the fault of the client; one that cannot be written is not. */
+/** An invalid or interrupted body is the client's fault; a failed write is not. */
 async function fromBody<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -105,6 +105,6 @@ export function serveUploaded(app: FastifyInstance, { uploads }: Service, reques
   });
 }
 
-/** It says until when the file is kept, because clients remember addresses. */
+/** Contains the time until which the file is kept, because clients remember addresses. */
 const addressOf = ({ origin, clock, keepFilesMs }: Service, id: string, name: string): string =>
   `${origin()}${FILES}/${id}/${encodeURIComponent(name)}?expires=${Math.round(clock.now() + keepFilesMs)}`;

@@ -1,5 +1,5 @@
-// Serves V1: two endpoints on a separate base path. Its runs have fewer fields, and its errors other formats. V1's form of Get
-// Run also works on the V2 base.
+// Serves V1: two endpoints on a separate base path, whose runs have fewer fields and whose errors have other
+// formats. V1's form of Get Run also works on the V2 base.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../host/exact-json.ts';
@@ -18,7 +18,7 @@ export function serveV1(app: FastifyInstance, service: Service): void {
   route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
     request.method === 'POST' ? queueV1(service, schema, request, reply) : readV1(service, request, reply),
   );
-  // The profile shows that this is a rehearsal, on either API.
+  // Either API shows the profile, which reveals that this is a rehearsal.
   route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) =>
     reply.send(profileOf(service, undefined)),
   );

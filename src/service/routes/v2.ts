@@ -32,7 +32,7 @@ import { uuidOf } from '../identity.ts';
 const CANCELLED = { status: 'success', message: 'Function cancelled' };
 
 export function serveRuns(app: FastifyInstance, service: Service): void {
-  let asked = 0;
+  let reads = 0;
   route(app, ['POST'], PATHS.queue, queueing(service));
 
   const readRun =
@@ -41,8 +41,8 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
       const row = service.database.find(idIn(request));
       if (row === undefined) throw new Refused(404, 'Run not found');
       if (row.owner !== request.owner) throw forbidden();
-      asked += 1;
-      return showRun(service, row, asked, reply);
+      reads += 1;
+      return showRun(service, row, reads, reply);
     };
   const inPath = (request: FastifyRequest): string => read(request, 'path', runPathSchema);
   const inQuery = (request: FastifyRequest): string => read(request, 'query', runQuerySchema);
@@ -60,23 +60,24 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
   });
 }
 
-// Handles Queue Run: validates the request with the real service's errors, creates the run, and answers. Injects every fault
-// that can happen between the request and its answer.
-
 const SLOW_ANSWER_MS = 5_000;
 const BUSY_MS = 2_000;
 
+/**
+ * Handles Queue Run: validates the request with the real service's errors, creates the run, and answers.
+ * Injects every fault that can happen between the request and its answer.
+ */
 function queueing(
   service: Service,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {
   const readRequest = requestReader(service);
-  let asked = 0;
+  let requests = 0;
   return ({ headers, body, owner }, reply) => {
     service.seen('queue');
-    asked += 1;
+    requests += 1;
     const request = readRequest(headers['content-type'], body as string | undefined);
     const { faults } = namedFaults(request.inputs);
-    const target = { number: asked, deploymentId: request.deploymentId.toLowerCase(), faults };
+    const target = { number: requests, deploymentId: request.deploymentId.toLowerCase(), faults };
     return goneWrong(service, target, reply) ?? queue(service, request, owner, reply);
   };
 }
@@ -106,7 +107,7 @@ async function queue(
   return answer(service, run, reply);
 }
 
-/** Answers with a fault before a run is created; undefined if there is none. */
+/** Answers with a fault before a run is created; undefined if none is injected. */
 function goneWrong(
   { faults, clock }: Service,
   target: FaultTarget,
@@ -159,8 +160,8 @@ const REHEARSALS_ONLY = 'faults are for rehearsals, and this deployment runs on 
 /** Reads a body; throws in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
 function requestReader({ behaviour, deployments }: Service) {
   const schema = queueRequestSchemaFor(behaviour.gpus);
-  const placed = (one: Refusal): Refusal =>
-    behaviour.numbersInLoc ? one : { ...one, loc: one.loc.map(String) };
+  const placed = (refusal: Refusal): Refusal =>
+    behaviour.numbersInLoc ? refusal : { ...refusal, loc: refusal.loc.map(String) };
   const refused = (...problems: readonly Refusal[]) => new Refused(422, problems.map(placed));
   const requestIn = (body: unknown): CheckedRequest => {
     const why = oversize(body);
@@ -199,14 +200,16 @@ function requestReader({ behaviour, deployments }: Service) {
 const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType.trim());
 
-// Answers Get Run with the true run, or with an injected false one.
-
+/** How late the outputs of a succeeded run appear with the `late-output` fault. */
 const LATE_MS = 2_000;
 
-/** Answers for a run that exists and may be read. `asked` counts the requests, because faults are drawn for each of them. */
-function showRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
+/**
+ * Answers Get Run for an existing, readable run, truthfully or with an injected fault. `reads` counts the
+ * requests, because faults are drawn for each of them.
+ */
+function showRun(service: Service, row: RunRow, reads: number, reply: FastifyReply): FastifyReply {
   const { faults, behaviour } = service;
-  const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
+  const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, reads);
   if (shouldInject('vanish')) throw new Refused(404, 'Run not found');
   const { deployment_id: _, ...shown } = shownRun(service, row, shouldInject);
   const body = {
@@ -217,7 +220,7 @@ function showRun(service: Service, row: RunRow, asked: number, reply: FastifyRep
     ...(shouldInject('extra-fields') && { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] }),
     ...(!behaviour.showsWorkflowApi && { workflow_api: undefined }),
   };
-  const malformed = faults.malformedAt('read', row, asked);
+  const malformed = faults.malformedAt('read', row, reads);
   return malformed === undefined ? reply.send(body) : malform(malformed, reply, JSON.stringify(body));
 }
 
@@ -228,7 +231,7 @@ function shownRun(service: Service, row: RunRow, shouldInject: (fault: Fault) =>
   return {
     ...run,
     ...(status && { status, ended_at: null, duration: null, run_duration: null, outputs: [] }),
-    // Drawn for the run and not for each request, so that the outputs do not disappear again.
+    // Drawn for the run, not for each request, so that the outputs do not disappear again.
     ...(isEarly && service.faults.shouldInject('late-output', row) && { outputs: [] }),
   };
 }
@@ -242,7 +245,7 @@ const EARLIER: Readonly<Partial<Record<Status, Status>>> = {
   timeout: 'running',
 };
 
-/** `2025-01-02T03:04Z`: how the real service's serializer writes a full minute. */
+/** Shortens dates to `2025-01-02T03:04Z`, as the real service's serializer does for a full minute. */
 function cutDates(run: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const dates = Object.entries(run).filter(
     ([name, value]) => name.endsWith('_at') && typeof value === 'string',

@@ -1,15 +1,15 @@
-// Converts a stored row to a run on the wire; what is not stored comes from its executor, the clock and the ids.
+// Converts a stored row into a run on the wire; other fields come from the executor, the clock and the ids.
 
 import { parseExactly } from '../../host/exact-json.ts';
 import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from '../database.ts';
 import type { Deployment } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
-import type { Output, Work } from '../executors/executor.ts';
+import type { Output, RunWork } from '../executors/executor.ts';
 
 export type Links = {
   readonly origin: string;
-  /** When their addresses expire; undefined: never. */
+  /** When the addresses expire; undefined means never. */
   readonly endMs?: number | undefined;
   /** Replaces the name of each file. */
   readonly filename?: string | undefined;
@@ -20,9 +20,9 @@ export type Showing = {
   readonly links: Links;
   /** A run that was not updated for this long is shown as timed out, without an end time. */
   readonly staleMs: number;
-  readonly work: Work;
+  readonly work: RunWork;
   readonly outputs: readonly Output[];
-  /** The facts that the run's machine shows; undefined if its deployment no longer exists. */
+  /** The machine facts that the run shows; undefined if its deployment no longer exists. */
   readonly machine: Pick<Deployment, 'machineVersion' | 'machineType'> | undefined;
 };
 
@@ -73,7 +73,7 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, work, outputs, ma
   };
 }
 
-/** `2025-01-02T03:04:05.123000Z`: six digits, as the real service's serializer writes them. */
+/** Formats `2025-01-02T03:04:05.123000Z`: six digits, like the real service's serializer. */
 const dateOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
 const dateOrNull = (ms: number | null): string | null => (ms === null ? null : dateOf(ms));
 

@@ -1,5 +1,5 @@
-// Manages runs: takes them, stores and publishes what their executors report, cancels them, and continues them after a restart.
-// The database is the source of truth.
+// Manages runs: accepts them, stores and publishes the events of their executors, cancels them, and resumes
+// them after a restart. The database is the source of truth.
 
 import type { CheckedRequest } from '../../run-service/contract/queue.ts';
 import type { Behaviour } from '../behaviour.ts';
@@ -15,7 +15,7 @@ import {
 } from '../executors/executor.ts';
 import { namedFaults } from '../faults.ts';
 
-type World = {
+type RunsWorld = {
   readonly clock: Clock;
   readonly database: Database;
   readonly behaviour: Behaviour;
@@ -25,15 +25,15 @@ type World = {
   readonly publish: (run: LiveRun, change: RunChange) => void;
   /** Runs `work` in one transaction and publishes the changes afterwards. */
   readonly commit: <Result>(work: () => Result) => Result;
-  /** The same, together with the other works of this turn of the event loop. */
+  /** Like `commit`, in one transaction with all other work of this turn of the event loop. */
   readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
 
-export function createRuns(world: World) {
+export function createRuns(world: RunsWorld) {
   const { database, commit, commitSoon } = world;
   return {
-    /** Creates a run, which is committed when this resolves. */
+    /** Creates a run, which is committed when the promise resolves. */
     accept(
       request: CheckedRequest,
       spec: Deployment,
@@ -51,11 +51,11 @@ export function createRuns(world: World) {
     cancel(id: string): boolean {
       const row = database.find(id);
       if (row === undefined) return false;
-      // A cancel does not change that the end of a run is unknown.
+      // A cancellation does not reveal an end that is unknown.
       if (row.endedMs === null && row.status !== 'timeout') commit(() => cancel(world, row));
       return true;
     },
-    /** Continues every run that had not ended when the service stopped. */
+    /** Resumes every run that had not ended when the service stopped. */
     recover: () => commit(() => recover(world)),
   };
 }
@@ -65,7 +65,7 @@ export const eventsFor = ({
   clock,
   database,
   publish,
-}: Pick<World, 'clock' | 'database' | 'publish'>): ExecutorEvents => ({
+}: Pick<RunsWorld, 'clock' | 'database' | 'publish'>): ExecutorEvents => ({
   took(run, place, state, atMs, mayWait) {
     const queuedMs = mayWait === true ? null : atMs;
     if (database.took(run.number, { place, state, atMs, queuedMs, gpu: run.gpu }))
@@ -94,7 +94,7 @@ export const eventsFor = ({
 
 /** Validates a request before any transaction. */
 const draftRun = (
-  world: World,
+  world: RunsWorld,
   request: CheckedRequest,
   spec: Deployment,
   own: Pick<NewRun, 'owner' | 'servers'>,
@@ -111,8 +111,8 @@ const draftRun = (
   faults: namedFaults(request.inputs).faults,
 });
 
-/** Cancelled for its client immediately; its place is free when its machine lets go. */
-function cancel(world: World, row: RunRow): void {
+/** The client sees the cancellation immediately; the place is free when the machine lets go. */
+function cancel(world: RunsWorld, row: RunRow): void {
   const atMs = world.clock.now();
   const executor = world.executorOf(row.deploymentId);
   const work = executor.view({ ...row, status: 'cancelled', endedMs: atMs }, atMs);
@@ -121,10 +121,10 @@ function cancel(world: World, row: RunRow): void {
   executor.cancel(row);
 }
 
-function recover(world: World): void {
+function recover(world: RunsWorld): void {
   const rows = world.database.alive();
-  const known = Map.groupBy(rows, (row) => world.executorOf(row.deploymentId));
-  for (const [executor, own] of known) executor.resume(own);
+  const byExecutor = Map.groupBy(rows, (row) => world.executorOf(row.deploymentId));
+  for (const [executor, own] of byExecutor) executor.resume(own);
   const lost = rows.filter(
     ({ deploymentId, state }) => state === null && !world.deployments.has(deploymentId),
   );

@@ -20,16 +20,16 @@ import { uuidOf } from '../identity.ts';
 import type { LiveRun, Output, RunChange } from '../executors/executor.ts';
 import { shownOutputs, type Links } from '../runs/run-record.ts';
 
-/** Calls a receiver once; returns why the call failed, undefined on success. */
-type Call = (url: URL, method: 'GET' | 'POST', body: string) => Promise<string | undefined>;
-export type Caller = { readonly call: Call; close(): Promise<void> };
+/** Calls a receiver once. Returns the reason of a failure, undefined on success. */
+type CallReceiver = (url: URL, method: 'GET' | 'POST', body: string) => Promise<string | undefined>;
+export type Caller = { readonly call: CallReceiver; close(): Promise<void> };
 
-/** Connections to one receiver. */
+/** How many connections one receiver gets. */
 const CONNECTIONS = 64;
 const TIMEOUT_MS = 20_000;
 const BODY_READ_BYTES = 64 * 1024;
 
-/** `anywhere`: also on other machines. */
+/** `anywhere` also calls other machines. */
 export function openCaller({ anywhere }: { readonly anywhere: boolean }): Caller {
   const agent = openOutgoing({
     connections: CONNECTIONS,
@@ -87,10 +87,10 @@ type Delivery = Pick<WebhookRequest, 'run' | 'body' | 'retries'> & { readonly ur
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
 const WAIT_MIN_MS = 10;
-// A receiver that is down must not fill the memory; its webhooks are lost earlier than in the real service.
+// A receiver that is down must not fill the memory; its webhooks are lost earlier than at the real service.
 const WAITING_MAX = 100_000;
 
-type Facts = {
+type SenderDeps = {
   readonly clock: Clock;
   readonly speed: number;
   readonly caller: Caller;
@@ -99,7 +99,7 @@ type Facts = {
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
 
-export function createWebhooks(facts: Facts) {
+export function createWebhooks(facts: SenderDeps) {
   const { clock, caller } = facts;
   const counts = { delivered: 0, failed: 0, refused: 0 };
   const lanes = createLanes(attempt);
@@ -132,7 +132,7 @@ export function createWebhooks(facts: Facts) {
 
   function giveUp(delivery: Delivery, reason: string): void {
     counts.failed++;
-    // Only the origin: the path may carry a token.
+    // Only the origin is logged: the path may carry a token.
     facts.log('webhook-failed', { receiver: delivery.url.origin, reason });
   }
 
@@ -148,12 +148,12 @@ export function createWebhooks(facts: Facts) {
   }
 
   return {
-    /** Queues a delivery until `flush`: nothing is sent before the commit. */
+    /** Queues a delivery until `flush`, because nothing is sent before the commit. */
     post: (webhookRequest: WebhookRequest): void => void outbox.push(webhookRequest),
     flush() {
       for (const webhookRequest of outbox.splice(0)) send(webhookRequest);
     },
-    /** Drops the queued deliveries of a rolled back transaction. */
+    /** Drops the queued deliveries of a transaction that was rolled back. */
     discard() {
       outbox.length = 0;
     },
@@ -167,21 +167,21 @@ export function createWebhooks(facts: Facts) {
 }
 type Webhooks = ReturnType<typeof createWebhooks>;
 
-/** The deliveries to one receiver: those that wait, and how many are under way. */
-type Lane = { readonly line: FifoQueue<Delivery, Delivery>; active: number };
+/** The deliveries to one receiver: the waiting ones, and how many are in flight. */
+type ReceiverLane = { readonly line: FifoQueue<Delivery, Delivery>; active: number };
 
 /** Each receiver has a lane with connections of its own. `send` never rejects. */
 function createLanes(send: (delivery: Delivery) => Promise<void>) {
-  const lanes = new Map<string, Lane>();
-  /** Uses one connection as long as deliveries wait. */
-  const serve = async (origin: string, lane: Lane): Promise<void> => {
+  const lanes = new Map<string, ReceiverLane>();
+  /** Uses one connection while deliveries wait. */
+  const serve = async (origin: string, lane: ReceiverLane): Promise<void> => {
     lane.active += 1;
     for (let next = lane.line.next(); next !== undefined; next = lane.line.next()) await send(next);
     lane.active -= 1;
     if (lane.active === 0) lanes.delete(origin);
   };
   return {
-    /** False if too many wait there. */
+    /** False if too many deliveries wait for this receiver. */
     join(delivery: Delivery): boolean {
       const { origin } = delivery.url;
       const lane = lanes.get(origin) ?? { line: new FifoQueue<Delivery, Delivery>(), active: 0 };
@@ -197,7 +197,7 @@ function createLanes(send: (delivery: Delivery) => Promise<void>) {
   };
 }
 
-/** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
+/** Logs each reason once, because in a poll-only batch every webhook is refused for the same reason. */
 function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {
   const logged = new Set<string>();
   return (reason) => {
@@ -207,10 +207,10 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
   };
 }
 
-/** Which addresses are called. Those of this machine are not, for other people and machines: a call could stop what runs in a ComfyUI here. */
+/** The reach of webhooks. Other people and machines must not call this machine: a call could stop a ComfyUI that runs here. */
 export type Reach = 'anywhere' | 'here' | 'nowhere';
 
-/** Returns why an address is not called. The URL class normalizes every form of an IPv4 address before the comparison. */
+/** The URL to call, or the reason why it is not called. The URL class normalizes every form of an IPv4 address before the comparison. */
 export function targetOf(webhook: string, reach: Reach = 'here'): URL | string {
   const url = URL.parse(webhook);
   if (url === null) return 'it is not a URL';
@@ -224,7 +224,7 @@ export function targetOf(webhook: string, reach: Reach = 'here'): URL | string {
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
-type World = {
+type PublishDeps = {
   readonly webhooks: Pick<Webhooks, 'post'>;
   readonly faults: Faults;
   readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
@@ -233,8 +233,8 @@ type World = {
 
 const DELAY_MS = 3_000;
 
-/** Sends the webhooks of one change, if the run has a webhook. */
-export function publish(world: World, run: LiveRun, change: RunChange): void {
+/** Sends the webhooks of a change, if the run has a webhook. */
+export function publish(world: PublishDeps, run: LiveRun, change: RunChange): void {
   if (run.webhook === null) return;
   const succeeded = change.kind === 'status' && change.status === 'success';
   const outputs = succeeded
@@ -251,7 +251,11 @@ type RunEvent = {
   readonly outputs: readonly Shown<typeof outputShown>[];
 };
 
-function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: RunEvent): void {
+function sendEvent(
+  { webhooks, faults }: PublishDeps,
+  run: LiveRun,
+  { event, change, outputs }: RunEvent,
+): void {
   const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
@@ -278,6 +282,6 @@ function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, o
 /** Reads the raw address, like the real service: an encoded comma is not a separator. */
 function targetEvents(webhook: string): readonly string[] {
   const query = webhook.split('?', 2)[1] ?? '';
-  const given = query.split('&').find((pair) => pair.startsWith('target_events='));
-  return given?.slice('target_events='.length).split(',') ?? [];
+  const eventsPair = query.split('&').find((pair) => pair.startsWith('target_events='));
+  return eventsPair?.slice('target_events='.length).split(',') ?? [];
 }

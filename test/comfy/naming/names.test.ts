@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { faultsOf } from '../../../src/service/executors/remote/workflow-faults.ts';
 import { namesOf, type Names } from '../../../src/service/executors/remote/naming/names.ts';
-import { pathOf, type Place } from '../../../src/service/executors/remote/naming/values.ts';
+import { pathOf, type FieldPlace } from '../../../src/service/executors/remote/naming/values.ts';
 import { PICTURE_GRAPHS } from './picture-graphs.ts';
 import { PROMPT_GRAPHS } from './prompt-graphs.ts';
 import { SETTING_GRAPHS } from './setting-graphs.ts';
@@ -37,7 +37,7 @@ const meanings = (graph: Nodes, names: readonly string[]): Readonly<Record<strin
 /** Every name with the fields that it fills or is asked about. */
 const all = (graph: Nodes, idOf?: (id: string) => string): readonly string[] => {
   const { named, open, single } = namesOf(graph, undefined);
-  const fields = (places: readonly Place[]): string =>
+  const fields = (places: readonly FieldPlace[]): string =>
     places
       .map((one) => pathOf(idOf === undefined ? one : { ...one, node: idOf(one.node) }))
       .toSorted()

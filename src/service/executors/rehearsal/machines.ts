@@ -1,5 +1,6 @@
-// Schedules runs on GPU containers. It knows nothing about HTTP, the database or the content of runs: callers report queued and
-// finished runs, and it reports which run may start. It reads the time only from its clock.
+// Schedules runs on GPU containers. This file knows nothing about HTTP, the database or the content of runs:
+// callers report queued and finished runs and learn which run may start. Time comes only from the injected
+// clock.
 //
 // A deployment has a pool: one queue of runs and at most `limit` containers. A container belongs to one GPU.
 //
@@ -9,13 +10,13 @@
 //                                                                             of another GPU when the pool is full
 //      A BUSY container may also be lost at any moment: killed or preempted.
 //
-// The first run in the queue, which serves owners round robin, takes, in this order:
+// The queue serves owners round robin. Its first run takes, in this order:
 //   1. the container of its GPU that has been idle longest              warm
 //   2. a new container, while the pool has fewer than its limit         cold
 //   3. the slot of the longest idle container of another GPU            cold
-//   4. nothing: all containers are busy, and it waits.
-// Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is busy. The runs of an owner
-// are therefore served strictly in their order, whatever GPUs they need.
+//   4. nothing: all containers are busy, and the run waits.
+// Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is
+// busy. Each owner's runs therefore start strictly in their order, whatever GPUs they need.
 
 import type { Clock } from '../../service-time.ts';
 import type { Census } from '../executor.ts';
@@ -30,19 +31,19 @@ export type Ticket = {
   readonly owner: string;
 };
 export type Container = { readonly id: string; readonly deploymentId: string; readonly gpu: string };
-/** How many containers a deployment may have, and how long an idle one stays warm. */
+/** The most containers of a deployment, and how long an idle container stays warm. */
 export type MachineLimits = { readonly limit: number; readonly idleMs: number };
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T extends Ticket> = {
   readonly limits: MachineLimits;
   readonly line: FairQueue<number, T>;
-  /** The longest idle first. */
+  /** Longest idle first. */
   readonly idle: Idle[];
   busy: number;
 };
 
-/** `begin` is called for every run that gets a container; `name` creates the id of a new container. */
+/** `begin` is called for every run that gets a container; `name` makes the id of a new container. */
 export function createMachines<T extends Ticket>(deps: {
   readonly clock: Pick<Clock, 'now'>;
   readonly limitsOf: (deploymentId: string) => MachineLimits;
@@ -74,7 +75,7 @@ export function createMachines<T extends Ticket>(deps: {
   }
 
   return {
-    /** Queues the run; it may get a container before this returns. */
+    /** Queues the run, which may get a container before this returns. */
     wait(ticket: T): void {
       const pool = poolOf(ticket);
       pool.line.join(ticket.number, ticket);
@@ -82,7 +83,7 @@ export function createMachines<T extends Ticket>(deps: {
     },
     /** Removes the run from the queue; false if it was not queued. */
     leave: (ticket: T): boolean => poolOf(ticket).line.leave(ticket.number, ticket),
-    /** The runs that get the next containers, at most this many; the first one of each deployment, then the second ones. */
+    /** At most `most` runs that get the next containers: the first run of each deployment, then the second ones. */
     ahead: (most: number): readonly T[] =>
       dealt(
         [...pools.values()].map(({ line }) => line.ahead(most)),
@@ -90,20 +91,20 @@ export function createMachines<T extends Ticket>(deps: {
       ),
     /** Registers a container that was busy before the service restarted. */
     hold: (container: Container): void => void poolOf(container).busy++,
-    /** The run has ended; its container is idle, and the next run may take it immediately. */
+    /** The run has ended. Its container becomes idle, and the next run may take it immediately. */
     release(container: Container): void {
       const pool = poolOf(container);
       pool.busy--;
       pool.idle.push({ container, sinceMs: deps.clock.now() });
       serve(pool);
     },
-    /** The busy container is lost; another one may take its slot immediately. */
+    /** The busy container is lost, and a new one may take its slot immediately. */
     lose(container: Container): void {
       const pool = poolOf(container);
       pool.busy--;
       serve(pool);
     },
-    /** Of each deployment that has had runs. */
+    /** Covers each deployment that has had runs. */
     census: (): ReadonlyMap<string, Census> =>
       new Map(
         [...pools].map(([id, pool]) => {
@@ -115,7 +116,7 @@ export function createMachines<T extends Ticket>(deps: {
 }
 export type Machines<T extends Ticket> = ReturnType<typeof createMachines<T>>;
 
-/** What the first run gets: an idle container, a new one (after an eviction if necessary), or nothing. */
+/** The place of the first run in the queue: an idle container, a new one (after an eviction if necessary), or none. */
 function placeFor<T extends Ticket>(
   { idle, busy, limits }: Pool<T>,
   gpu: string,
@@ -127,7 +128,7 @@ function placeFor<T extends Ticket>(
   return idle.shift() === undefined ? 'none' : 'new';
 }
 
-/** Nothing happens to a container in the moment when it becomes cold: that is seen when the pool is looked at. */
+/** Cold containers are dropped lazily, when the pool is read. */
 function dropCold<T extends Ticket>({ idle, limits }: Pool<T>, nowMs: number): void {
   while (idle[0] !== undefined && idle[0].sinceMs + limits.idleMs <= nowMs) idle.shift();
 }

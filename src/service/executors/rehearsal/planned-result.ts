@@ -10,7 +10,7 @@
 import { parseExactly } from '../../../host/exact-json.ts';
 import type { Status } from '../../../run-service/contract/statuses.ts';
 import { runSecondsOn, type DeploymentSpec } from '../../deployments.ts';
-import { NO_WORK, type Work } from '../executor.ts';
+import { NO_WORK, type RunWork } from '../executor.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
 export type RunPlan = {
@@ -24,7 +24,7 @@ export type RunPlan = {
 
 export type PlannedResult = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
 
-/** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
+/** Plans a run that gets a container at `atMs`. `draw`, in [0, 1), picks the duration within the spread. */
 export function planRun(facts: {
   readonly spec: DeploymentSpec;
   readonly speed: number;
@@ -92,7 +92,7 @@ export function nodeStartsMs(plan: RunPlan): readonly number[] {
 }
 
 /** The live status and progress of a run with this plan at `atMs`. */
-export function workAt(plan: RunPlan, atMs: number): Work {
+export function workAt(plan: RunPlan, atMs: number): RunWork {
   const startsMs = nodeStartsMs(plan);
   const index = startsMs.findLastIndex((startMs) => startMs <= atMs);
   const node = NODES[index];
@@ -105,8 +105,8 @@ export function workAt(plan: RunPlan, atMs: number): Work {
   };
 }
 
-/** A step of a run that is published: a change of status, or progress while `running`. */
-export type Step =
+/** A published step of a run: a change of status, or progress while `running`. */
+export type RunStep =
   | { readonly kind: 'status'; readonly atMs: number; readonly status: Status }
   | { readonly kind: 'progress'; readonly atMs: number }
   | { readonly kind: 'lost'; readonly atMs: number; readonly waits: boolean };
@@ -114,25 +114,25 @@ export type Step =
 const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);
 
 /** The steps after `queued`, in order; with `progress` also the published nodes. */
-export function stepsOf(plan: RunPlan, also: { readonly progress: boolean }): readonly Step[] {
+export function stepsOf(plan: RunPlan, also: { readonly progress: boolean }): readonly RunStep[] {
   const end = endOf(plan);
-  const way: readonly Step[] = [
+  const way: readonly RunStep[] = [
     { kind: 'status', atMs: plan.startsMs, status: 'started' },
     { kind: 'status', atMs: runningMsOf(plan), status: 'running' },
     ...(also.progress ? progressSteps(plan) : []),
   ];
-  // Without a time-out or a failure the last step is the end of the plan, even if it takes no time.
+  // Without a time-out or failure, the last step is the end of the plan, even if it takes no time.
   const reached = plan.ending === 'success' ? way : way.filter((step) => step.atMs <= plan.endsMs);
   return [...reached, end];
 }
 
-function endOf({ ending, endsMs: atMs }: RunPlan): Step {
+function endOf({ ending, endsMs: atMs }: RunPlan): RunStep {
   if (ending === 'silent' || ending === 'preempted')
     return { kind: 'lost', atMs, waits: ending === 'preempted' };
   return { kind: 'status', atMs, status: ending };
 }
 
-const progressSteps = (plan: RunPlan): readonly Step[] =>
+const progressSteps = (plan: RunPlan): readonly RunStep[] =>
   nodeStartsMs(plan).flatMap((atMs, index) =>
     SHOWN_NODES.has(NODES[index]?.name ?? '') ? [{ kind: 'progress', atMs } as const] : [],
   );
@@ -149,20 +149,20 @@ const VRAM_GB: Readonly<Record<string, number>> = {
   B200: 192,
 };
 
-/** Whether the GPU has so much memory; true for an unknown GPU. */
+/** Whether the GPU has `gb` of memory; true for an unknown GPU. */
 export const hasMemory = (gpu: string, gb: number): boolean =>
   gb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
 
-/** `inputs` is JSON text, read only if the need depends on it. */
+/** `inputs` is JSON text, parsed only if the needed memory depends on it. */
 export function neededGb(spec: DeploymentSpec, inputs: () => string): number {
   const { vramGb, vramGbPerMegapixel } = spec;
   return vramGbPerMegapixel === 0 ? vramGb : vramGb + vramGbPerMegapixel * megapixels(spec, inputs());
 }
 
 function megapixels({ inputTypes = [] }: DeploymentSpec, inputs: string): number {
-  const given = parseExactly(inputs) as Readonly<Record<string, unknown>>;
+  const values = parseExactly(inputs) as Readonly<Record<string, unknown>>;
   const numberOf = (name: string, usual: number): number => {
-    const value = Number(given[name] ?? inputTypes.find((type) => type.name === name)?.default ?? usual);
+    const value = Number(values[name] ?? inputTypes.find((type) => type.name === name)?.default ?? usual);
     return Number.isFinite(value) ? value : usual;
   };
   const pixels = numberOf('width', USUAL_EDGE) * numberOf('height', USUAL_EDGE);

@@ -1,11 +1,12 @@
-// The simulation: runs on pretended containers, whose whole future is planned when they get one.
+// The simulation: runs on simulated containers, whose whole future is planned when they get one.
 //
 //      accept ─▶ machines ─▶ queued ─▶ started ─▶ running ─▶ success | failed | timeout      one timer at a time
 //      resume ─▶ (the first step after its stored status; overdue steps follow immediately)
 //      cancel ─▶ (from any step)
 //      lost ─▶ the container is gone: the run is queued again, or never changes again
 //
-// Its state is the plan of the run. It needs no transaction of its own: its clock's turns are transactions.
+// The stored state of a run is its plan. The simulation opens no transactions, because the turns of its clock
+// are transactions.
 
 import { parseExactly } from '../../../host/exact-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
@@ -24,7 +25,7 @@ import {
   workAt,
   type PlannedResult,
   type RunPlan,
-  type Step,
+  type RunStep,
   hasMemory,
   NODES,
   nodeStartsMs,
@@ -36,7 +37,7 @@ import { isFileType } from '../../../run-service/contract/file-inputs.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { networkOf } from '../../../run-service/networks.ts';
 
-type World = Uploads & {
+type RehearsalWorld = Uploads & {
   readonly clock: Clock;
   readonly events: ExecutorEvents;
   readonly faults: Faults;
@@ -48,14 +49,14 @@ type World = Uploads & {
 };
 
 type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: RunPlan };
-type Active = Held & { readonly steps: readonly Step[]; callOff: () => void };
+type Active = Held & { readonly steps: readonly RunStep[]; callOff: () => void };
 
 const ORDER: readonly Status[] = ['queued', 'started', 'running'];
 const PICTURES_KEPT = 150;
 // The picture size for runs of a removed deployment.
 const USUAL_SIZE = 160;
 
-export function createRehearsal(world: World): Executor {
+export function createRehearsal(world: RehearsalWorld): Executor {
   const { clock } = world;
   const active = new Map<number, Active>();
   const machines = createMachines<LiveRun>({
@@ -72,18 +73,18 @@ export function createRehearsal(world: World): Executor {
   function enter(held: Held, status: Status, nowMs = 0): void {
     const { run, plan } = held;
     const steps = stepsAfter(stepsOf(plan, { progress: run.intermediate === 1 }), status, nowMs);
-    const one: Active = { ...held, steps, callOff: () => undefined };
-    active.set(run.number, one);
-    waitFor(one, 0);
+    const entered: Active = { ...held, steps, callOff: () => undefined };
+    active.set(run.number, entered);
+    waitFor(entered, 0);
   }
 
-  function waitFor(one: Active, index: number): void {
-    const step = one.steps[index];
+  function waitFor(current: Active, index: number): void {
+    const step = current.steps[index];
     if (step === undefined) return;
-    one.callOff = clock.at(step.atMs, () => {
-      if (isLast(step)) active.delete(one.run.number);
-      take(world.events, machines, one, step);
-      waitFor(one, index + 1);
+    current.callOff = clock.at(step.atMs, () => {
+      if (isLast(step)) active.delete(current.run.number);
+      take(world.events, machines, current, step);
+      waitFor(current, index + 1);
     });
   }
 
@@ -94,7 +95,8 @@ export function createRehearsal(world: World): Executor {
     trial: () => undefined,
     accept: (run) => machines.wait(run),
     resume(rows) {
-      // The busy containers first and then the queue in order, so that the order and the limits hold.
+      // Runs in busy containers come first and then the queue in order, so that the order and the limits
+      // hold.
       const placed = rows.filter(({ state, containerId }) => state !== null && containerId !== null);
       for (const run of placed) {
         const { containerId, state, status, deploymentId, gpu } = run;
@@ -105,11 +107,11 @@ export function createRehearsal(world: World): Executor {
       for (const run of rows) if (run.state === null) machines.wait(run);
     },
     cancel(run) {
-      const one = active.get(run.number);
-      if (one === undefined) return void machines.leave(run);
-      one.callOff();
+      const current = active.get(run.number);
+      if (current === undefined) return void machines.leave(run);
+      current.callOff();
       active.delete(run.number);
-      machines.release(one.container);
+      machines.release(current.container);
     },
     ...readersOf(world),
     census: machines.census,
@@ -118,10 +120,10 @@ export function createRehearsal(world: World): Executor {
   };
 }
 
-const isLast = (step: Step): boolean =>
+const isLast = (step: RunStep): boolean =>
   step.kind === 'lost' || (step.kind === 'status' && !ORDER.includes(step.status));
 
-function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, step: Step): void {
+function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, step: RunStep): void {
   const { run, container, plan } = held;
   const { atMs } = step;
   if (step.kind === 'lost') {
@@ -136,19 +138,20 @@ function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, s
   const { status } = step;
   const work = status === 'started' ? NO_WORK : workAt(plan, atMs);
   if (!isLast(step)) return events.reached(run, { status, atMs, work });
-  // The planned time and not the current one: a service that was down does not make a run longer or more expensive.
+  // The planned time counts, not the current one, so that an outage of the service makes no run longer or
+  // more expensive.
   events.ended(run, { status, atMs, work });
   machines.release(container);
 }
 
-function readersOf({ deployments }: World): Pick<Executor, 'view' | 'log' | 'outputs' | 'file'> {
+function readersOf({ deployments }: RehearsalWorld): Pick<Executor, 'view' | 'log' | 'outputs' | 'file'> {
   const draw = createAlbum(PICTURES_KEPT);
   return {
     view({ status, endedMs, state }, nowMs) {
       const plan = planOf(state);
       if (plan === undefined) return NO_WORK;
       if (endedMs !== null) return workAt(plan, endedMs);
-      // The clock may be ahead of a step that is not stored yet, so the status limits what a run shows.
+      // The clock may be ahead of a step that is not stored yet, so the status bounds what the run shows.
       return status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
     },
     log(row, nowMs) {
@@ -169,13 +172,12 @@ function readersOf({ deployments }: World): Pick<Executor, 'view' | 'log' | 'out
   };
 }
 
-/** The plan as it is kept with the run, and as it was made. */
 export const keptPlan = (plan: RunPlan): string => JSON.stringify(plan);
 export const planOf = (state: string | null): RunPlan | undefined =>
   state === null ? undefined : (JSON.parse(state) as RunPlan);
 
 /** The remaining steps after the stored `status`: no step twice, and no outdated progress. */
-function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): readonly Step[] {
+function stepsAfter(steps: readonly RunStep[], status: Status, nowMs: number): readonly RunStep[] {
   const done = ORDER.indexOf(status);
   return steps.filter((step) => {
     if (step.kind === 'progress') return step.atMs > nowMs;
@@ -185,7 +187,7 @@ function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): read
   });
 }
 
-function draftPlan(world: World, run: LiveRun, cold: boolean): RunPlan {
+function draftPlan(world: RehearsalWorld, run: LiveRun, cold: boolean): RunPlan {
   // Only runs of known deployments are queued.
   const spec = world.deployments.get(run.deploymentId) as DeploymentSpec;
   return planRun({
@@ -204,19 +206,19 @@ function draftPlan(world: World, run: LiveRun, cold: boolean): RunPlan {
 const PLANNED_RESULTS = ['fail', 'oom', 'stuck', 'hang'] as const;
 
 function plannedResultOf(faults: Faults, run: LiveRun): PlannedResult {
-  // At most once: a run that is always preempted would never end.
+  // At most one preemption, because a run that is always preempted would never end.
   if (run.lostMs === 0 && faults.shouldInject('preempt', run)) return 'preempt';
   return PLANNED_RESULTS.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
 }
 
-function limitsOf(world: World, deploymentId: string): MachineLimits {
+function limitsOf(world: RehearsalWorld, deploymentId: string): MachineLimits {
   const spec = world.deployments.get(deploymentId);
   // A removed deployment keeps its busy containers and gets no new ones.
   if (spec === undefined) return { limit: 0, idleMs: 0 };
   return { limit: spec.concurrencyLimit, idleMs: (spec.idleTimeoutSeconds * 1000) / world.speed };
 }
 
-/** One node with its pictures, or nothing. */
+/** The pictures belong to one node; no pictures, no node. */
 function outputsOf(plan: RunPlan | undefined) {
   const count = plan?.outputs ?? 0;
   if (count === 0) return [];
@@ -227,7 +229,7 @@ function outputsOf(plan: RunPlan | undefined) {
   return [{ node: '9', nodeClass: 'SaveImage', key: 'images', files }];
 }
 
-/** The number of the picture that a file name means, counted from 1; undefined for any other name. */
+/** The number in a picture's file name, counted from 1; undefined for any other name. */
 function pictureIndexOf(filename: string): number | undefined {
   const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -255,7 +257,8 @@ function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
   return 'RuntimeError: KSampler: injected failure';
 }
 
-// Files that a run of the real service could not read are refused, so that a rehearsal does not promise more than the real run keeps.
+// Refuses file inputs that the real service could not read, so that a rehearsal promises no more than a real
+// run.
 type Uploads = {
   readonly origin: () => string;
   readonly uploads: { has(id: string): boolean };

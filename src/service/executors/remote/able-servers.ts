@@ -1,8 +1,8 @@
-// Which servers can run what: each has other nodes and models.
+// Decides which servers can execute which workflow, because each server has its own nodes and models.
 
 import { errorMessage } from '../../../errors/error.ts';
 import { plural } from '../../../options/number-text.ts';
-import { NO_WORK, type Work } from '../executor.ts';
+import { NO_WORK, type RunWork } from '../executor.ts';
 import type { AssignedRun } from './assigned-run.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
@@ -21,7 +21,7 @@ export const mayServe = (server: GpuServer, workflow: Workflow | undefined, choi
   server.installed.has(workflow.id) &&
   misfitOf(workflow, choices, server.installed.get(workflow.id)) === undefined;
 
-/** Why none of these servers can run it; undefined if one can, or may. */
+/** Why none of these servers can execute the workflow; undefined if at least one can or may. */
 export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices): string | undefined {
   const whys = servers.map(({ name, installed }) => {
     const nodes = installed.get(workflow.id);
@@ -31,22 +31,22 @@ export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
 }
 
-/** The same, once all of them have been asked. */
+/** Like {@link misfitsAt}, but undefined until all servers have been inspected. */
 export const hopelessAt: typeof misfitsAt = (servers, workflow, choices) =>
   servers.every(isThere) ? misfitsAt(servers, workflow, choices) : undefined;
 
-/** What a run does that has not ended, or why it waits. `waiting`: how many runs of its workflow have no place. */
+/** Shows the progress of an unfinished run, or why it waits. `waiting`: how many runs of its workflow have no place. */
 export function workAt(
   servers: Servers,
   { runId, workflow, waiting }: Pick<WaitingFor, 'workflow' | 'waiting'> & { readonly runId: string },
-): Work {
+): RunWork {
   const server = servers.find(({ runs }) => runs.has(runId));
-  const one = server?.runs.get(runId);
-  if (server === undefined || one === undefined)
+  const assigned = server?.runs.get(runId);
+  if (server === undefined || assigned === undefined)
     return { ...NO_WORK, liveStatus: whyNone(servers, { workflow, waiting }) };
   return {
-    ...one.work,
-    liveStatus: absenceOf(server) ?? one.work.liveStatus ?? faultOf(server) ?? waitOf(one, server),
+    ...assigned.work,
+    liveStatus: absenceOf(server) ?? assigned.work.liveStatus ?? faultOf(server) ?? waitOf(assigned, server),
   };
 }
 
@@ -65,7 +65,7 @@ const WAITS = 'it waits for a free server';
 
 type WaitingFor = { readonly workflow: Workflow | undefined; readonly waiting: number };
 
-/** Why no server has taken it. */
+/** Why no server has taken the run. */
 function whyNone(servers: Servers, { workflow, waiting }: WaitingFor): string | null {
   if (workflow === undefined) return null;
   if (servers.some((server) => mayServe(server, workflow)))
@@ -77,7 +77,7 @@ function whyNone(servers: Servers, { workflow, waiting }: WaitingFor): string | 
   return servers.map(whyNot).join('; ') || null;
 }
 
-/** How many runs of each deployment they have. */
+/** How many runs of each deployment the servers hold. */
 export function runningAt(servers: Servers): ReadonlyMap<string, number> {
   const running = new Map<string, number>();
   for (const { runs } of servers)
@@ -86,14 +86,14 @@ export function runningAt(servers: Servers): ReadonlyMap<string, number> {
   return running;
 }
 
-/** With what the servers offer now. */
+/** The inputs of the workflow with the choices that the servers offer now. */
 export const inputsAt = (servers: Servers, workflow: Workflow): readonly InputType[] =>
   offeredInputs(
     workflow,
     servers.map(({ installed }) => installed.get(workflow.id)),
   );
 
-/** Why no server would take a run with these inputs. */
+/** Why every server would refuse a run with these inputs. */
 export function refusalsAt(
   servers: Servers,
   workflow: Workflow,
@@ -108,45 +108,48 @@ export function refusalsAt(
   return [badValue(['body', ...(name === '' ? ['deployment_id'] : ['inputs', name])], value, why)];
 }
 
-/** Learns what a server is, and which workflows it can run. Returns whether it answered everything. */
+/** Reads the version, the GPU and the node classes of a server. Returns whether the server answered everything. */
 export async function inspect(server: InspectedServer, workflows: readonly Workflow[]): Promise<boolean> {
   const { version, gpu } = await server.backend.describe();
   server.version = version;
   if (server.gpu === '') server.gpu = gpu;
   for (const { id, graph } of workflows) {
-    // What it does not say of one workflow must not keep it from running the others.
+    // A server that cannot describe one workflow may still execute the others.
     const nodes = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
     server.installed.set(id, nodes);
   }
   return ![...server.installed.values()].some((nodes) => typeof nodes === 'string');
 }
 
-/** The classes of a workflow that a server has; undefined if it does not tell. */
+/** The classes of a workflow that the server has; undefined if the server does not tell. */
 export async function classesAt(
   backend: Backend,
   graph: Graph,
 ): Promise<ReadonlyMap<string, NodeClass> | undefined> {
   const { nodeClass } = backend;
   if (nodeClass === undefined) return undefined;
-  const found = await Promise.all(
+  const classes = await Promise.all(
     classesOf(graph).map(async (name) => [name, await nodeClass(name)] as const),
   );
-  return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
+  return new Map(
+    classes.flatMap(([name, description]) => (description === undefined ? [] : [[name, description]])),
+  );
 }
 
 type MayServe = (server: GpuServer) => boolean;
 
-/** Why no run can pass at any of these servers until a person changes something; undefined if one may. */
+/** Why no run can execute at any of these servers until a person changes something; undefined if some run may. */
 export function blockedAt(servers: Servers, canServe: MayServe): string | undefined {
   const reasons = servers
-    .filter((one) => one.blockedBy !== undefined || canServe(one))
-    .map((one) => one.blockedBy);
+    .filter((server) => server.blockedBy !== undefined || canServe(server))
+    .map((server) => server.blockedBy);
   return reasons.includes(undefined) ? undefined : reasons[0];
 }
 
-/** Fulfilled when the first run at these servers has been tried; undefined if the next run may come now. */
+/** Resolves when the trial run at these servers has been tried; undefined if the next run may start now. */
 export function trialAt(servers: Servers, canServe: MayServe, trialMs: number): Promise<void> | undefined {
-  const isAble = (one: GpuServer): boolean => one.away === undefined && (!one.isInspected || canServe(one));
+  const isAble = (server: GpuServer): boolean =>
+    server.away === undefined && (!server.isInspected || canServe(server));
   const trials = servers.filter(isAble).map(({ outbox }) => outbox.trial);
   if (trials.length === 0 || trials.some(({ isOver }) => isOver)) return undefined;
   const next = trials.find(({ isBegun }) => !isBegun);
@@ -154,7 +157,7 @@ export function trialAt(servers: Servers, canServe: MayServe, trialMs: number): 
   return next === undefined ? Promise.race(trials.map(({ ended }) => ended)) : undefined;
 }
 
-/** Why a server cannot be given up; `choices`: for each run that waits, the servers that may take it. */
+/** Why a server cannot be removed. `choices`: for each waiting run, the servers that may take it. */
 export function neededFor(server: GpuServer, choices: readonly Servers[]): string | undefined {
   const here = server.runs.size + server.leaving.size;
   if (here > 0) return `${plural(here, 'run')} of yours ${here === 1 ? 'is' : 'are'} there`;

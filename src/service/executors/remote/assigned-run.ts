@@ -1,22 +1,23 @@
-// A run that a server has, or is to have.
+// A run that is assigned to a server, from the moment before it is sent.
 //
 //      placed ──sent──▶ sent ──ended──▶ storing ──files are kept──▶ (done)
 //        ▲                │
-//        └── forgotten ───┘    the server was restarted; what it executed then is said in the log
+//        └── forgotten ───┘    the server was restarted; the log says what it executed before
 //
-// `state` is stored with the run before anything is sent, so that a restarted service looks before it sends.
+// `state` is stored with the run before anything is sent, so that a restarted service looks for the run
+// before it sends.
 
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
 import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
-import type { SocketEvent, Made, PutFile, Sent } from './backend.ts';
+import type { SocketEvent, MadeOutput, PutFile, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 export type StoredFile = {
   readonly filename: string;
-  /** Below the folder of files. */
+  /** Relative to the folder of files. */
   readonly path: string;
   readonly type: string;
   readonly bytes: number;
@@ -31,26 +32,26 @@ export type StoredOutput = {
 export type RunState = {
   readonly server: string;
   readonly isSent: boolean;
-  /** How often a server has stopped while it executed it. */
+  /** How often a server stopped while it executed the run. */
   readonly deaths: number;
-  /** How often a server was lost with it, whether it executed it or not. */
+  /** How often a server was lost with the run, whether or not it executed. */
   readonly losses?: number;
   readonly placedMs?: number;
-  /** When it was first sent in this try. */
+  /** When the run was first sent in this try. */
   readonly askedMs?: number;
-  /** How often it was to be executed, for servers whose every try has a key of its own. */
+  /** The number of the current try, for servers that want a new key for each try. */
   readonly tries?: number;
-  /** What the server calls it. */
+  /** The server's id of the run. */
   readonly ref?: string;
-  /** Servers that did not answer and may still have it. */
+  /** Servers that did not answer and may still hold the run. */
   readonly left?: readonly string[];
   readonly startedMs?: number;
-  /** Since when a server does not tell whether it has it, or how it is. */
+  /** Since when the server has not told whether it holds the run or how the run is doing. */
   readonly unknownSinceMs?: number;
-  /** For each time that its files could not be put on a server, the name of that. */
+  /** The name of the input file for each time that the files could not be put on a server. */
   readonly notPutAt?: readonly string[];
-  /** How it has ended there, until its files are kept. */
-  readonly made?: { readonly outputs: readonly Made[]; readonly ranMs?: number; readonly atMs: number };
+  /** The outputs of the ended run, until its files are kept. */
+  readonly made?: { readonly outputs: readonly MadeOutput[]; readonly ranMs?: number; readonly atMs: number };
   readonly outputs?: readonly StoredOutput[];
   readonly lines: readonly LogLine[];
 };
@@ -59,32 +60,32 @@ export class AssignedRun {
   readonly run: LiveRun;
   readonly workflow: Workflow;
   state: RunState;
-  /** `returning`: it is being taken out of its server's queue. */
+  /** `returning`: the run is being taken out of its server's queue. */
   phase: 'placed' | 'sent' | 'returning' | 'storing';
-  /** A server may have it already: it is looked for before it is sent. */
+  /** The server may hold the run already, so the run is looked for before it is sent. */
   mustLook: boolean;
-  // By the monotonic clock.
-  /** Since when it was not found there. */
+  // The next times are read from the monotonic clock.
+  /** Since when the server has not shown the run. */
   absentSince: number | undefined;
-  /** How often the answer did not say whether the server accepted it. */
+  /** How many answers in a row left open whether the server accepted the run. */
   unclear = 0;
-  /** It is sent after this time. */
+  /** The run is sent after this time. */
   notBefore = 0;
-  /** What the server calls the files of its inputs, once they are there. */
+  /** The server's names for the run's input files, once they are uploaded. */
   files: ReadonlyMap<string, PutFile> | undefined;
-  /** How many come before it at its server; undefined if that is not known. */
+  /** How many runs are ahead of this one at its server; undefined if unknown. */
   ahead: number | undefined;
   runningSince: number | undefined;
-  /** When it was last seen to execute, by the service's clock. */
+  /** When the run was last seen to execute, by the service's clock. */
   seenMs: number | undefined;
-  /** The last connection of the socket during which it was there; undefined if that is not known. */
+  /** The last socket connection during which the server held the run; undefined if unknown. */
   connection: number | undefined;
-  /** The connection during which the server accepted the only request for it; undefined if that is not sure. */
+  /** The connection during which the server accepted the only request for the run; undefined if uncertain. */
   acceptedOn: number | undefined;
-  /** Its server was asked to remove it from its queue. */
+  /** The server was asked to remove the run from its queue. */
   isWithdrawn = false;
   work = NO_WORK;
-  /** What the socket has said that it made, and whether it said that it succeeded. */
+  /** Outputs that the socket reported, and whether it reported a success. */
   reported = nothingReported();
 
   constructor(run: LiveRun, workflow: Workflow, state: RunState, isNew: boolean) {
@@ -92,14 +93,13 @@ export class AssignedRun {
     this.phase = state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed';
   }
 
-  /** It is to be sent anew, and nothing is known of what it does. */
+  /** Prepares the run to be sent again; nothing is known of its progress. */
   begin(): void {
     [this.phase, this.work, this.reported] = ['placed', NO_WORK, nothingReported()];
     [this.runningSince, this.seenMs, this.ahead] = [undefined, undefined, undefined];
   }
 }
 
-/** The state as it is kept with the run, and as it was made. */
 export const keptState = (state: RunState): string => exactText(state);
 export const stateIn = (text: string | null): RunState | undefined =>
   text === null ? undefined : (parseExactly(text) as RunState);
@@ -124,70 +124,69 @@ export const newState = (server: string, lines: readonly LogLine[] = []): RunSta
   lines,
 });
 
-/** Whether anything shows that it began to execute. */
+/** Whether anything shows that the run began to execute. */
 export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
   state.startedMs !== undefined || work !== NO_WORK || reported.made.length > 0 || reported.hasSucceeded;
 
-/** It waits because of what it is itself: others get its place. */
+/** The run itself is the reason that it waits, so other runs may use its place. */
 export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
   state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
-/** For how long it may execute. */
+/** How long the run may execute. */
 export const timeLimitMs = ({ run, workflow }: AssignedRun): number =>
   run.timeLimitMs ?? workflow.runTimeoutSeconds * 1_000;
 
-/** For how long it was seen to execute, at least. */
+/** How long the run was seen to execute, which is a lower bound. */
 export const ranMsOf = ({ state: { startedMs }, seenMs = startedMs }: AssignedRun): number =>
   startedMs === undefined || seenMs === undefined ? 0 : Math.max(0, seenMs - startedMs);
 
-/** Of a run that begins, perhaps again. */
 const nothingReported = (): Reported => ({ made: [], hasSucceeded: false });
-type Reported = { made: readonly Made[]; hasSucceeded: boolean };
+type Reported = { made: readonly MadeOutput[]; hasSucceeded: boolean };
 
-/** `one`: undefined if only its id is known. */
-export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
+/** `assigned` is undefined if only the run's id is known. */
+export const sentOf = (id: string, assigned: AssignedRun | undefined): Sent => ({
   id,
-  tries: one === undefined ? undefined : (one.state.tries ?? 1),
-  sinceMs: one?.state.placedMs ?? 0,
-  isRepeated: one?.mustLook ?? true,
-  ref: one?.state.ref,
+  tries: assigned === undefined ? undefined : (assigned.state.tries ?? 1),
+  sinceMs: assigned?.state.placedMs ?? 0,
+  isRepeated: assigned?.mustLook ?? true,
+  ref: assigned?.state.ref,
 });
 
-/** The server of a run that was moved and has no other one yet. */
+/** The server of a moved run that has no new server yet. */
 export const NOWHERE = '';
 
-/** `isGone`: its server surely does not have it. */
+/** `isGone`: the server certainly does not hold the run. */
 export function movedState({ state, mustLook }: AssignedRun, isGone: boolean): RunState {
   const { server, deaths, losses = 0, tries = 1, lines, left = [], notPutAt } = state;
   const isLoss = !isGone && (state.isSent || mustLook);
-  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, server] };
+  const next = isGone ? { tries, left } : { tries: tries + 1, left: [...left, server] };
   return {
     ...newState(NOWHERE, lines),
     deaths,
     losses: losses + Number(isLoss),
-    ...there,
+    ...next,
     ...(notPutAt && { notPutAt }),
   };
 }
 
-/** Its server tells of it again. */
-export function known(before: RunState): RunState {
+/** The server shows the run again. */
+export function shownAgain(before: RunState): RunState {
   const { unknownSinceMs: _, ...state } = before;
   return state;
 }
 
-/** It is to be executed anew. */
+/** The run is to be executed again. */
 export function anotherTry(before: RunState): RunState {
   const { startedMs: _, ref: __, askedMs: ___, ...state } = before;
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 
-/** More outputs than a workflow has. */
+/** A bound above the number of outputs of any workflow. */
 const MADE_MOST = 1_000;
 const LINES_MOST = 50;
 const LINE_MOST = 2_000;
 
-/** A server may say anything, at any length. */
+/** A server may send any text of any length. */
 const shownLine = (message: string): string => shortened(withoutSecrets(terminalLine(message)), LINE_MOST);
 
 export const withLine = (
@@ -200,24 +199,26 @@ export const withLine = (
   lines: [...state.lines, { atMs, level, message: shownLine(message) }].slice(-LINES_MOST),
 });
 
-/** Notes what the socket says of a run; true if it executes another node. */
+/** Applies a socket event to a run. Returns true if the run moved to another node. */
 export function noteSocketEvent(
-  one: AssignedRun,
+  assigned: AssignedRun,
   event: SocketEvent & { readonly id: string },
   nowMs: number,
 ): boolean {
-  // Each node says once what it has made, unless it is executed again.
+  // A node reports its outputs once, unless it is executed again.
   if (event.kind === 'made') {
     const again = new Set(event.made.map(({ node }) => node));
-    const before = one.reported.made.filter(({ node }) => !again.has(node));
-    one.reported.made = [...before, ...event.made].slice(-MADE_MOST);
+    const before = assigned.reported.made.filter(({ node }) => !again.has(node));
+    assigned.reported.made = [...before, ...event.made].slice(-MADE_MOST);
   }
-  if (event.kind === 'success') one.reported.hasSucceeded = true;
-  one.seenMs = nowMs;
+  if (event.kind === 'success') assigned.reported.hasSucceeded = true;
+  assigned.seenMs = nowMs;
   if (event.kind !== 'work') return false;
   const { node, progress } = event;
   const liveStatus =
-    node === undefined ? one.work.liveStatus : `Executing ${one.workflow.graph[node]?.class_type ?? node}`;
-  one.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: nowMs };
+    node === undefined
+      ? assigned.work.liveStatus
+      : `Executing ${assigned.workflow.graph[node]?.class_type ?? node}`;
+  assigned.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: nowMs };
   return node !== undefined;
 }

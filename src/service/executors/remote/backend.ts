@@ -1,13 +1,13 @@
-// The port to one kind of GPU server. Everything else (places, restarts, tries, files) is the same for all kinds, so a further
-// vendor is one file. All calls throw Unreachable if the server did not answer. Numbers may be of any kind and size:
-// withWholeNumbers in numbers.ts makes them whole.
+// The port to one kind of GPU server. Places, restarts, tries and files are handled outside, so a further
+// vendor is one file. All calls throw Unreachable if the server did not answer. Numbers may have any kind and
+// size: withWholeNumbers in numbers.ts makes them whole.
 
 import type { Readable } from 'node:stream';
 
-/** The server did not answer, or not as one does; nothing is known. */
+/** The server did not answer, or answered with something foreign: nothing is known. */
 export class Unreachable extends Error {
   override readonly name: string = 'Unreachable';
-  /** What it answered instead. */
+  /** The foreign answer. */
   readonly answer: OtherAnswer | undefined;
 
   constructor(
@@ -35,83 +35,86 @@ export type Graph = Readonly<
   Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
 >;
 
-/** A run as a server is asked about it. */
+/** Identifies a run to the server that it was sent to. */
 export type Sent = {
   readonly id: string;
-  /** Grows whenever it is to be executed anew; undefined if any of them is meant. */
+  /** Increases whenever the run is to be executed again; undefined matches every try. */
   readonly tries: number | undefined;
-  /** When it got its place; it was not sent before. */
+  /** When the run got its place. The run was not sent before that time. */
   readonly sinceMs: number;
-  /** Whether it may have been sent already. */
+  /** Whether the run may have been sent already. */
   readonly isRepeated: boolean;
-  /** What the server calls it, once that is known. */
+  /** The server's id of the run, once known. */
   readonly ref: string | undefined;
 };
 
 /**
- * `full`: it has as many as it can have. `starting`: it will be ready by itself. `blocked`: only a person can change it (its key, its
- * credits, its address).
+ * `full`: the server is at capacity. `starting`: the server will be ready by itself. `blocked`: only a person
+ * can unblock it (key, credits, address).
  */
 export type BusyWhy = 'full' | 'starting' | 'blocked';
 
 export type Submitted =
   | { readonly kind: 'accepted'; readonly ref?: string }
-  /** It will never run. */
+  /** The server will never execute the run. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Surely not accepted; later it may be. `why`, if that concerns every run, so that none is sent until then. */
+  /**
+   * Certainly not accepted, but a later try may be. `why` is set if the reason concerns every run, so that
+   * none is sent before `afterMs`.
+   */
   | {
       readonly kind: 'busy';
       readonly afterMs: number;
       readonly reason: string;
       readonly why?: BusyWhy;
     }
-  /** Its key is used up, and what came of it is not there. `isAbsent`: all runs that it has were looked through. */
+  /** The idempotency key is used up, and no job of it is visible. `isAbsent`: all runs of the server were searched. */
   | { readonly kind: 'spent'; readonly reason: string; readonly isAbsent?: true }
-  /** It may have been accepted. */
+  /** The run may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
 
 export type FileRef = {
   readonly filename: string;
   readonly subfolder: string;
   readonly type: string;
-  /** Instead of a place, for servers that name their files. */
+  /** Replaces the folder for servers that name their files themselves. */
   readonly asset?: string;
 };
 
-/** What a node has made: files, or texts. */
-export type Made = {
+/** The files or texts that a node produced. */
+export type MadeOutput = {
   readonly node: string;
   readonly key: string;
   readonly files: readonly FileRef[];
   readonly texts: readonly string[];
 };
 
-/** `ranMs`: undefined for a server that does not say. */
-export type End = { readonly ranMs: number | undefined } & (
-  | { readonly status: 'success'; readonly made: readonly Made[] }
+/** `ranMs` is undefined for a server that does not tell. */
+export type RunEnd = { readonly ranMs: number | undefined } & (
+  | { readonly status: 'success'; readonly made: readonly MadeOutput[] }
   | { readonly status: 'failed'; readonly reason: string }
   | { readonly status: 'interrupted' }
 );
 
-/** What a server knows of a run; `absent`: nothing, which is no end. */
+/** A server's knowledge of a run. `absent` means that the server does not know the run, which is not an end. */
 export type Seen = { readonly ref?: string } &
-  /** `ahead`: how many come before it, also those of other clients; absent where the server does not say. */
+  /** `ahead`: how many runs are ahead, including those of other clients; undefined if the server does not tell. */
   (
     | { readonly at: 'waiting'; readonly ahead?: number }
     | { readonly at: 'running' }
-    | { readonly at: 'ended'; readonly end: End }
+    | { readonly at: 'ended'; readonly end: RunEnd }
     | { readonly at: 'absent' }
     /** The server answers, but not about this run. */
     | { readonly at: 'unread'; readonly reason: string }
   );
 
-/** One run of which a server cannot tell must not keep the others from being polled. */
+/** A run that cannot be read must not keep the server's other runs from being polled. */
 export function unread(error: unknown): Seen {
   if (error instanceof Unreachable) return { at: 'unread', reason: error.message };
   throw error;
 }
 
-/** `work` only hastens and decorates; `poll` decides. */
+/** `work` is only a hint and a decoration; `poll` decides. */
 export type SocketEvent =
   | { readonly kind: 'connected' }
   | { readonly kind: 'disconnected' }
@@ -122,58 +125,58 @@ export type SocketEvent =
       readonly node: string | undefined;
       readonly progress: number;
     }
-  | { readonly kind: 'made'; readonly id: string; readonly made: readonly Made[] }
+  | { readonly kind: 'made'; readonly id: string; readonly made: readonly MadeOutput[] }
   | { readonly kind: 'success'; readonly id: string };
 
-/** An input of a node class: its type, and what it may be. */
+/** An input of a node class: its type and its bounds. */
 export type ClassInput = {
   readonly type: string;
   readonly default?: unknown;
-  /** With all digits: a seed may have 64 bits. */
+  /** A text that keeps all digits, because a seed may have 64 bits. */
   readonly min?: string | undefined;
   readonly max?: string | undefined;
   readonly options?: readonly string[] | undefined;
-  /** Whether ComfyUI refuses a node without it. */
+  /** Whether ComfyUI refuses a node without this input. */
   readonly isRequired?: boolean | undefined;
-  /** Whether it names a file that a user uploads. */
+  /** Whether the input names a file that a user uploads. */
   readonly isFile: boolean;
-  /** The kind of that file, if the class tells it. */
+  /** The kind of file, if the class tells it. */
   readonly upload?: 'image' | 'video' | 'audio' | 'file' | undefined;
 };
 
 export type NodeClass = {
   readonly inputs: Readonly<Record<string, ClassInput>>;
-  /** The title that nodes of this class have unless their owner gives another one. */
+  /** The default title of nodes of this class. */
   readonly displayName?: string | undefined;
-  /** Its outputs, in the order of their positions. */
+  /** The outputs, by position. */
   readonly outputs?: readonly { readonly name: string; readonly type: string }[] | undefined;
-  /** Whether its results are outputs of the workflow. */
+  /** Whether the node's results are outputs of the workflow. */
   readonly isOutput: boolean;
-  /** Whether it calls a paid service elsewhere. */
+  /** Whether the node calls a paid service elsewhere. */
   readonly isPaid: boolean;
 };
 
-/** How a workflow names a file that was put on a server. */
+/** How a workflow refers to a file on the server. */
 export type PutFile = string | { readonly __type: 'core/ASSET'; readonly info: { readonly id: string } };
 
 export type Listening = {
-  /** Whether the server answers on it; a connection without an answer is over, and another one is made. */
+  /** Whether the server answers on this connection. A connection without an answer is closed and replaced. */
   isAlive(): Promise<boolean>;
   close(): void;
 };
 
 /**
- * What is certain about a run whose request or whose server was lost. repetition.ts decides by it alone what is sent or executed
- * again.
+ * The guarantee of a server for a run whose request or whose server was lost. repetition.ts decides by it
+ * alone what is sent or executed again.
  *
- *   asked            the server shows every run that it has: what it does not show is sent again
- *   same-key         a request with the key of before buys nothing for `ms`: it is sent again, later never. `provesAbsence`: if the
- *                    key is used up, the server shows whether anything came of it
- *   told-or-unknown  only news of the run tell: it is never sent again, and unknown if none came within `boundMs`
- *   again            nothing tells, and a run costs nothing but time: it is sent again
+ *   asked            the server shows every run that it holds: a run that it does not show is sent again
+ *   same-key         repeating a key buys nothing for `ms`: until then the run is sent again, later never. `provesAbsence`: if the
+ *                    key is used up, the server shows whether a job came of it
+ *   told-or-unknown  only the server's messages reveal the run: it is never sent again, and unknown if none came within `boundMs`
+ *   again            nothing reveals the run, and a run costs nothing but time: it is sent again
  *
- * `gone`: whether a run that the server had and lost (it stopped, or does not answer for long) is executed again, which is said,
- * or has an unknown end.
+ * `gone`: whether a run that the server held and lost (it stopped, or does not answer for long) is executed
+ * again, with a line in its log, or has an unknown end.
  */
 export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
   | { readonly lost: 'asked' }
@@ -183,8 +186,9 @@ export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
 );
 
 /**
- * How many runs a server gets at the same time: `count` of them; from `first` on one more whenever all seats are taken, until it
- * is `full`; or one that executes, and some ahead, which wait there so that it never idles.
+ * How many runs a server gets at the same time: `count`; or from `first` on one more whenever all seats are
+ * taken, until the server is `full`; or one that executes and a few ahead, which wait at the server so that
+ * it never idles.
  */
 export type Seats =
   | { readonly kind: 'given'; readonly count: number }
@@ -192,30 +196,30 @@ export type Seats =
   | { readonly kind: 'ahead' };
 
 export type Backend = {
-  /** Read anew whenever it is needed, because a server may be known better by then. */
+  /** Read again for each use, because the server may have become better known. */
   readonly guarantee: Guarantee;
   readonly seats: Seats;
-  /** It sends no events, so it has to be polled. */
+  /** The server sends no events and must be polled. */
   readonly isPolled?: true;
-  /** The server may refuse every run (its key, its credits), so its first run is tried alone. */
+  /** The server may refuse every run (key, credits), so its first run is tried alone. */
   readonly mayBlock?: true;
-  /** Its version, and its GPU as a person calls it. */
+  /** The version, and the GPU's common name. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
-  /** The ids of runs that it has and had, also those of other clients; absent if it does not tell. */
+  /** The ids of current and past runs, including those of other clients; undefined if the server does not tell. */
   recent?(): Promise<ReadonlySet<string>>;
-  /** undefined for a class that it does not have; absent if it does not tell its classes. */
+  /** Resolves to undefined for an unknown class. The method is absent if the server does not tell its classes. */
   nodeClass?(name: string): Promise<NodeClass | undefined>;
   /** Throws only if nothing was sent. */
   submit(run: Sent, graph: Graph): Promise<Submitted>;
-  /** What it knows of these, and of all others that wait or run there, also those of other clients. */
+  /** The state of these runs, and of all others that wait or execute there, including those of other clients. */
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
-  /** Asks; the run is gone when `poll` says so. */
+  /** Requests a cancellation; the run is gone once `poll` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
-  /** Whether its folders of files have one that a workflow names; absent if it does not tell. */
+  /** Whether the server has the file that a workflow names; absent if the server does not tell. */
   hasFile?(name: string): Promise<boolean>;
-  /** undefined if it is not there. */
+  /** undefined if the server does not have the file. */
   file(ref: FileRef): Promise<Readable | undefined>;
-  /** Returns the name by which a workflow reads it. */
+  /** Returns the name by which a workflow reads the file. */
   put(file: { readonly name: string; readonly content: Blob }): Promise<PutFile>;
   listen(on: (event: SocketEvent) => void): Listening;
   close(): Promise<void>;

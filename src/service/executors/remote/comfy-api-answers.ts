@@ -1,28 +1,39 @@
-// What the answer to a submission says. A refusal is of the row, or of every row: then nothing fails, and the batch pauses.
+// Classifies the answer to a submission. A refusal concerns the row or every row; in the second case no run
+// fails, and the batch pauses.
 
 import { z } from 'zod';
 import { Blocked, Unreachable, type Submitted } from './backend.ts';
-import { jsonIn, OF_A_PERSON, OF_EVERYTHING, parsed, retryAfterMs, shown, type Answer } from './http.ts';
+import {
+  jsonIn,
+  OF_A_PERSON,
+  OF_EVERYTHING,
+  parsed,
+  retryAfterMs,
+  shown,
+  type ServerAnswer,
+} from './http.ts';
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string().nullish().catch(undefined) }),
 });
 
-/** The code of an error, and its message; undefined for an answer that is none of this interface. */
-export const problemIn = ({ text }: Pick<Answer, 'text'>): { code: string; message: string } | undefined => {
+/** The code and the message of an error; undefined for an answer that is not of this interface. */
+export const problemIn = ({
+  text,
+}: Pick<ServerAnswer, 'text'>): { code: string; message: string } | undefined => {
   const error = errorSchema.safeParse(jsonIn(text)).data?.error;
   return error && { code: error.code, message: error.message ?? '' };
 };
 
-export function reasonOf(answer: Answer): string {
+export function reasonOf(answer: ServerAnswer): string {
   const problem = problemIn(answer);
   return problem === undefined
     ? `answered ${answer.status}: ${shown(answer.text)}`
     : `answered ${answer.status} ${shown([problem.code, problem.message].filter(Boolean).join(': '))}`;
 }
 
-/** Throws Unreachable for an answer that is not what was asked for, which is Blocked if only a person can change it. */
-export function readIn<T>(path: string, answer: Answer, schema: z.ZodType<T>): T {
+/** Throws Unreachable for an unexpected answer, and Blocked if only a person can fix the cause. */
+export function readIn<T>(path: string, answer: ServerAnswer, schema: z.ZodType<T>): T {
   if (OF_A_PERSON.has(answer.status)) throw new Blocked(`${path} ${reasonOf(answer)}`);
   if (answer.status !== 200) throw new Unreachable(`${path} ${reasonOf(answer)}`);
   return parsed(path, answer, schema);
@@ -34,7 +45,7 @@ const CORRECTED_MS = 60_000;
 
 const acceptedSchema = z.object({ id: z.string() });
 
-export function submittedOf(answer: Answer): Submitted {
+export function submittedOf(answer: ServerAnswer): Submitted {
   const { status, text, headers } = answer;
   const reason = reasonOf(answer);
   const code = problemIn(answer)?.code;
@@ -51,7 +62,7 @@ export function submittedOf(answer: Answer): Submitted {
   }
   if (OF_EVERYTHING.has(status) || CODES_OF_EVERY_ROW.test(code ?? ''))
     return { kind: 'busy', afterMs: retryAfterMs(headers, CORRECTED_MS), reason, why: 'blocked' };
-  // Without a code, it comes from something in between.
+  // A refusal without a code comes from an intermediary.
   const isOfRow = OF_THE_ROW.has(status) && (code !== undefined || status === 413);
   return { kind: isOfRow ? 'refused' : 'unclear', reason };
 }

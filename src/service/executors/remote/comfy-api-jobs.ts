@@ -1,13 +1,13 @@
-// A job of the Comfy API as its contract shows it, and what it says of its run.
+// A job of the Comfy API as its contract shows it, and the state of the run that follows from it.
 
 import { z } from 'zod';
-import type { End, Made, Seen } from './backend.ts';
+import type { RunEnd, MadeOutput, Seen } from './backend.ts';
 import { shown } from './http.ts';
 
 const timeSchema = z.string().nullish().catch(undefined);
 const textSchema = z.coerce.string().nullish().catch(undefined);
 
-/** Only the id and the status are needed; an odd fact of one job must not keep the others from being polled. */
+/** Only the id and the status are required; an odd field of one job must not keep the others from being polled. */
 export const jobSchema = z.object({
   id: z.string(),
   status: z.string(),
@@ -35,10 +35,7 @@ const outputsSchema = z
   )
   .nullish();
 
-/**
- * `absent`: a job that has `expired` tells nothing of its end, also if that was a success. A status that this release does not know
- * must not be waited for without end.
- */
+/** An `expired` job is `absent`, because it hides how the run ended, even a success. An unknown status must not be awaited forever. */
 export function seenOf(job: Job): Seen {
   const { id: ref, status, completed_at } = job;
   switch (status) {
@@ -68,24 +65,24 @@ function ranMsOf({ started_at, completed_at, metrics }: Job): number | undefined
   return Number.isNaN(ranMs) ? (metrics?.execution_ms ?? undefined) : ranMs;
 }
 
-function successOf(job: Job): End {
+function successOf(job: Job): RunEnd {
   const outputs = outputsSchema.safeParse(job.outputs);
   return outputs.success
     ? { status: 'success', ranMs: ranMsOf(job), made: madeBy(outputs.data ?? []) }
     : { status: 'failed', ranMs: ranMsOf(job), reason: 'it has outputs that cannot be read' };
 }
 
-function failureOf(job: Job): End {
+function failureOf(job: Job): RunEnd {
   const { message, node_id, class_type } = job.error ?? {};
   const where = node_id == null ? '' : ` (node ${[node_id, class_type].filter(Boolean).join(', ')})`;
   const reason = `${shown(message?.trim() ?? '') || 'it failed without a reason'}${where}`;
   return { status: 'failed', ranMs: ranMsOf(job), reason };
 }
 
-/** What ComfyUI calls the outputs of these kinds. */
+/** ComfyUI's names for these kinds of output. */
 const KEYS: Readonly<Record<string, string>> = { image: 'images', file: 'files', latent: 'latents' };
 
-const madeBy = (outputs: NonNullable<z.output<typeof outputsSchema>>): readonly Made[] =>
+const madeBy = (outputs: NonNullable<z.output<typeof outputsSchema>>): readonly MadeOutput[] =>
   [...Map.groupBy(outputs, ({ node_id, type }) => `${node_id} ${type}`).values()].flatMap(
     ([first, ...more]) =>
       first === undefined

@@ -1,19 +1,20 @@
-// How the jobs of runs are labelled: a deployment keeps a map, comfy-api-proxy a text, and Comfy Cloud nothing. The form that a service
-// takes is found by its refusals, which make no job, and whether it keeps labels by the jobs that it shows.
+// How jobs are labelled with their runs: a deployment stores a map, comfy-api-proxy a text, and Comfy Cloud
+// nothing. The supported form is found by the service's refusals, which create no job, and the jobs that it
+// shows reveal whether it keeps labels.
 
 import type { Sent } from './backend.ts';
 import { problemIn } from './comfy-api-answers.ts';
-import type { Answer } from './http.ts';
+import type { ServerAnswer } from './http.ts';
 
 const FORMS = ['map', 'text', 'none'] as const;
 export type Form = (typeof FORMS)[number];
 
-/** The run that a job belongs to, and which of its tries. */
+/** The run and the try that a job belongs to. */
 export type Label = { readonly run: string; readonly tries: number };
 
 const NAMES = { run: 'runsheet', tries: 'runsheet-try' };
 
-/** The key of a try, and the label of its job as a text. */
+/** The idempotency key of a try, which is also the label of its job in text form. */
 export const labelOf = ({ id, tries = 1 }: Pick<Sent, 'id' | 'tries'>): string => `rs-${id}-${tries}`;
 
 export const labelIn = (metadata: unknown): Label | undefined => {
@@ -31,7 +32,7 @@ export const isOf = (metadata: unknown, { id, tries }: Pick<Sent, 'id' | 'tries'
   return label?.run === id && (tries === undefined || label.tries === tries);
 };
 
-/** Jobs of this run, whichever its try. */
+/** Matches all jobs of this run, whichever their try. */
 export const filterFor = ({ id }: Pick<Sent, 'id'>): string =>
   `${encodeURIComponent(`metadata[${NAMES.run}]`)}=${encodeURIComponent(id)}`;
 
@@ -43,12 +44,12 @@ export class Labels {
     return this.#form;
   }
 
-  /** Whether a job that was labelled is shown with its label. */
+  /** Whether the service shows a labelled job with its label. */
   get isKept(): boolean {
     return this.#isKept === true;
   }
 
-  /** What goes with a submission. */
+  /** The label fields of a submission. */
   metadataFor(run: Pick<Sent, 'id' | 'tries'>): {
     readonly metadata?: string | Readonly<Record<string, string>>;
   } {
@@ -57,8 +58,8 @@ export class Labels {
     return { metadata: { [NAMES.run]: run.id, [NAMES.tries]: String(run.tries ?? 1) } };
   }
 
-  /** Whether the answer refuses the label, so that the next form is sent instead. */
-  isRefused(answer: Answer): boolean {
+  /** Whether the answer refuses the label; the next form is then sent instead. */
+  isRefused(answer: ServerAnswer): boolean {
     const { code = '', message = '' } = problemIn(answer) ?? {};
     const isLabel =
       code.startsWith('metadata_') || (code === 'invalid_request' && /\bmetadata\b/.test(message));
@@ -68,7 +69,7 @@ export class Labels {
     return true;
   }
 
-  /** A job that was sent with a label is shown with this. */
+  /** Notes the label, or its absence, on a job that was sent with one. */
   shown(metadata: unknown): void {
     if (labelIn(metadata) === undefined) {
       if (this.#isKept === undefined && this.#form !== 'none') this.#isKept = false;

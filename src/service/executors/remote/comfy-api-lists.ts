@@ -1,15 +1,15 @@
-// The lists of a Comfy API: the newest jobs, which hasten what is polled, and the jobs of one run. A list ends no run: its items have
-// no outputs.
+// The lists of a Comfy API: the newest jobs, which trigger earlier polls, and the jobs of one run. A list
+// ends no run, because its items have no outputs.
 
 import { z } from 'zod';
 import { Unreachable, type Sent } from './backend.ts';
 import { problemIn, readIn } from './comfy-api-answers.ts';
 import { filterFor, isOf, labelIn, type Labels } from './comfy-api-labels.ts';
-import type { Answer } from './http.ts';
+import type { ServerAnswer } from './http.ts';
 
-/** A page of more would be refused. */
+/** The service refuses larger pages. */
 export const LISTED_MOST = 100;
-/** More pages than one run can have. */
+/** A bound above the number of pages that one run can fill. */
 const PAGES_MOST = 20;
 
 const itemSchema = z.object({
@@ -29,33 +29,33 @@ const pageSchema = z.object({
 });
 type Page = z.output<typeof pageSchema>;
 
-/** The demo of the vendor takes jobs from anybody, and lists none. */
+/** The vendor's demo accepts jobs from anybody and has no lists. */
 const NO_LIST = { statuses: [404, 405, 501], codes: ['not_implemented', 'public_deployment_no_list'] };
 
 export class Lists {
   readonly #jobs: string;
-  readonly #read: (path: string) => Promise<Answer>;
+  readonly #read: (path: string) => Promise<ServerAnswer>;
   readonly #labels: Labels;
   /** undefined until it is known. */
   isThere: boolean | undefined;
 
-  constructor(jobs: string, read: (path: string) => Promise<Answer>, labels: Labels) {
+  constructor(jobs: string, read: (path: string) => Promise<ServerAnswer>, labels: Labels) {
     [this.#jobs, this.#read, this.#labels] = [jobs, read, labels];
   }
 
-  /** The newest jobs, at most as many as were asked for; undefined for a service that has no lists. */
+  /** The newest jobs, at most `limit`; undefined for a service without lists. */
   async newest(limit: number): Promise<readonly Item[] | undefined> {
     return (await this.#page(`limit=${limit}`))?.jobs.slice(0, limit);
   }
 
-  /** The job of a run; undefined if there is none. `isCertain`: all jobs of the run were looked through. */
+  /** The job of a run; undefined if there is none. `isCertain`: all jobs of the run were searched. */
   async find(run: Sent): Promise<{ readonly item: Item | undefined; readonly isCertain: boolean }> {
     const filter = filterFor(run);
     const cursors = new Set<string>();
     for (let query = filter; cursors.size < PAGES_MOST;) {
       const page = await this.#page(query);
       const item = page?.jobs.find(({ metadata }) => isOf(metadata, run));
-      // A gateway that is older than filters ignores them: it would show all jobs, page after page.
+      // A gateway older than filters ignores them and would show all jobs, page after page.
       const isFiltered = page?.jobs.every(({ metadata }) => labelIn(metadata)?.run === run.id) === true;
       const cursor = page?.next_cursor;
       if (item !== undefined || !isFiltered || !cursor)

@@ -1,8 +1,9 @@
-// The Comfy API v2: serverless deployments, Comfy Cloud, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST buy at
-// most once: it is refused as used, whatever came of it, so an unclear request is repeated, and its job is looked for by its label.
+// The Comfy API v2: serverless deployments, Comfy Cloud, and comfy-api-proxy in front of a ComfyUI of the
+// user. An idempotency key lets a POST buy at most once: a used key is refused, whatever came of it. An
+// unclear request is therefore repeated, and its job is looked for by its label.
 //
 //                  label   lists              a used key without a job             a job that is gone
-//      deployment  map     by label, paged    sent anew once the list proves it    unknown
+//      deployment  map     by label, paged    sent again once the list proves it   unknown
 //      Cloud       none    none               unknown                              unknown
 //      proxy       text    the newest         unknown                              executed again
 
@@ -27,21 +28,24 @@ import { hasMadeNothing, jobSchema, seenOf } from './comfy-api-jobs.ts';
 import { isOf, labelIn, labelOf, Labels } from './comfy-api-labels.ts';
 import { LISTED_MOST, Lists, type Item } from './comfy-api-lists.ts';
 import { openReads, type Reads } from './comfy-api-reads.ts';
-import { jsonIn, openHttp, type Answer, type Http } from './http.ts';
+import { jsonIn, openHttp, type ServerAnswer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
-/** A used key is refused for a day, and would buy again afterwards. */
+/** A used key is refused for a day and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
-/** So many jobs are looked at in one round. */
+/** The most jobs that are read in one round. */
 const LOOKED_AT_MOST = 20;
 
-/** Both are read anew whenever they are needed. `seats`: how many jobs it executes at the same time, if the user said it. */
-type Given = { readonly headers: Readonly<Record<string, string>>; readonly seats: number | undefined };
+/** Read again for each use. `seats`: how many jobs the service executes at the same time, if the user set it. */
+type ServiceSettings = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly seats: number | undefined;
+};
 
-export function openComfyApi(url: string, given: Given): Backend {
-  const http = openHttp(url, given.headers);
-  const api = new ComfyApi(http, openReads(http.ask), given);
+export function openComfyApi(url: string, settings: ServiceSettings): Backend {
+  const http = openHttp(url, settings.headers);
+  const api = new ComfyApi(http, openReads(http.ask), settings);
   return {
     isPolled: true,
     mayBlock: true,
@@ -66,33 +70,33 @@ export function openComfyApi(url: string, given: Given): Backend {
 const download = openDownloads(4);
 const FILE_MS = 6 * 3_600_000;
 
-/** From a store of files, whose address has a signature; not from a network in which the service itself is not. */
+/** Downloads from an object store by a signed address, but never from a network that the service itself is not in. */
 async function stored(address: string, service: string): Promise<Readable> {
   const { chunks } = await download(address, { service, signal: AbortSignal.timeout(FILE_MS) });
   return Readable.from(chunks);
 }
 
 const assetSchema = z.object({ id: z.string() });
-/** Only comfy-api-proxy has this, and says which ComfyUI is behind it. */
+/** Only comfy-api-proxy has this route, which names the ComfyUI behind it. */
 const proxySchema = z.object({ upstream: z.string() });
 
 class ComfyApi {
   readonly #http: Http;
   readonly #reads: Reads;
-  readonly #given: Given;
+  readonly #given: ServiceSettings;
   readonly #labels = new Labels();
   readonly #lists: Lists;
   #isProxy = false;
-  /** The jobs of runs, for those of which only the id is known, and of which try each is. */
+  /** The jobs and tries of runs, for runs of which only the id is known. */
   readonly #refs = new Map<string, { readonly ref: string; readonly tries: number | undefined }>();
-  /** When jobs were looked at, those first that were not for long. */
+  /** When each job was last read. */
   readonly #lookedAt = new Map<string, number>();
   #listedAt = Number.NEGATIVE_INFINITY;
-  /** Jobs that have succeeded without an output, which may come later. */
+  /** Jobs that succeeded without an output; their outputs may appear later. */
   readonly #empty = new Set<string>();
 
-  constructor(http: Http, reads: Reads, given: Given) {
-    [this.#http, this.#reads, this.#given] = [http, reads, given];
+  constructor(http: Http, reads: Reads, settings: ServiceSettings) {
+    [this.#http, this.#reads, this.#given] = [http, reads, settings];
     this.#lists = new Lists(JOBS, reads.ask, this.#labels);
   }
 
@@ -135,17 +139,17 @@ class ComfyApi {
       run.id,
       await this.#look(ref).catch(unread),
     ]);
-    const asked = new Map(runs.map((run) => [run.id, run]));
-    const others = goingIn(newest).filter(({ run }) => !asked.has(run));
+    const runById = new Map(runs.map((run) => [run.id, run]));
+    const strays = goingIn(newest).filter(({ run }) => !runById.has(run));
     const seen = new Map<string, Seen>([
-      ...others.map(({ run, at, ref }) => [run, { at, ref }] as const),
+      ...strays.map(({ run, at, ref }) => [run, { at, ref }] as const),
       ...absent.map(({ run }) => [run.id, { at: 'absent' }] as const),
       ...(await Promise.all(looked)),
     ]);
-    const triesOf = (id: string) => asked.get(id)?.tries ?? others.find(({ run }) => run === id)?.tries;
-    // One that it cannot tell of is a fault of this job, if the service answers otherwise.
+    const triesOf = (id: string) => runById.get(id)?.tries ?? strays.find(({ run }) => run === id)?.tries;
+    // An unreadable job is a fault of the job only if the service answers otherwise.
     if ([...seen.values()].some(({ at }) => at === 'unread')) await this.#assertThere();
-    // Another question may be about other runs.
+    // A later call may be about other runs.
     for (const [id, { at, ref }] of seen)
       if (ref !== undefined && at !== 'ended') this.#refs.set(id, { ref, tries: triesOf(id) });
       else if (at !== 'unread') this.#forget(id, ref);
@@ -159,7 +163,7 @@ class ComfyApi {
 
   async put({ name, content }: { readonly name: string; readonly content: Blob }) {
     const form = new FormData();
-    // A proxy puts it into this folder of its ComfyUI; a hosted service has one place for all files.
+    // A proxy puts the file into this folder of its ComfyUI; a hosted service has one place for all files.
     form.set('file_path', this.#isOwn ? `input/runsheet/${name}` : name);
     form.set('content_type', content.type || 'application/octet-stream');
     form.set('file', content, name);
@@ -172,20 +176,20 @@ class ComfyApi {
     await this.#http.close();
   }
 
-  /** Throws Unreachable unless what is at this address speaks the interface: it knows no job of this name, and says so. */
+  /** Throws Unreachable unless the service speaks the interface, which it proves by refusing an unknown job. */
   async #assertThere(): Promise<void> {
     const path = pathOf(randomUUID());
     const answer = await this.#reads.ask(path);
     if (answer.status !== 404 || problemIn(answer) === undefined) readIn(path, answer, z.never());
   }
 
-  /** Why the run is not sent now; undefined if it is. */
+  /** Why the run is not sent now; undefined if it is sent. */
   async #unsent(run: Sent): Promise<Submitted | undefined> {
     if (!this.#isOwn) return undefined;
-    // One that shows no job from before may have been started again, and have forgotten its keys.
+    // A proxy that shows no earlier job may have been restarted and have forgotten its keys.
     if (run.isRepeated && !mayRepeat(await this.#lists.newest(LISTED_MOST), run))
       return { kind: 'spent', reason: 'may have forgotten that it had this run' };
-    // A proxy uses up the key also if what executes is down.
+    // A proxy uses up the key even if the ComfyUI behind it is down.
     const answer = await this.#reads.ask(pathOf(run.id));
     return answer.status === 503
       ? { kind: 'busy', afterMs: UPSTREAM_MS, reason: reasonOf(answer) }
@@ -205,17 +209,17 @@ class ComfyApi {
     }
   }
 
-  async #submitted(run: Sent, answer: Answer): Promise<Submitted> {
+  async #submitted(run: Sent, answer: ServerAnswer): Promise<Submitted> {
     const submitted = submittedOf(answer);
     if (submitted.kind === 'accepted')
       this.#labels.shown((jsonIn(answer.text) as { metadata?: unknown }).metadata);
     if (submitted.kind !== 'spent') return submitted;
-    // The job may have been made since it was looked for.
-    const found = await this.#lists.find(run).catch(unread);
-    // Nothing is decided by a list that could not be read.
-    if ('at' in found) return { ...submitted, kind: 'busy', afterMs: UNREAD_MS };
-    if (found.item !== undefined) return { kind: 'accepted', ref: found.item.id };
-    return found.isCertain ? { ...submitted, isAbsent: true } : submitted;
+    // The job may have been created since the last look.
+    const search = await this.#lists.find(run).catch(unread);
+    // A list that could not be read decides nothing.
+    if ('at' in search) return { ...submitted, kind: 'busy', afterMs: UNREAD_MS };
+    if (search.item !== undefined) return { kind: 'accepted', ref: search.item.id };
+    return search.isCertain ? { ...submitted, isAbsent: true } : submitted;
   }
 
   async #refOf(run: Sent, newest: readonly Item[]): Promise<string | undefined> {
@@ -225,7 +229,7 @@ class ComfyApi {
     return listed?.id;
   }
 
-  /** Empty if nothing in it is needed now: a list may be long, and costs a proxy two questions for each of its jobs. */
+  /** Empty if no job in it is needed now, because a list may be long and costs a proxy two requests for each job. */
   async #newestFor(runs: readonly Sent[]): Promise<readonly Item[]> {
     const isNeeded =
       runs.length > LOOKED_AT_MOST || (this.#isOwn && runs.some((run) => this.#knownRef(run) === undefined));
@@ -235,8 +239,8 @@ class ComfyApi {
   }
 
   #knownRef({ id, tries, ref }: Sent): string | undefined {
-    const known = this.#refs.get(id);
-    return ref ?? (tries === undefined || known?.tries === tries ? known?.ref : undefined);
+    const lastRef = this.#refs.get(id);
+    return ref ?? (tries === undefined || lastRef?.tries === tries ? lastRef?.ref : undefined);
   }
 
   #forget(id: string, ref = this.#refs.get(id)?.ref): void {
@@ -244,19 +248,21 @@ class ComfyApi {
     if (ref !== undefined) this.#lookedAt.delete(ref);
   }
 
-  /** The jobs that are looked at in this round: first those that the list shows as ended, then those that were not for longest. */
+  /** The jobs to read in this round: first jobs that the list shows as ended, then jobs that were not read for longest. */
   #due<T extends { readonly ref: string | undefined }>(placed: readonly T[], newest: readonly Item[]) {
     const going = new Set(newest.flatMap(({ id, status }) => (GOING.has(status ?? '') ? [id] : [])));
     const listed = new Set(newest.map(({ id }) => id));
-    const known = placed.flatMap((one) => (one.ref === undefined ? [] : [{ ...one, ref: one.ref }]));
+    const started = placed.flatMap((placement) =>
+      placement.ref === undefined ? [] : [{ ...placement, ref: placement.ref }],
+    );
     const rankOf = (ref: string): number =>
       listed.has(ref) && !going.has(ref) ? -1 : (this.#lookedAt.get(ref) ?? 0);
-    const due = known.toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref)).slice(0, LOOKED_AT_MOST);
+    const due = started.toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref)).slice(0, LOOKED_AT_MOST);
     for (const { ref } of due) this.#lookedAt.set(ref, performance.now());
     return due;
   }
 
-  /** A job that ends between two questions of the service itself is nowhere for a moment. */
+  /** A job that ends between two internal reads of the service is invisible for a moment. */
   async #look(ref: string): Promise<Seen> {
     const first = await this.#lookOnce(ref);
     const seen = first.at === 'absent' ? await this.#lookOnce(ref) : first;
@@ -281,7 +287,7 @@ class ComfyApi {
 
 const UPSTREAM_MS = 5_000;
 const UNREAD_MS = 1_000;
-/** Jobs of a service before, which this one does not ask for, are found in this time. */
+/** How often jobs of an earlier service process, which this one does not ask for, are searched. */
 const LISTED_EVERY_MS = 30_000;
 const LISTED_FEW = 20;
 
@@ -289,7 +295,7 @@ const pathOf = (ref: string): string => `${JOBS}/${encodeURIComponent(ref)}`;
 
 const GOING: ReadonlySet<string> = new Set(['queued', 'running', 'canceling']);
 
-/** Jobs of ours that go on there. */
+/** Unfinished jobs of this service. */
 const goingIn = (newest: readonly Item[]) =>
   newest.flatMap(({ id: ref, status, metadata }) => {
     const label = labelIn(metadata);
@@ -297,7 +303,7 @@ const goingIn = (newest: readonly Item[]) =>
     return [{ ...label, ref, at: status === 'queued' ? ('waiting' as const) : ('running' as const) }];
   });
 
-/** A proxy that remembers keys takes a run once. */
+/** Whether a proxy cannot have forgotten its keys: it then accepts a run only once. */
 const mayRepeat = (newest: readonly Item[] | undefined, { sinceMs }: Sent): boolean =>
   newest === undefined ||
   newest.length >= LISTED_MOST ||

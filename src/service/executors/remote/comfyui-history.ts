@@ -1,8 +1,8 @@
-// An entry of ComfyUI's history: how a run has ended.
+// Parses an entry of ComfyUI's history into the end of a run.
 
 import { z } from 'zod';
 import { shortened } from '../../../errors/outside-text.ts';
-import type { End, FileRef, Made } from './backend.ts';
+import type { RunEnd, FileRef, MadeOutput } from './backend.ts';
 
 const entrySchema = z.object({
   outputs: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
@@ -15,15 +15,15 @@ const entrySchema = z.object({
 });
 export const historySchema = z.record(z.string(), z.unknown());
 
-/** Of the text of an error; its node follows. */
+/** The longest error text, without the node that follows it. */
 const REASON_MOST = 1_500;
-/** What a clock that was set back or forward makes of a run is no time. */
+/** A longer duration is a clock that was changed during the run. */
 const RAN_MOST_MS = 30 * 86_400_000;
 
-/** A run has succeeded if its status and its messages say so: one that failed while it was set up keeps the status of the run before it. */
-export function endOf(given: unknown): End {
-  const entry = entrySchema.safeParse(given);
-  // It must not keep its server from being looked at.
+/** A run succeeded if both its status and its messages say so: a run that fails during set-up keeps the status of the run before it. */
+export function endOf(json: unknown): RunEnd {
+  const entry = entrySchema.safeParse(json);
+  // An unreadable entry must not keep its server from being polled.
   if (!entry.success)
     return { status: 'failed', ranMs: 0, reason: 'ComfyUI has an entry in its history that cannot be read' };
   const { status, outputs } = entry.data;
@@ -36,12 +36,12 @@ export function endOf(given: unknown): End {
     return {
       status: 'success',
       ranMs,
-      made: Object.entries(outputs).flatMap(([node, one]) => madeBy(node, one)),
+      made: Object.entries(outputs).flatMap(([node, output]) => madeBy(node, output)),
     };
   return { status: 'failed', ranMs, reason: 'ComfyUI ended it without a success and without an error' };
 }
 
-/** The difference of its own times, because its clock is not ours. */
+/** The difference of ComfyUI's own timestamps, because its clock is not ours. */
 function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>>): number {
   const at = (name: string): number => Number(messages.get(name)?.['timestamp']);
   const end = ['execution_success', 'execution_error', 'execution_interrupted'].map(at).find(Number.isFinite);
@@ -49,7 +49,7 @@ function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>
   return Number.isFinite(ranMs) ? Math.min(Math.max(0, Math.round(ranMs)), RAN_MOST_MS) : 0;
 }
 
-/** `torch.OutOfMemoryError: …  (node 3, KSampler)`: clients find the kind of the failure by its type. */
+/** Formats `torch.OutOfMemoryError: … (node 3, KSampler)`; clients recognise the kind of failure by the type. */
 function reasonOf(error: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => (typeof error[name] === 'string' ? error[name] : '');
   const what = [text('exception_type'), text('exception_message').trim()].filter(Boolean).join(': ');
@@ -62,8 +62,8 @@ const fileSchema = z.object({
   type: z.string().default('output'),
 });
 
-/** Any list of files is an output, whatever its name; a preview is none. */
-export function madeBy(node: string, output: Readonly<Record<string, unknown>>): readonly Made[] {
+/** Any list of files is an output, whatever its name, except previews. */
+export function madeBy(node: string, output: Readonly<Record<string, unknown>>): readonly MadeOutput[] {
   return Object.entries(output).flatMap(([key, value]) => {
     // Nodes that show several texts give a list of lists.
     const items = [value].flat(2) as readonly unknown[];

@@ -1,5 +1,6 @@
-// ComfyUI's websocket: what a run does right now. It only hastens: whatever it says, the queue and the history decide. A socket
-// that never broke also shows that the server was never restarted, because its memory and the socket end together.
+// ComfyUI's websocket: what a run does right now. Its events are only hints; the queue and the history
+// decide. A socket that never broke also proves that the server was not restarted, because its memory and the
+// socket end together.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ping, WebSocket, type Dispatcher } from 'undici';
@@ -17,7 +18,7 @@ type Address = {
 const AGAIN_MS = { first: 500, most: 15_000 };
 const PONG_MS = 5_000;
 
-/** Connects again until it is closed. */
+/** Reconnects until it is closed. */
 export function listenToSocket(
   { url, headers, dispatcher }: Address,
   newClientId: () => string,
@@ -39,10 +40,10 @@ export function listenToSocket(
       on({ kind: 'connected' });
     });
     opened.addEventListener('message', ({ data }) => {
-      // Previews come as bytes.
+      // Previews arrive as bytes.
       if (typeof data === 'string') for (const event of eventsIn(data)) on(event);
     });
-    // An error is followed by a close.
+    // Every error is followed by a close.
     opened.addEventListener('error', () => undefined);
     const closed = (): void => {
       if (isClosed || socket !== opened) return;
@@ -61,10 +62,10 @@ export function listenToSocket(
   connect();
   return {
     async isAlive() {
-      const asked = socket;
-      if (asked === undefined) return false;
-      const isAnswered = await pong(asked);
-      if (!isAnswered && asked === socket) over();
+      const pinged = socket;
+      if (pinged === undefined) return false;
+      const isAnswered = await pong(pinged);
+      if (!isAnswered && pinged === socket) over();
       return isAnswered;
     },
     close() {
@@ -75,7 +76,7 @@ export function listenToSocket(
   };
 }
 
-/** A machine without power closes no connection. */
+/** A machine that lost power closes no connection. */
 async function pong(socket: WebSocket): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const hear = (message: unknown): void => {
@@ -121,7 +122,7 @@ function eventsIn(text: string): readonly SocketEvent[] {
   }
 }
 
-/** The share of the running node's steps. */
+/** The share of the running node's steps that is done. */
 function shareOf(nodes: unknown): number {
   const read = nodesSchema.safeParse(nodes);
   const running = read.success ? Object.values(read.data).filter(({ state }) => state === 'running') : [];

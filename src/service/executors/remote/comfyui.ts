@@ -1,5 +1,6 @@
-// ComfyUI's own HTTP interface. Two of its habits decide how it is used: the same id that is sent twice is executed twice, so
-// a client must look before it sends again; and a run only moves forward, from the queue into the history, so the queue is read first.
+// ComfyUI's own HTTP interface. Two of its habits decide how it is used. An id that is sent twice is executed
+// twice, so a client must look before it sends again. A run only moves forward, from the queue into the
+// history, so the queue is read first.
 
 import { listenToSocket } from './comfyui-socket.ts';
 import { randomUUID } from 'node:crypto';
@@ -26,26 +27,26 @@ import {
   parsed,
   retryAfterMs,
   shown,
-  type Answer,
+  type ServerAnswer,
   type Http,
 } from './http.ts';
 
 type ServerAddress = {
   /** `http://gpu-1:8188`, without a trailing slash. */
   readonly url: string;
-  /** For every request, such as an authorization that a proxy wants. */
+  /** Headers of every request, such as an authorization for a proxy. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
 const NAME_MOST = 60;
 const RECENT = 10;
-/** Its folder for our files. */
+/** The server's folder for our input files. */
 const INPUTS = 'runsheet';
 
 const viewOf = ({ filename, subfolder, type }: FileRef): string =>
   `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 
-/** `sub/a.png` is in the folder of inputs, `a.png [output]` in that of outputs. */
+/** `sub/a.png` is in the input folder, `a.png [output]` in the output folder. */
 function refOf(name: string): FileRef {
   const [, path = name, type = 'input'] = /^(.*?)(?:(?<!\s)\s*\[(input|output|temp)\])?$/s.exec(name) ?? [];
   const at = path.lastIndexOf('/');
@@ -58,7 +59,7 @@ const SUBMIT_MS = 120_000;
 export function openComfyui({ url, headers }: ServerAddress): Backend {
   const http = openHttp(url, headers);
   const { read, post } = http;
-  /** The websocket's name for us: progress goes only to the client that sent a run. */
+  /** Our id for the websocket: progress goes only to the client that sent the run. */
   let clientId: string = randomUUID();
   return {
     guarantee: { lost: 'asked', gone: 'again' },
@@ -75,14 +76,16 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     },
     async nodeClass(name) {
       const path = `/object_info/${encodeURIComponent(name)}`;
-      const found = parsed(path, await http.ask(path), z.record(z.string(), classSchema), exactJsonIn)[name];
-      return found === undefined ? undefined : nodeClassOf(found);
+      const classes = parsed(path, await http.ask(path), z.record(z.string(), classSchema), exactJsonIn)[
+        name
+      ];
+      return classes === undefined ? undefined : nodeClassOf(classes);
     },
     submit: ({ id }, graph) =>
       submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
     async poll(runs) {
       const { running, waiting, twice } = await queueOf(http);
-      // A request that was given up has arrived all the same; of two that are alike, one is removed.
+      // A request that timed out may still have arrived, so one of two equal entries is removed.
       const late = runs.map(({ id }) => id).filter((id) => twice.has(id));
       if (late.length > 0) await post('/queue', { delete: late });
       const left = runs.map(({ id }) => id).filter((id) => !running.has(id) && !waiting.has(id));
@@ -104,9 +107,9 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     hasFile: async (name) => (await http.sizeOf(viewOf(refOf(name)))) !== undefined,
     file: (ref) => http.open(viewOf(ref)),
     async put({ name, content }) {
-      // Its name is its content.
-      const there = await http.sizeOf(viewOf({ filename: name, subfolder: INPUTS, type: 'input' }));
-      if (there === content.size) return `${INPUTS}/${name}`;
+      // The name is the hash of the content, so an equal size means an equal file.
+      const storedSize = await http.sizeOf(viewOf({ filename: name, subfolder: INPUTS, type: 'input' }));
+      if (storedSize === content.size) return `${INPUTS}/${name}`;
       const form = new FormData();
       form.set('image', content, name);
       form.set('subfolder', INPUTS);
@@ -114,7 +117,8 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
       const put = await http.upload('/upload/image', form, uploadSchema);
       return put.subfolder === '' ? put.name : `${put.subfolder}/${put.name}`;
     },
-    // Another name for each connection: ComfyUI forgets a name when an older connection with it ends, however late.
+    // ComfyUI forgets a client id when an older connection with it ends, however late, so each connection has
+    // a new id.
     listen: (on) =>
       listenToSocket({ url, headers, dispatcher: http.dispatcher }, () => (clientId = randomUUID()), on),
     close: http.close,
@@ -127,12 +131,12 @@ async function submit(http: Http, id: string, body: string): Promise<Submitted> 
     .catch((error: unknown) => errorMessage(error));
   if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
   const submitted = submittedOf(id, answer);
-  // Part of the workflow was accepted, and a partial result is of no use.
+  // ComfyUI accepted only part of the workflow, and a partial result is of no use.
   if (submitted.kind === 'refused' && answer.status === 200) await withdraw(http, acceptedIdIn(answer) ?? id);
   return submitted;
 }
 
-/** What is not withdrawn now is cleared when the server is looked at, because its run is over. */
+/** A failed withdrawal is repeated by the next poll, which clears runs that are over. */
 async function withdraw(http: Http, id: string): Promise<void> {
   try {
     await http.post('/queue', { delete: [id] });
@@ -142,15 +146,15 @@ async function withdraw(http: Http, id: string): Promise<void> {
   }
 }
 
-/** An old ComfyUI gives the run an id of its own. */
-const acceptedIdIn = ({ text }: Answer) => acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
+/** An old ComfyUI ignores our id and gives the run its own. */
+const acceptedIdIn = ({ text }: ServerAnswer) => acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
 
 async function queueOf({
   read,
 }: Http): Promise<Record<'running' | 'waiting' | 'twice', ReadonlySet<string>>> {
   const { queue_running, queue_pending } = await read('/queue', queueSchema);
-  // ComfyUI shows its heap, in which only the first one is in its place.
-  const inOrder = queue_pending.toSorted(([one], [other]) => Number(one) - Number(other));
+  // ComfyUI shows its heap, in which only the first run is at its position.
+  const inOrder = queue_pending.toSorted(([first], [second]) => Number(first) - Number(second));
   const [running, waiting] = [queue_running.map(idOf), inOrder.map(idOf)];
   return {
     running: new Set(running),
@@ -183,7 +187,7 @@ const classSchema = z.object({
   output_node: z.boolean().optional(),
   api_node: z.boolean().optional(),
 });
-/** A bound with all of its digits: the largest seed is 2^64 - 1. */
+/** Keeps all digits of a bound: the largest seed is 2^64 - 1. */
 const boundSchema = z.union([
   z.number().transform(String),
   z.custom<RawNumber>(isRawNumber).transform(({ rawJSON }) => rawJSON),
@@ -201,7 +205,7 @@ const limitsSchema = z
   })
   .catch({});
 
-/** `cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync` is an RTX 4090. */
+/** Shortens `cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync` to RTX 4090. */
 const gpuName = (device = ''): string =>
   device === 'cpu' || device === ''
     ? 'CPU'
@@ -230,7 +234,7 @@ function nodeClassOf(own: z.output<typeof classSchema>): NodeClass {
   };
 }
 
-/** A list instead of a type is a choice; newer releases write `COMBO` with its options beside. */
+/** A list in the place of a type holds the choices; newer releases write `COMBO` and put the options beside it. */
 function classInput(type: unknown, more: unknown): ClassInput {
   const limits = limitsSchema.parse(more ?? {});
   const upload = (['image', 'video', 'audio', 'file'] as const).find(
@@ -247,7 +251,7 @@ function classInput(type: unknown, more: unknown): ClassInput {
   };
 }
 
-/** A list of anything but texts, or an empty one that the browser fills, says nothing about what a class takes. */
+/** A list with other members than texts, or an empty list that the browser fills, says nothing about what a class accepts. */
 const choicesIn = (options: readonly unknown[] | undefined): readonly string[] | undefined =>
   options !== undefined && options.length > 0 && options.every((option) => typeof option === 'string')
     ? options
@@ -269,10 +273,10 @@ const nodeErrorsSchema = z.record(
   }),
 );
 
-/** Nothing was accepted, and later it may be. */
+/** Nothing was accepted, but a later try may be. */
 const BUSY: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 407, 429, 503]);
 
-function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
+function submittedOf(id: string, { status, text, headers }: ServerAnswer): Submitted {
   const body = jsonIn(text);
   if (status === 200) {
     const accepted = acceptedSchema.safeParse(body);
@@ -295,20 +299,20 @@ function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
       afterMs: retryAfterMs(headers),
       reason: `answered ${status}: ${shown(text)}`,
     };
-  // Something in between has answered; a 5xx may have queued it.
+  // An intermediary answered. Behind a 5xx, ComfyUI may have queued the run.
   return status === 413
     ? { kind: 'refused', reason: `answered ${status}: ${shown(text)}` }
     : { kind: 'unclear', reason: `answered ${status}: ${shown(text)}` };
 }
 
-/** `node 3 (KSampler): Value not in list: sampler_name: 'x' not in […]`. */
+/** Formats `node 3 (KSampler): Value not in list: sampler_name: 'x' not in […]`. */
 function nodesText(errors: Readonly<Record<string, unknown>>): string {
   const read = nodeErrorsSchema.safeParse(errors);
   if (!read.success) return shown(JSON.stringify(errors));
   return Object.entries(read.data)
     .map(([node, { class_type, errors: own }]) => {
-      const all = own.map(({ message, details }) => [message, details].filter(Boolean).join(': '));
-      return `node ${node} (${class_type}): ${all.join('; ')}`;
+      const texts = own.map(({ message, details }) => [message, details].filter(Boolean).join(': '));
+      return `node ${node} (${class_type}): ${texts.join('; ')}`;
     })
     .join('; ');
 }

@@ -1,10 +1,10 @@
-// Files that a workflow names itself: on another machine than its owner's they may not be there.
+// Files that a workflow names itself. They may be missing on any machine but the owner's.
 
 import { isWebAddress } from '../../../host/web-address.ts';
 import { Unreachable, type Backend } from './backend.ts';
 import type { InputType, Workflow } from './workflow.ts';
 
-/** Marks the inputs of which no server has the file that the workflow names. A server that does not tell may have it. */
+/** Marks the inputs whose default file is on none of the servers. A server that does not tell may have the file. */
 export async function withAbsentFiles(workflow: Workflow, backends: readonly Backend[]): Promise<Workflow> {
   const inputs = await Promise.all(
     workflow.inputs.map(async (input) =>
@@ -19,7 +19,7 @@ async function isAbsent(
   backends: readonly Backend[],
 ): Promise<boolean> {
   const isNamed = typeof name === 'string' && name !== '' && !isWebAddress(name) && isInFolder(name);
-  // What is called a path counts from the folder in which the server was started.
+  // A field called a path is relative to the folder in which the server was started.
   const isPath = /path/i.test(node?.class ?? '');
   if (!isNamed || isPath || isIdle === true || !fields.some(({ isFile }) => isFile)) return false;
   const present = await Promise.all(backends.map((backend) => hasFile(backend, name)));

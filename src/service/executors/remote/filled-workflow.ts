@@ -1,4 +1,4 @@
-// A workflow with the inputs of a run: what it needs of a server, and what is sent.
+// A workflow filled with the inputs of a run: what it needs of a server, and the graph that is sent.
 
 import type { Graph, PutFile } from './backend.ts';
 import { PART, partName } from './naming/prompts.ts';
@@ -12,15 +12,15 @@ import {
   type Workflow,
 } from './workflow.ts';
 
-type Values = Readonly<Record<string, unknown>>;
+type InputValues = Readonly<Record<string, unknown>>;
 
-/** The values of a run of which a server may have some and not others, such as models. */
-export type Choices = Values;
+/** The values of a run that only some servers may offer, such as models. */
+export type Choices = InputValues;
 export const NO_CHOICES: Choices = {};
 
-export const choicesOf = ({ inputs }: Workflow, given: Values): Choices =>
+export const choicesOf = ({ inputs }: Workflow, values: InputValues): Choices =>
   Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => {
+    Object.entries(values).filter(([name, value]) => {
       const path = fieldsNamed(inputs, name)?.[0];
       return value !== undefined && path !== undefined && typeAt(inputs, path) === 'enum';
     }),
@@ -29,26 +29,26 @@ export const choicesOf = ({ inputs }: Workflow, given: Values): Choices =>
 const typeAt = (inputs: readonly InputType[], place: Field): string | undefined =>
   inputs.find(({ fields }) => fields.some((field) => pathOf(field) === pathOf(place)))?.type;
 
-/** What a server has of a workflow's nodes; a text if it could not be asked, and says why. */
+/** The classes of a workflow's nodes on a server; a text with the reason if they could not be read. */
 export type InstalledNodes = Classes | string;
 
-/** By installed nodes and choices, because it is asked whenever a server is free. */
+/** Cached by installed nodes and choices, because the question comes up whenever a server is free. */
 const misfits = new WeakMap<object, WeakMap<Choices, string | undefined>>();
 
-/** Why a server with these nodes of the workflow cannot run it; undefined if it can. */
+/** Why a server with these nodes cannot execute the workflow; undefined if it can. */
 export function misfitOf(workflow: Workflow, choices: Choices, nodes: InstalledNodes): string | undefined {
   if (nodes === undefined || typeof nodes === 'string') return nodes;
-  const known = misfits.get(nodes) ?? new WeakMap<Choices, string | undefined>();
-  misfits.set(nodes, known);
-  if (!known.has(choices))
-    known.set(
+  const byChoices = misfits.get(nodes) ?? new WeakMap<Choices, string | undefined>();
+  misfits.set(nodes, byChoices);
+  if (!byChoices.has(choices))
+    byChoices.set(
       choices,
       faultsOf(withInputs(workflow, choices, NO_FILES), nodes, chosenIn(workflow, choices))[0]?.text,
     );
-  return known.get(choices);
+  return byChoices.get(choices);
 }
 
-/** The fields of which a server must list the value: those of the run, and those that some server lists as they are. */
+/** The fields whose value must be listed by the server: the run's choices, and defaults that some server lists. */
 function chosenIn({ graph, inputs }: Workflow, choices: Choices): ReadonlySet<string> {
   const ofRun = Object.keys(choices).flatMap((name) => fieldsNamed(inputs, name)?.map(pathOf) ?? []);
   const listed = inputs.flatMap(({ options, fields }) =>
@@ -59,33 +59,34 @@ function chosenIn({ graph, inputs }: Workflow, choices: Choices): ReadonlySet<st
   return new Set([...ofRun, ...listed]);
 }
 
-/** The inputs with all that these servers offer together; what was known before counts if one of them does not tell. */
+/** The inputs with all options that these servers offer together. Known options stay if one of the servers does not tell. */
 export function offeredInputs(
   { graph, inputs }: Workflow,
   installed: readonly (InstalledNodes | undefined)[],
 ): readonly InputType[] {
-  const known = installed.filter((nodes) => typeof nodes === 'object');
+  const catalogues = installed.filter((nodes) => typeof nodes === 'object');
   return inputs.map((input) => {
     const [field] = input.fields;
-    if (input.options === undefined || field === undefined || known.length === 0) return input;
+    if (input.options === undefined || field === undefined || catalogues.length === 0) return input;
     const node = graph[field.node]?.class_type ?? '';
-    const before = known.length === installed.length ? [] : input.options;
-    const all = known.flatMap((nodes) => nodes.get(node)?.inputs[field.field]?.options ?? []);
-    return { ...input, options: [...new Set([...before, ...all])] };
+    const before = catalogues.length === installed.length ? [] : input.options;
+    const offered = catalogues.flatMap((nodes) => nodes.get(node)?.inputs[field.field]?.options ?? []);
+    return { ...input, options: [...new Set([...before, ...offered])] };
   });
 }
 
 export const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
 
-/** Files of the run get names of their own. `files`: names on the server, by address. */
+/** Fills the graph and gives the run's files a name of their own. `files`: names on the server, by address. */
 export function filledGraph(
   workflow: Workflow,
-  given: Values,
+  values: InputValues,
   run: { readonly id: string; readonly day: string },
   files: ReadonlyMap<string, PutFile>,
 ): Graph {
-  const filled = withInputs(workflow, given, files);
-  // A node with an unchanged prefix may answer from the cache with the file of another run, whose name can be used again.
+  const filled = withInputs(workflow, values, files);
+  // With an unchanged prefix, a node may answer from the cache with the file of another run, whose name can
+  // be used again.
   for (const node of workflow.savers) {
     const own = filled[node];
     if (own !== undefined)
@@ -103,16 +104,16 @@ type Writable = Record<
   { class_type: string; inputs: Record<string, unknown>; _meta?: { title: string } }
 >;
 
-function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyMap<string, PutFile>) {
-  // Not structuredClone, which loses the digits of long integers.
+function withInputs({ graph, inputs }: Workflow, values: InputValues, files: ReadonlyMap<string, PutFile>) {
+  // structuredClone would lose the digits of long integers.
   const filled: Writable = Object.fromEntries(
     Object.entries(graph).map(([node, { class_type, inputs: own }]) => [
       node,
       { class_type, inputs: { ...own } },
     ]),
   );
-  // A field by its own address counts more than a name, and a name more than one that fills more.
-  const members = Object.entries(given)
+  // A field's own address wins over a name, and a name wins over one that fills more fields.
+  const members = Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
       const fields = fieldsNamed(inputs, name) ?? [];
@@ -136,7 +137,7 @@ function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyM
   return filled;
 }
 
-/** Replaces the parts of each text at once, so that a value may contain what looks like a part. A text that was given as a whole stays. */
+/** Replaces all parts of a text at once, so that a value may itself look like a part. A text that was given as a whole stays. */
 function fillParts(
   filled: Writable,
   graph: Graph,

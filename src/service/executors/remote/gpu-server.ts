@@ -1,6 +1,7 @@
-// One GPU server: sends its runs, polls them, and notices when it is away, was restarted, or is used by other clients.
+// A GPU server: sends its runs, polls them, and notices when the server is away, was restarted, or is used by
+// other clients.
 //
-//      inspected ──no answer, three times──▶ away ──an answer──▶ inspected again: what is missing there was lost with its memory
+//      inspected ──no answer, three times──▶ away ──an answer──▶ inspected again: runs that it forgot were lost with its memory
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
@@ -9,7 +10,7 @@ import {
   anotherTry,
   hasBegun,
   isAside,
-  known,
+  shownAgain,
   noteSocketEvent,
   ranMsOf,
   sentOf,
@@ -18,7 +19,7 @@ import {
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import { Blocked, Unreachable, type Backend, type End, type Seen } from './backend.ts';
+import { Blocked, Unreachable, type Backend, type RunEnd, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
 import { afterAbsence, afterLoss, guaranteeFor } from './repetition.ts';
@@ -31,25 +32,25 @@ import { RunEnds } from './run-ends.ts';
 import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;
-/** So many runs that are at fault themselves leave their places to others. More are a fault of the server. */
+/** How many runs may be set aside for faults of their own. More point to a fault of the server. */
 const ASIDE_MOST = 4;
 
 export class GpuServer implements InspectedServer {
   readonly name: string;
-  /** The address under which it is kept. */
+  /** The address under which the server is stored. */
   readonly url: string;
   readonly backend: Backend;
   gpu: string;
   version = '';
   readonly runs = new Map<string, AssignedRun>();
-  /** Runs that have ended for the service, or were moved, and may still be there. */
+  /** Runs that ended for the service or were moved, and may still be on the server. */
   readonly leaving = new Set<string>();
-  /** The workflow whose models are loaded, and since when it serves it. */
+  /** The workflow whose models are loaded, and since when the server executes it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
   readonly installed = new Map<string, InstalledNodes>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
-  /** Why it could not be looked at just now. */
+  /** Why the last round failed; undefined if it did not. */
   fault: string | undefined;
   isInspected = false;
   readonly usual = new UsualTimes();
@@ -66,9 +67,9 @@ export class GpuServer implements InspectedServer {
   #isKnown = false;
   readonly #unreadSince = new Map<string, number>();
 
-  constructor(given: Pick<GpuServer, 'name' | 'url' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
-    [this.name, this.url, this.gpu] = [given.name, given.url, given.gpu];
-    this.backend = withWholeNumbers(given.backend);
+  constructor(facts: Pick<GpuServer, 'name' | 'url' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
+    [this.name, this.url, this.gpu] = [facts.name, facts.url, facts.gpu];
+    this.backend = withWholeNumbers(facts.backend);
     this.seats = new SeatCount(() => this.backend.seats, this.usual);
     [this.#deps, this.#timing] = [deps, timing];
     this.ends = new RunEnds(this, deps, timing);
@@ -90,7 +91,7 @@ export class GpuServer implements InspectedServer {
   async close(): Promise<void> {
     this.#rounds.close();
     this.socket.close();
-    // A request on the wire may buy a run: its answer is awaited, and stored with what else is to be.
+    // A request in flight may buy a run, so its answer is awaited and stored.
     await Promise.race([this.outbox.sent(), wait(this.#timing.closeMs, undefined, { ref: false })]);
     await nextTurn();
     await this.backend.close();
@@ -102,14 +103,14 @@ export class GpuServer implements InspectedServer {
     return this.leaving.size + here.length - Math.min(here.filter(isAside).length, ASIDE_MOST);
   }
 
-  /** How many runs it may have. */
+  /** How many runs the server may hold. */
   get places(): number {
     return this.outbox.isHeld ? 1 : this.seats.count;
   }
 
   isClosed = (): boolean => this.#rounds.isClosed();
 
-  /** When the run that it executes is expected to end. */
+  /** When the current run is expected to end. */
   get freeAtMs(): number {
     const started = [...this.runs.values()]
       .map(({ state }) => state.startedMs)
@@ -117,16 +118,16 @@ export class GpuServer implements InspectedServer {
     return (started ?? this.#deps.now()) + this.usual.runMs;
   }
 
-  /** It may have changed, or is asked about another workflow. */
+  /** Forces a new inspection, because the server may have changed or a workflow was added. */
   inspectAgain(): void {
     this.#inspection += 1;
     this.isInspected = false;
     this.wake();
   }
 
-  /** Until now, its runs were seen. */
+  /** Records that runs were seen up to this moment, and inspects the server again. */
   #lostSight(): void {
-    for (const one of this.runs.values()) if (one.runningSince !== undefined) one.seenMs = this.#deps.now();
+    for (const run of this.runs.values()) if (run.runningSince !== undefined) run.seenMs = this.#deps.now();
     this.inspectAgain();
   }
 
@@ -134,23 +135,23 @@ export class GpuServer implements InspectedServer {
     this.#rounds.wake();
   }
 
-  take(one: AssignedRun): void {
-    const { run, state } = one;
-    this.runs.set(run.id, one);
-    // Its request is noted before it is sent.
+  take(assigned: AssignedRun): void {
+    const { run, state } = assigned;
+    this.runs.set(run.id, assigned);
+    // The request is noted before it is sent, so a missing note proves that nothing was sent.
     if (this.backend.guarantee.lost === 'told-or-unknown' && state.askedMs === undefined)
-      one.mustLook = false;
+      assigned.mustLook = false;
     if (this.serves?.deploymentId !== run.deploymentId)
       this.serves = { deploymentId: run.deploymentId, sinceMs: this.#deps.now() };
-    if (one.phase === 'storing') this.ends.store(one);
-    // After the transaction in which it got its place.
+    if (assigned.phase === 'storing') this.ends.store(assigned);
+    // After the transaction in which the run got its place.
     setImmediate(() => this.wake());
   }
 
   cancel(runId: string): void {
-    const one = this.runs.get(runId);
+    const assigned = this.runs.get(runId);
     this.runs.delete(runId);
-    if (one !== undefined && one.phase !== 'storing') this.leaving.add(runId);
+    if (assigned !== undefined && assigned.phase !== 'storing') this.leaving.add(runId);
     this.wake();
   }
 
@@ -162,7 +163,7 @@ export class GpuServer implements InspectedServer {
     return this.socket.isOpen || this.load === 0 ? pollWithSocketMs : pollMs;
   }
 
-  /** Why no run can pass until a person changes something; undefined if one may. */
+  /** Why no run can execute until a person changes something; undefined if some run may. */
   get blockedBy(): string | undefined {
     return this.#refusal ?? this.outbox.blockedBy;
   }
@@ -180,17 +181,17 @@ export class GpuServer implements InspectedServer {
       this.#deps.free();
     } catch (error) {
       if (this.isClosed()) return;
-      // Nothing is known of a server that did not answer, and a fault of ours must not stop the others.
+      // A server that did not answer has told nothing, and a fault of ours must not stop the other servers.
       this.#failures += 1;
       const reason = errorMessage(error);
       this.fault = reason;
       this.#refusal = error instanceof Blocked ? `${this.name} refuses everything: ${reason}` : undefined;
       if (!(error instanceof Unreachable)) this.#deps.say('server-fault', { server: this.name, reason });
-      if (this.#failures >= FAILURES_MOST) this.#isAway(reason, isSeen);
+      if (this.#failures >= FAILURES_MOST) this.#noteAbsence(reason, isSeen);
     }
   }
 
-  /** What it could not tell is asked again at the next round. */
+  /** Inspects the server; whatever it could not tell is asked again in the next round. */
   async #inspect(): Promise<void> {
     const inspection = this.#inspection;
     if (this.isInspected && this.#isKnown) return;
@@ -199,50 +200,52 @@ export class GpuServer implements InspectedServer {
     if (!this.isInspected) this.wake();
   }
 
-  /** `isSeen`: it only takes no runs, and what it has is looked at. */
-  #isAway(reason: string, isSeen: boolean): void {
+  /** `isSeen`: the server only refuses new runs, and the runs that it holds are still polled. */
+  #noteAbsence(reason: string, isSeen: boolean): void {
     this.away ??= { sinceMs: this.#deps.now(), began: performance.now(), reason };
     this.isInspected = false;
     const { sinceMs, began } = this.away;
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
-    for (const [id, one] of this.runs) {
-      if (isSeen && one.phase !== 'placed') continue;
-      const next = afterAbsence(one, guaranteeFor(this.backend, one));
-      if (next.kind === 'failed') this.ends.failed(one, `${why}; ${next.reason}`);
-      else if (next.kind === 'stay' || !this.#deps.move(one, why)) continue;
+    for (const [id, assigned] of this.runs) {
+      if (isSeen && assigned.phase !== 'placed') continue;
+      const next = afterAbsence(assigned, guaranteeFor(this.backend, assigned));
+      if (next.kind === 'failed') this.ends.failed(assigned, `${why}; ${next.reason}`);
+      else if (next.kind === 'stay' || !this.#deps.move(assigned, why)) continue;
       this.runs.delete(id);
-      // When the server is back, it is deleted or interrupted there, unless it has ended.
+      // When the server is back, the run is deleted or interrupted there, unless it has ended.
       this.leaving.add(id);
     }
   }
 
-  /** It has the run now. */
-  accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void {
-    // Cancelled while it was sent: it is in `leaving`.
-    if (this.runs.get(one.run.id) !== one) return;
-    if (!one.mustLook || one.unclear === 0)
-      this.usual.delivered(this.#deps.now() - (one.state.placedMs ?? 0));
-    one.phase = 'sent';
-    one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
-    [one.mustLook, one.connection] = [false, connection];
-    this.keep(one, { ...known(one.state), isSent: true, ...(ref !== undefined && { ref }) });
+  /** Notes that the server holds the run. */
+  accepted(assigned: AssignedRun, connection: number | undefined, ref: string | undefined): void {
+    // A run that was cancelled while it was sent is in `leaving`.
+    if (this.runs.get(assigned.run.id) !== assigned) return;
+    if (!assigned.mustLook || assigned.unclear === 0)
+      this.usual.delivered(this.#deps.now() - (assigned.state.placedMs ?? 0));
+    assigned.phase = 'sent';
+    assigned.acceptedOn =
+      (assigned.state.tries ?? 1) === 1 && assigned.unclear === 0 ? connection : undefined;
+    [assigned.mustLook, assigned.connection] = [false, connection];
+    this.keep(assigned, { ...shownAgain(assigned.state), isSent: true, ...(ref !== undefined && { ref }) });
     this.seats.took(this.load);
     this.wake();
   }
 
-  keep(one: AssignedRun, state: RunState): void {
-    one.state = state;
+  keep(assigned: AssignedRun, state: RunState): void {
+    assigned.state = state;
     this.#deps.commitSoon(() => {
-      if (this.runs.get(one.run.id) === one) this.#deps.keep(one);
+      if (this.runs.get(assigned.run.id) === assigned) this.#deps.keep(assigned);
     });
   }
 
-  /** For how long nothing has been known of it, also before the service was restarted. */
-  unknownForMs(one: AssignedRun): number {
+  /** How long nothing has been known of the run, including the time before a restart of the service. */
+  unknownForMs(assigned: AssignedRun): number {
     const now = this.#deps.now();
-    const { unknownSinceMs = now } = one.state;
-    if (one.state.unknownSinceMs === undefined) this.keep(one, { ...one.state, unknownSinceMs });
+    const { unknownSinceMs = now } = assigned.state;
+    if (assigned.state.unknownSinceMs === undefined)
+      this.keep(assigned, { ...assigned.state, unknownSinceMs });
     return now - unknownSinceMs;
   }
 
@@ -250,34 +253,35 @@ export class GpuServer implements InspectedServer {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
     const connection = this.socket.connection();
     const seen = await this.backend.poll([
-      ...sent.map((one) => sentOf(one.run.id, one)),
+      ...sent.map((assigned) => sentOf(assigned.run.id, assigned)),
       ...[...this.leaving].map((id) => sentOf(id, undefined)),
     ]);
-    for (const one of sent) {
-      const at = seen.get(one.run.id);
-      if (at === undefined || this.runs.get(one.run.id) !== one || one.phase !== 'sent') continue;
+    for (const assigned of sent) {
+      const at = seen.get(assigned.run.id);
+      if (at === undefined || this.runs.get(assigned.run.id) !== assigned || assigned.phase !== 'sent')
+        continue;
       if (connection !== undefined && (at.at === 'waiting' || at.at === 'running'))
-        one.connection = connection;
-      await this.#saw(one, at);
+        assigned.connection = connection;
+      await this.#saw(assigned, at);
     }
     for (const [id, at] of seen) await this.#clear(id, at);
   }
 
-  /** Removes runs that are over for the service, also if the service that sent it was another process. */
+  /** Removes a run that is over for the service, even if an earlier process of the service sent it. */
   async #clear(id: string, seen: Seen): Promise<void> {
     if (this.runs.has(id) || !(this.leaving.has(id) || this.#deps.isOver(id))) return;
     if (seen.at === 'waiting' || seen.at === 'running') {
       this.leaving.add(id);
       return this.backend.cancel(id, seen.at);
     }
-    // It may still be there, or its request is under way.
+    // The run may still be there, or its request may be in flight.
     if ((seen.at === 'unread' && !this.#isUnreadForLong(id)) || this.outbox.posting === id) return;
     this.leaving.delete(id);
     this.#unreadSince.delete(id);
     this.freed();
   }
 
-  /** A run of which a server never tells keeps no seat for ever. */
+  /** A run that the server never reveals must not keep a seat forever. */
   #isUnreadForLong(id: string): boolean {
     const since = this.#unreadSince.get(id) ?? performance.now();
     this.#unreadSince.set(id, since);
@@ -289,89 +293,92 @@ export class GpuServer implements InspectedServer {
     this.#deps.free();
   }
 
-  #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
-    if (seen.at !== 'unread' && one.state.unknownSinceMs !== undefined) this.keep(one, known(one.state));
-    one.ahead = seen.at === 'waiting' ? seen.ahead : undefined;
-    if (seen.at === 'running') return this.#runs(one);
-    if (seen.at === 'ended') return this.#endedThere(one, seen.end);
-    const { startedMs = this.#deps.now() } = one.state;
-    const { made, hasSucceeded } = one.reported;
-    if (seen.at !== 'waiting' && hasSucceeded) return this.ends.made(one, made, this.#deps.now() - startedMs);
-    if (seen.at === 'absent') return this.#isLost(one);
-    if (seen.at === 'unread') return this.#isUnread(one, seen.reason);
+  #saw(assigned: AssignedRun, seen: Seen): void | Promise<void> {
+    if (seen.at !== 'unread' && assigned.state.unknownSinceMs !== undefined)
+      this.keep(assigned, shownAgain(assigned.state));
+    assigned.ahead = seen.at === 'waiting' ? seen.ahead : undefined;
+    if (seen.at === 'running') return this.#runs(assigned);
+    if (seen.at === 'ended') return this.#endedThere(assigned, seen.end);
+    const { startedMs = this.#deps.now() } = assigned.state;
+    const { made, hasSucceeded } = assigned.reported;
+    if (seen.at !== 'waiting' && hasSucceeded)
+      return this.ends.made(assigned, made, this.#deps.now() - startedMs);
+    if (seen.at === 'absent') return this.#loseRun(assigned);
+    if (seen.at === 'unread') return this.#noteUnread(assigned, seen.reason);
   }
 
-  #runs(one: AssignedRun): void {
+  #runs(assigned: AssignedRun): void {
     const now = this.#deps.now();
-    const { startedMs = now } = one.state;
-    one.seenMs = now;
-    one.runningSince ??= performance.now() - Math.max(0, now - startedMs);
-    if (one.state.startedMs === undefined) {
+    const { startedMs = now } = assigned.state;
+    assigned.seenMs = now;
+    assigned.runningSince ??= performance.now() - Math.max(0, now - startedMs);
+    if (assigned.state.startedMs === undefined) {
       this.#deps.commitSoon(() => {
-        if (this.runs.get(one.run.id) !== one || one.state.startedMs !== undefined) return;
-        one.state = { ...one.state, startedMs: now };
-        this.#deps.keep(one);
-        this.#deps.reached(one, { status: 'started', atMs: now, work: NO_WORK });
-        this.#deps.reached(one, { status: 'running', atMs: now, work: one.work });
+        if (this.runs.get(assigned.run.id) !== assigned || assigned.state.startedMs !== undefined) return;
+        assigned.state = { ...assigned.state, startedMs: now };
+        this.#deps.keep(assigned);
+        this.#deps.reached(assigned, { status: 'started', atMs: now, work: NO_WORK });
+        this.#deps.reached(assigned, { status: 'running', atMs: now, work: assigned.work });
       });
-    } else if (performance.now() - one.runningSince > timeLimitMs(one)) {
-      this.leaving.add(one.run.id);
-      this.ends.timedOut(one);
+    } else if (performance.now() - assigned.runningSince > timeLimitMs(assigned)) {
+      this.leaving.add(assigned.run.id);
+      this.ends.timedOut(assigned);
     }
   }
 
-  #endedThere(one: AssignedRun, end: End): void {
-    if (end.status === 'success') return this.ends.made(one, end.made, end.ranMs);
-    if (end.status === 'failed') return this.ends.failed(one, end.reason, end.ranMs);
-    return this.ends.cancelled(one, `another client interrupted it on ${this.name}`, end.ranMs);
+  #endedThere(assigned: AssignedRun, end: RunEnd): void {
+    if (end.status === 'success') return this.ends.made(assigned, end.made, end.ranMs);
+    if (end.status === 'failed') return this.ends.failed(assigned, end.reason, end.ranMs);
+    return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, end.ranMs);
   }
 
-  async #isLost(one: AssignedRun): Promise<void> {
-    // A restart would have ended the socket.
-    const neverStopped = this.socket.isOpen && one.connection === this.socket.connection();
-    // If it is not alive, it is over now, and the next poll decides.
+  async #loseRun(assigned: AssignedRun): Promise<void> {
+    // A restart of the server would have closed the socket.
+    const neverStopped = this.socket.isOpen && assigned.connection === this.socket.connection();
+    // A socket that does not answer is closed now, and the next poll decides.
     if (neverStopped && !(await this.socket.isAlive())) return;
-    if (this.runs.get(one.run.id) !== one) return;
-    const guarantee = guaranteeFor(this.backend, one);
-    const loss = afterLoss(one, { name: this.name, guarantee, neverStopped });
-    if (loss.kind === 'removed') this.ends.cancelled(one, `another client removed it from ${this.name}`);
-    if (loss.kind === 'end-unknown') this.ends.unknown(one, loss.reason);
-    if (loss.kind === 'failed') this.ends.failed(one, loss.reason);
-    if (loss.kind === 'again') this.#sendAgain(one, loss.reason, loss.counts);
+    if (this.runs.get(assigned.run.id) !== assigned) return;
+    const guarantee = guaranteeFor(this.backend, assigned);
+    const loss = afterLoss(assigned, { name: this.name, guarantee, neverStopped });
+    if (loss.kind === 'removed') this.ends.cancelled(assigned, `another client removed it from ${this.name}`);
+    if (loss.kind === 'end-unknown') this.ends.unknown(assigned, loss.reason);
+    if (loss.kind === 'failed') this.ends.failed(assigned, loss.reason);
+    if (loss.kind === 'again') this.#sendAgain(assigned, loss.reason, loss.counts);
   }
 
-  /** The server answers otherwise, and goes on with other runs. */
-  #isUnread(one: AssignedRun, why: string): void {
+  /** The server answers, but not about this run, and continues with other runs. */
+  #noteUnread(assigned: AssignedRun, why: string): void {
     const reason = `does not tell how this run is: ${why}`;
-    one.work = { ...one.work, liveStatus: `${this.name} ${reason}` };
-    if (this.unknownForMs(one) < this.#timing.moveAfterMs) return;
-    if (guaranteeFor(this.backend, one).gone === 'unknown') return this.ends.unknown(one, reason);
-    this.ends.failed(one, `${this.name} ${reason}`);
+    assigned.work = { ...assigned.work, liveStatus: `${this.name} ${reason}` };
+    if (this.unknownForMs(assigned) < this.#timing.moveAfterMs) return;
+    if (guaranteeFor(this.backend, assigned).gone === 'unknown') return this.ends.unknown(assigned, reason);
+    this.ends.failed(assigned, `${this.name} ${reason}`);
   }
 
-  #sendAgain(one: AssignedRun, reason: string, counts: Pick<RunState, 'deaths' | 'losses'>): void {
-    const [wasExecuted, ranMs] = [hasBegun(one), ranMsOf(one)];
-    one.begin();
-    const state = { ...anotherTry(one.state), ...counts };
-    one.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());
-    this.#deps.commit(() => (wasExecuted ? this.#deps.lost(one, ranMs) : this.#deps.keep(one)));
+  #sendAgain(assigned: AssignedRun, reason: string, counts: Pick<RunState, 'deaths' | 'losses'>): void {
+    const [wasExecuted, ranMs] = [hasBegun(assigned), ranMsOf(assigned)];
+    assigned.begin();
+    const state = { ...anotherTry(assigned.state), ...counts };
+    assigned.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());
+    this.#deps.commit(() => (wasExecuted ? this.#deps.lost(assigned, ranMs) : this.#deps.keep(assigned)));
     this.wake();
   }
 
-  /** The run was never made, and its key is used up. */
-  sendAnew(one: AssignedRun, reason: string): void {
-    if (this.runs.get(one.run.id) !== one) return;
-    const { deaths, losses } = (one.state = known(one.state));
-    [one.mustLook, one.unclear, one.work] = [false, 0, NO_WORK];
-    this.#sendAgain(one, reason, { deaths, ...(losses !== undefined && { losses }) });
+  /** The run was never created, and its key is used up. */
+  sendAnew(assigned: AssignedRun, reason: string): void {
+    if (this.runs.get(assigned.run.id) !== assigned) return;
+    const { deaths, losses } = (assigned.state = shownAgain(assigned.state));
+    [assigned.mustLook, assigned.unclear, assigned.work] = [false, 0, NO_WORK];
+    this.#sendAgain(assigned, reason, { deaths, ...(losses !== undefined && { losses }) });
   }
 
   #told(event: Told): void {
     if (event.kind === 'changed') return this.wake();
-    const one = this.runs.get(event.id);
-    if (one === undefined) return;
-    const isNews = noteSocketEvent(one, event, this.#deps.now());
-    if (one.state.startedMs === undefined) this.wake();
-    else if (isNews && one.run.intermediate === 1) this.#deps.commit(() => this.#deps.progress(one));
+    const assigned = this.runs.get(event.id);
+    if (assigned === undefined) return;
+    const isNews = noteSocketEvent(assigned, event, this.#deps.now());
+    if (assigned.state.startedMs === undefined) this.wake();
+    else if (isNews && assigned.run.intermediate === 1)
+      this.#deps.commit(() => this.#deps.progress(assigned));
   }
 }

@@ -1,4 +1,5 @@
-// Requests to one GPU server. Whatever is not an answer as it should be is `Unreachable`: nothing is known then.
+// Requests to one GPU server. Anything but a proper answer throws `Unreachable`, which means that nothing is
+// known.
 
 import type { Readable } from 'node:stream';
 import { request, type Dispatcher, type FormData as Form } from 'undici';
@@ -17,12 +18,12 @@ const HEADERS_MS = 120_000;
 const BODY_MS = 60_000;
 const ANSWER_BYTES = 64 << 20;
 const CONNECTIONS = 8;
-/** Of their own, because files may take long, and a server that cannot be looked at is taken for dead. */
+/** Downloads have connections of their own, because they may take long and a server that cannot be polled counts as dead. */
 const FILE_CONNECTIONS = 4;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-export type Answer = {
+export type ServerAnswer = {
   readonly status: number;
   readonly text: string;
   readonly headers: Dispatcher.ResponseData['headers'];
@@ -52,16 +53,16 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       throw new Unreachable(errorMessage(error), { cause: error });
     }
   };
-  const answerTo = async (path: string, options: Sent, way?: Dispatcher): Promise<Answer> => {
+  const answerTo = async (path: string, options: Sent, way?: Dispatcher): Promise<ServerAnswer> => {
     const answer = await send(path, options, way);
     return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
   };
-  /** A POST with a body, a GET without. */
+  /** A POST if there is a body, else a GET. */
   const ask = (
     path: string,
     body?: string,
     { waitMs = ANSWER_MS, more = {} }: { readonly waitMs?: number; readonly more?: Sent['more'] } = {},
-  ): Promise<Answer> =>
+  ): Promise<ServerAnswer> =>
     answerTo(path, {
       signal: AbortSignal.timeout(waitMs),
       more,
@@ -81,7 +82,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       assertTaken(path, answer);
       return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
     },
-    /** How many bytes a file has; undefined if it is not there. */
+    /** The size of a file in bytes; undefined if it does not exist. */
     sizeOf: async (path: string): Promise<number | undefined> => {
       const { status, headers: answered } = await answerTo(path, {
         method: 'HEAD',
@@ -89,7 +90,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       });
       return status === 200 ? Number(answered['content-length']) : undefined;
     },
-    /** undefined if it is not there. `elsewhere` reads what it redirects to, which must not get our key. */
+    /** undefined if the file does not exist. `elsewhere` reads the target of a redirect, which must not get our key. */
     open: async (
       path: string,
       elsewhere?: (address: string) => Promise<Readable>,
@@ -106,46 +107,46 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   };
 }
 
-/** Throws an error of the file, which it will never take although it takes others, or Blocked if it takes none. */
-function assertTaken(path: string, { status, text }: Answer): void {
+/** Throws Blocked if the server accepts no file at all, and an Error if it will never accept this one. */
+function assertTaken(path: string, { status, text }: ServerAnswer): void {
   if (UNFIT.has(status)) throw new Error(`${path} answered ${status}: ${shown(text)}`);
   if (OF_EVERYTHING.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`);
 }
 
-/** Throws Unreachable for any other answer, which is Blocked if only a person can change it. */
+/** Throws Unreachable for any other answer, and Blocked if only a person can fix the cause. */
 export function parsed<T>(
   path: string,
-  answer: Answer,
+  answer: ServerAnswer,
   schema: z.ZodType<T>,
   read: (text: string) => unknown = jsonIn,
 ): T {
   const { status, text } = answer;
   if (OF_A_PERSON.has(status)) throw new Blocked(`${path} answered ${status}: ${shown(text)}`, { answer });
-  const found = status === 200 ? schema.safeParse(read(text)) : undefined;
-  if (found?.success !== true)
+  const result = status === 200 ? schema.safeParse(read(text)) : undefined;
+  if (result?.success !== true)
     throw new Unreachable(`${path} answered ${status}: ${shown(text)}`, { answer });
-  return found.data;
+  return result.data;
 }
 
-/** The key, the account, or the address: no request can pass, and nothing was accepted. */
+/** The key, the account or the address is wrong: every request is refused, and nothing was accepted. */
 export const OF_EVERYTHING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
-/** Refusals of a read that only a person can change. */
+/** Refusals of a read that only a person can resolve. */
 export const OF_A_PERSON: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const RETRY_MS = { usual: 5_000, most: 300_000 };
-export const retryAfterMs = (headers: Answer['headers'], usualMs = RETRY_MS.usual): number =>
+export const retryAfterMs = (headers: ServerAnswer['headers'], usualMs = RETRY_MS.usual): number =>
   Math.min(retryAfterOf({ headers }) || usualMs, RETRY_MS.most);
 
-/** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
+/** Parses JSON with Python's NaN and Infinity, which ComfyUI shows in prompts whose nodes count as always changed. */
 export const jsonIn = (text: string): unknown => plainJsonIn(plainJson(text));
 
-/** The same, with all digits of its integers. */
+/** Like {@link jsonIn}, with all digits of integers. */
 export const exactJsonIn = (text: string): unknown => plainJsonIn(plainJson(text), parseExactly);
 
 const TEXT_MOST = 500;
-/** A proxy may answer with the headers that it got. */
+/** Secrets are removed because a proxy may echo the request's headers. */
 export const shown = (text: string): string => shortened(withoutSecrets(terminalLine(text)), TEXT_MOST);
 
 async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {

@@ -1,4 +1,5 @@
-// The files of runs, kept by the service: on the server, a person may delete them, and their names may be used again.
+// The files of runs, copied to the service, because on the server a person may delete them and their names
+// may be reused.
 //
 //      <folder>/<day>/<run>/<n>.png     written as .part, and renamed when it is whole
 
@@ -8,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
-import type { Backend, FileRef, Made } from './backend.ts';
+import type { Backend, FileRef, MadeOutput } from './backend.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
@@ -16,7 +17,7 @@ import { mediaTypeOf } from '../../../host/media-types.ts';
 import { keepPart, writePart } from '../../whole-file.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
-/** A server that sends a file drop by drop must not keep its run for ever. */
+/** A server that sends a file drop by drop must not keep the run forever. */
 const FILE_MS = 3_600_000;
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -28,11 +29,11 @@ export class KeptFiles {
     this.#folder = folder;
   }
 
-  /** Copies all files of a run; a repeated call replaces them. Throws FileGone for one that is not there. */
+  /** Copies all files of a run; a repeated call replaces them. Throws FileGone if a file was deleted. */
   async store(
     runId: string,
     day: string,
-    made: readonly Made[],
+    made: readonly MadeOutput[],
     backend: Backend,
   ): Promise<readonly StoredOutput[]> {
     const names = new Set<string>();
@@ -71,7 +72,7 @@ export class KeptFiles {
     return { filename, path, type: typeOf(extension), bytes };
   }
 
-  /** Keeps a file only as long as it is used. */
+  /** Keeps a file only while `use` needs it. */
   async passing<T>(
     chunks: AsyncIterable<Uint8Array>,
     use: (content: Blob, sha256: string) => Promise<T>,
@@ -93,13 +94,13 @@ export class KeptFiles {
     }
   }
 
-  /** undefined if it was dropped. */
+  /** undefined if the file was dropped. */
   open({ path, type, bytes }: StoredFile): OutputFile | undefined {
     const file = join(this.#folder, path);
     return existsSync(file) ? { type, bytes, content: () => createReadStream(file) } : undefined;
   }
 
-  /** Deletes the files of runs of days before: at the end of a day, all files of the day are older. */
+  /** Deletes the files of runs from earlier days; at the end of a day, all files of the day are older than `beforeMs`. */
   drop(beforeMs: number): void {
     const first = dayOf(beforeMs);
     try {
@@ -107,19 +108,20 @@ export class KeptFiles {
         if (/^\d{4}-\d\d-\d\d$/.test(day) && day < first)
           rmSync(join(this.#folder, day), { recursive: true, force: true });
     } catch {
-      // There is no folder yet.
+      // The folder does not exist yet.
     }
   }
 }
 
-/** In UTF-8, a letter may take four bytes of the 255 of a name. */
+/** A letter may take four of the 255 bytes of a name in UTF-8. */
 const NAME_MOST = 60;
 
-const byNode = (a: Made, b: Made): number => a.node.localeCompare(b.node, 'en', { numeric: true });
+const byNode = (a: MadeOutput, b: MadeOutput): number =>
+  a.node.localeCompare(b.node, 'en', { numeric: true });
 
-/** Names of a server are never paths here, and no two files of a run have the same. */
-function freeName(given: string, taken: ReadonlySet<string>): string {
-  const plain = given.replaceAll(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
+/** Turns a server's file name into a safe name, which is never a path and is unique within the run. */
+function freeName(serverName: string, taken: ReadonlySet<string>): string {
+  const plain = serverName.replaceAll(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
   const cut = plain.slice(-NAME_MOST).toWellFormed().replaceAll('\uFFFD', '_');
   for (let number = taken.size + 1; ; number += 1) {
     const name = taken.has(cut) ? `${number}-${cut}` : cut;
@@ -129,32 +131,34 @@ function freeName(given: string, taken: ReadonlySet<string>): string {
 
 const MARKUP = /^\.(?:html|svg|js|pdf)$/i;
 
-/** Markup has no type of its own here: a browser must not show it as a page of ours. */
+/** Markup gets no media type of its own: a browser must not show it as a page of this service. */
 const typeOf = (extension: string): string =>
   MARKUP.test(extension) ? 'application/octet-stream' : mediaTypeOf(extension);
 
-// The files of a run that has succeeded are copied before it is called a success. A copy that fails is repeated, less and less often;
-// as long as the server is away, that is no failure of the copy.
+/**
+ * How often a failing copy is repeated, at growing intervals. A run succeeds only after its files are copied.
+ * While the server is away, no attempt counts.
+ */
 export const ATTEMPTS_MOST = 10;
-/** The longest wait, as a multiple of the first. */
+/** The longest wait, as a multiple of the first one. */
 const SLOWEST = 64;
 export const waitMsAfter = (failures: number, everyMs: number): number =>
   everyMs * Math.min(2 ** (failures - 1), SLOWEST);
 
-type Server = { readonly name: string; readonly backend: Backend; readonly away: unknown };
+type CopiedServer = { readonly name: string; readonly backend: Backend; readonly away: unknown };
 
-/** Returns why they cannot be copied; undefined if it does not go on. */
+/** Copies the outputs of a run. Returns them, or the reason why they cannot be copied; undefined if `goesOn` turns false. */
 export async function storedOutputs(
-  one: AssignedRun,
-  server: Server,
+  assigned: AssignedRun,
+  server: CopiedServer,
   deps: Pick<ServerDeps, 'store'>,
   { goesOn, everyMs }: { readonly goesOn: () => boolean; readonly everyMs: number },
 ): Promise<readonly StoredOutput[] | Error | undefined> {
-  const made = one.state.made?.outputs ?? [];
-  one.work = { ...one.work, liveStatus: `its files are copied from ${server.name}` };
+  const made = assigned.state.made?.outputs ?? [];
+  assigned.work = { ...assigned.work, liveStatus: `its files are copied from ${server.name}` };
   for (let failures = 0; goesOn();) {
     try {
-      const stored = await deps.store(one, made, server.backend);
+      const stored = await deps.store(assigned, made, server.backend);
       return goesOn() ? stored : undefined;
     } catch (error) {
       if (error instanceof FileGone) return error;
@@ -163,7 +167,7 @@ export async function storedOutputs(
       const reason = errorMessage(error);
       if (failures >= ATTEMPTS_MOST)
         return new Error(`its files could not be copied from ${name} in ${failures} attempts: ${reason}`);
-      one.work = { ...one.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };
+      assigned.work = { ...assigned.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };
       await wait(waitMsAfter(failures, everyMs), undefined, { ref: false });
     }
   }

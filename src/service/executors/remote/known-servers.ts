@@ -1,4 +1,5 @@
-// The GPU servers that the service knows: each under one address, and under the other addresses that lead to it.
+// The known GPU servers: each is stored under one address and can be named by the other addresses that lead
+// to it.
 //
 //      given ──answers, or was known──▶ kept ──▶ takes runs ──no run needs it──▶ forgotten
 
@@ -14,7 +15,7 @@ import { isSameAddress } from './same-server.ts';
 import { unusableAt } from './unusable-server.ts';
 import { addressOf, openServer, type GivenServer, type Settings } from './server-address.ts';
 
-/** A server that was asked: `fault` says why it cannot be used now. */
+/** A server of a command, after a first request. `fault` says why it cannot be used now. */
 export type TriedServer = {
   readonly url: string;
   readonly backend: Backend;
@@ -25,21 +26,21 @@ export type TriedServer = {
   readonly fault?: RunsheetError;
 };
 
-/** Servers that a run or a batch names: the addresses under which they are kept, separated by spaces, and those that are not known. */
+/** Servers that a run or a batch names: their stored addresses, separated by spaces, and the names that are unknown. */
 type NamedServers = { readonly servers: string; readonly unknown: readonly string[] };
 
 export type ShownServer = {
   readonly url: string;
   readonly kind: ServerRow['kind'];
   readonly gpu: string | null;
-  /** Other addresses that lead to it. */
+  /** Alternative addresses of the server. */
   readonly also: readonly string[];
   readonly runs: number;
-  /** Why it takes no runs now. */
+  /** Why the server takes no runs now. */
   readonly away: string | null;
 };
 
-type World = {
+type KnownServersWorld = {
   readonly database: Pick<
     Database,
     'servers' | 'keepServer' | 'forgetServer' | 'serverNames' | 'nameServer' | 'beDurable' | 'find'
@@ -49,16 +50,16 @@ type World = {
 };
 
 export class KnownServers {
-  readonly #world: World;
+  readonly #world: KnownServersWorld;
   readonly #backends = new Map<string, Backend>();
   readonly #settings = new Map<string, Settings>();
   #names: ReadonlyMap<string, string> = new Map();
 
-  constructor(world: World) {
+  constructor(world: KnownServersWorld) {
     this.#world = world;
   }
 
-  /** The servers of before, whether they answer or not. */
+  /** Restores the stored servers, whether they answer or not. */
   restore(): void {
     const { database } = this.#world;
     this.#names = database.serverNames();
@@ -71,8 +72,8 @@ export class KnownServers {
 
   keptUnder = (url: string): string => this.#names.get(url) ?? url;
 
-  named(given: readonly string[]): NamedServers {
-    const urls = given.map((name) => [name, this.#find(name)] as const);
+  named(names: readonly string[]): NamedServers {
+    const urls = names.map((name) => [name, this.#find(name)] as const);
     return {
       servers: [...new Set(urls.flatMap(([, url]) => url ?? []))].join(' '),
       unknown: urls.flatMap(([name, url]) => (url === undefined ? [name] : [])),
@@ -89,7 +90,7 @@ export class KnownServers {
     const { database, executor } = this.#world;
     const names = [...this.#names];
     return database.servers().map(({ url, kind, gpu }) => {
-      const server = executor().servers.find((one) => one.url === url);
+      const server = executor().servers.find((current) => current.url === url);
       return {
         url,
         kind,
@@ -101,14 +102,14 @@ export class KnownServers {
     });
   }
 
-  /** Forgets a server, or puts another one that is known in its place. Throws E602 if runs need it. */
+  /** Forgets a server, or replaces it by another known one. Throws E602 if runs need it. */
   async forget(name: string, instead?: string): Promise<void> {
     const { database, executor } = this.#world;
     const url = this.#find(name);
     const next = instead === undefined ? undefined : this.#find(instead);
     if (url === undefined && next === undefined) throw noServer(name);
     if (instead !== undefined && (next === undefined || next === url)) throw noOther(instead, next);
-    const server = executor().servers.find((one) => one.url === url);
+    const server = executor().servers.find((current) => current.url === url);
     const needed = server && (await executor().removeServer(server));
     if (needed !== undefined && url !== undefined) throw inUse(url, needed);
     const names = url === undefined ? [addressOf(withScheme(name))] : [url, ...this.#namesOf(url)];
@@ -117,18 +118,18 @@ export class KnownServers {
       this.#backends.delete(url);
       this.#settings.delete(url);
     }
-    if (next !== undefined) for (const one of names) database.nameServer(one, next);
+    if (next !== undefined) for (const alias of names) database.nameServer(alias, next);
     this.#names = database.serverNames();
   }
 
   #namesOf = (url: string): readonly string[] =>
     [...this.#names].flatMap(([name, kept]) => (kept === url ? [name] : []));
 
-  /** Asks a server that is given, beside others of the same command. */
-  async take(given: GivenServer & { readonly gpu?: string | undefined }, beside: readonly TriedServer[]) {
+  /** Connects to a server of a command; `beside` are the other servers of the command. */
+  async take(request: GivenServer & { readonly gpu?: string | undefined }, beside: readonly TriedServer[]) {
     const { database } = this.#world;
-    const at = addressOf(given.url);
-    const opened = openServer({ ...given, url: at });
+    const at = addressOf(request.url);
+    const opened = openServer({ ...request, url: at });
     const addresses = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
     const address = await this.#sameAddress(at, addresses);
     const described = await answerOf(opened.backend);
@@ -137,10 +138,10 @@ export class KnownServers {
     const before = database.servers().find((row) => row.url === url);
     const row: ServerRow = {
       url,
-      kind: given.kind ?? 'comfyui',
-      gpu: given.gpu ?? before?.gpu ?? null,
-      headersFile: given.headersFile ?? before?.headersFile ?? null,
-      seats: given.seats ?? before?.seats ?? null,
+      kind: request.kind ?? 'comfyui',
+      gpu: request.gpu ?? before?.gpu ?? null,
+      headersFile: request.headersFile ?? before?.headersFile ?? null,
+      seats: request.seats ?? before?.seats ?? null,
     };
     const gpu = row.gpu ?? (isSilent ? null : described.gpu);
     const tried = {
@@ -154,11 +155,15 @@ export class KnownServers {
     return isSilent ? { ...tried, fault: await unusableAt(at, row.kind, described) } : tried;
   }
 
-  #keep(given: string, row: ServerRow, opened: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>) {
+  #keep(
+    address: string,
+    row: ServerRow,
+    opened: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
+  ) {
     const { database } = this.#world;
     database.keepServer(row);
-    if (given !== row.url) {
-      database.nameServer(given, row.url);
+    if (address !== row.url) {
+      database.nameServer(address, row.url);
       this.#names = database.serverNames();
     }
     const settings = this.#settings.get(row.url);
@@ -168,33 +173,36 @@ export class KnownServers {
     void opened.backend.close();
   }
 
-  async #sameAddress(at: string, known: readonly string[]): Promise<string | undefined> {
+  async #sameAddress(at: string, addresses: readonly string[]): Promise<string | undefined> {
     const named = this.keptUnder(at);
-    if (known.includes(named)) return named;
-    for (const url of known) if (await isSameAddress(at, url)) return url;
+    if (addresses.includes(named)) return named;
+    for (const url of addresses) if (await isSameAddress(at, url)) return url;
     return undefined;
   }
 
-  /** A server whose newest runs are those of another one is that one. Prompt ids are random, and only their process has them. */
+  /** Two addresses that show the same newest runs lead to one server: prompt ids are random, and only one process has them. */
   async #sameRuns(backend: Backend, beside: readonly TriedServer[]): Promise<string | undefined> {
     const own = await recentOf(backend);
     const ids = [...own].filter((id) => !this.#hasMoved(id));
     if (ids.length === 0) return undefined;
-    const candidates = new Map([...beside.map((one) => [one.url, one.backend] as const), ...this.#backends]);
-    for (const [url, other] of candidates) {
-      const theirs = await recentOf(other);
-      if (ids.some((id) => theirs.has(id))) return url;
+    const candidates = new Map([
+      ...beside.map((tried) => [tried.url, tried.backend] as const),
+      ...this.#backends,
+    ]);
+    for (const [url, candidate] of candidates) {
+      const candidateRuns = await recentOf(candidate);
+      if (ids.some((id) => candidateRuns.has(id))) return url;
     }
     return undefined;
   }
 
-  /** Two servers may have executed it. */
+  /** Whether two servers may have executed the run. */
   #hasMoved(id: string): boolean {
     const { tries = 1, left = [] } = stateIn(this.#world.database.find(id)?.state ?? null) ?? {};
     return tries > 1 || left.length > 0;
   }
 
-  /** Named after its host, or after its whole address if another server has that host. */
+  /** A server is named after its host, or after its whole address if another server has that host. */
   #open(
     { url, gpu }: ServerRow,
     { backend, settings }: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
@@ -208,7 +216,7 @@ export class KnownServers {
     this.#world.database.beDurable();
   }
 
-  /** A file that is gone must not keep the service from starting: its server is away, and says why. */
+  /** A missing headers file must not keep the service from starting: its server is away and says why. */
   #restored(row: ServerRow): void {
     try {
       this.#open(row, openServer(row));
@@ -229,15 +237,15 @@ async function recentOf(backend: Backend): Promise<ReadonlySet<string>> {
   return (await backend.recent?.().catch(() => undefined)) ?? new Set();
 }
 
-/** Why no run can be sent that names only these. */
+/** Why a run that names only unknown servers cannot be sent. */
 export const missingText = (unknown: readonly string[]): string =>
   `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. To make it known again, give --comfyui ${unknown[0]}; to put another one in its place: service servers --moved ${unknown[0]}=<url>`;
 
 const noServer = (name: string): RunsheetError =>
   problem('E602', { what: `no GPU server is known as ${name}`, hint: 'list them: runsheet service servers' });
 
-const noOther = (name: string, known: string | undefined): RunsheetError =>
-  known === undefined
+const noOther = (name: string, url: string | undefined): RunsheetError =>
+  url === undefined
     ? problem('E602', {
         what: `no GPU server is known as ${name}`,
         hint: `make it known first: runsheet deployments --comfyui ${name}`,

@@ -1,22 +1,22 @@
-// Numbers from outside. A server may say anything of how long a run took, and the database takes whole numbers only: what is
-// none must not stop the service.
+// Numbers from servers. A server may report any duration, but the database takes whole numbers only, and an
+// odd number must not stop the service.
 
-import type { Backend, End, Seen, SocketEvent, Submitted } from './backend.ts';
+import type { Backend, RunEnd, Seen, SocketEvent, Submitted } from './backend.ts';
 
-/** A whole number from 0 to 2^53 - 1; undefined for what is no number. */
+/** A whole number from 0 to 2^53 - 1; undefined for anything else. */
 export function whole(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || Number.isNaN(number)) return undefined;
   return Math.round(Math.min(Math.max(number, 0), Number.MAX_SAFE_INTEGER));
 }
 
-/** From 0 to 1; 0 for what is no number. */
+/** A number from 0 to 1; 0 for anything else. */
 const share = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.min(value, 1) : 0);
 
-/** No server is left alone for longer. */
+/** The longest time that a server is left alone. */
 const AFTER_MOST_MS = 3_600_000;
 
-/** The same server, whose numbers can be stored and counted with. */
+/** Wraps a server so that its numbers can be stored and counted with. */
 export const withWholeNumbers = (backend: Backend): Backend => ({
   ...backend,
   get guarantee() {
@@ -28,7 +28,7 @@ export const withWholeNumbers = (backend: Backend): Backend => ({
   submit: async (run, graph) => wholeAnswer(await backend.submit(run, graph)),
   async poll(runs) {
     const seen = await backend.poll(runs);
-    return new Map([...seen].map(([id, one]) => [id, wholeSeen(one)]));
+    return new Map([...seen].map(([id, state]) => [id, wholeSeen(state)]));
   },
   listen: (on) => backend.listen((event) => on(wholeEvent(event))),
 });
@@ -46,7 +46,7 @@ const wholeAnswer = (submitted: Submitted): Submitted =>
 
 const wholeSeen = (seen: Seen): Seen => (seen.at === 'ended' ? { ...seen, end: wholeEnd(seen.end) } : seen);
 
-const wholeEnd = (end: End): End => ({ ...end, ranMs: whole(end.ranMs) });
+const wholeEnd = (end: RunEnd): RunEnd => ({ ...end, ranMs: whole(end.ranMs) });
 
 const wholeEvent = (event: SocketEvent): SocketEvent =>
   event.kind === 'work' ? { ...event, progress: share(event.progress) } : event;

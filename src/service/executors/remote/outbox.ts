@@ -1,5 +1,5 @@
-// Sends the runs that a server has been given, one after another. The rounds of the server do not wait for it: a request without an answer must not keep
-// the others from being looked at or cancelled.
+// Sends the runs of a server one after another, outside of the server's rounds: a request without an answer
+// must not keep the other runs from being polled or cancelled.
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
@@ -30,7 +30,7 @@ export type Sender = {
   readonly load: number;
   readonly isClosed: () => boolean;
   readonly socket: {
-    /** The connection; undefined if there is none. */
+    /** The open connection; undefined if there is none. */
     readonly connection: () => number | undefined;
   };
   accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void;
@@ -46,16 +46,16 @@ type Hold = {
   readonly untilMs: number;
 };
 
-/** By the monotonic clock, like all of a hold: no run may be there that is tried when it ends. */
+/** Extends a hold by the monotonic clock, because no run may be waiting that could be tried when the hold ends. */
 const HELD_MORE_MS = 30_000;
 const FORGOT = 'does not show this run, which it may have been given already';
-/** The files of so many runs are put on a server at the same time. */
+/** For how many runs files are uploaded to a server at the same time. */
 const PUTTING_MOST = 2;
 
 export class Outbox {
   /** The run whose request has no answer yet. */
   posting: string | undefined;
-  /** Why the last request failed; undefined if it did not. */
+  /** Why the last request failed; undefined if it succeeded. */
   trouble: Error | undefined;
   readonly #sender: Sender;
   readonly #deps: ServerDeps;
@@ -64,7 +64,7 @@ export class Outbox {
   #sending: Promise<void> | undefined;
   #isWanted = false;
   #postedAt = 0;
-  /** Since when, and until when, it takes no run at all. */
+  /** Since when, and until when, the server takes no runs at all. */
   #hold: Hold | undefined;
   readonly #putting = new Map<AssignedRun, Promise<void>>();
 
@@ -73,32 +73,35 @@ export class Outbox {
     this.trial = new Trial(sender.backend);
   }
 
-  /** Why no run can pass until a person changes something; undefined if one may. */
+  /** Why no run can execute until a person changes something; undefined if some run may. */
   get blockedBy(): string | undefined {
     const { why, reason, sinceMs = 0, untilMs = 0 } = this.#hold ?? {};
     const now = performance.now();
     const isLong = why === 'blocked' || (why === 'starting' && now - sinceMs >= this.#timing.startingMs);
-    // A run that is tried then says how it is now.
+    // Until then, a run that is tried shows how the server is now.
     return isLong && now < untilMs + HELD_MORE_MS ? reason : undefined;
   }
 
-  /** Whether it does not take what it was sent. */
+  /** Whether the server refuses or does not answer requests. */
   get isHeld(): boolean {
     const sinceMs = this.posting === undefined ? 0 : performance.now() - this.#postedAt;
     return this.trouble !== undefined || sinceMs > this.#timing.pollWithSocketMs;
   }
 
-  /** Whether nothing of this run is at the server, or under way. */
-  isUnsent = (one: AssignedRun): boolean =>
-    one.phase === 'placed' && !one.mustLook && this.posting !== one.run.id && !this.#putting.has(one);
+  /** Whether nothing of this run is on the server or in flight. */
+  isUnsent = (assigned: AssignedRun): boolean =>
+    assigned.phase === 'placed' &&
+    !assigned.mustLook &&
+    this.posting !== assigned.run.id &&
+    !this.#putting.has(assigned);
 
-  /** Sends what is there, and what comes meanwhile. */
+  /** Sends the waiting runs, and those that arrive meanwhile. */
   start(): void {
     this.#isWanted = true;
     this.#sending ??= this.#sendAll();
   }
 
-  /** Fulfilled when no request is under way; a server that is closed sends no more. */
+  /** Resolves when no request is in flight. A closed server sends no more. */
   sent = async (): Promise<void> => this.#sending;
 
   ended = async (): Promise<void> => void (await Promise.all([this.#sending, ...this.#putting.values()]));
@@ -119,158 +122,168 @@ export class Outbox {
 
   async #send(): Promise<void> {
     const { runs } = this.#sender;
-    for (const one of runs.values()) {
+    for (const assigned of runs.values()) {
       if (this.#sender.isClosed() || (this.#hold?.untilMs ?? 0) > performance.now()) return;
-      if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
-      if (one.mustLook && !(await this.#maySend(one))) continue;
-      const files = this.#filesOf(one);
-      if (files !== undefined && runs.get(one.run.id) === one && one.phase === 'placed')
-        await this.#sendOne(one, files);
+      if (assigned.phase !== 'placed' || assigned.notBefore > performance.now()) continue;
+      if (assigned.mustLook && !(await this.#maySend(assigned))) continue;
+      const files = this.#filesOf(assigned);
+      if (files !== undefined && runs.get(assigned.run.id) === assigned && assigned.phase === 'placed')
+        await this.#post(assigned, files);
     }
   }
 
-  /** undefined until they are there: others are sent meanwhile. */
-  #filesOf(one: AssignedRun): ReadonlyMap<string, PutFile> | undefined {
-    if (!one.workflow.inputs.some(({ fields }) => fields.some(({ isFile }) => isFile))) return NO_FILES;
-    const { files } = one;
-    if (files === undefined && !this.#putting.has(one) && this.#putting.size < PUTTING_MOST) {
+  /** undefined until the files are uploaded; other runs are sent meanwhile. */
+  #filesOf(assigned: AssignedRun): ReadonlyMap<string, PutFile> | undefined {
+    if (!assigned.workflow.inputs.some(({ fields }) => fields.some(({ isFile }) => isFile))) return NO_FILES;
+    const { files } = assigned;
+    if (files === undefined && !this.#putting.has(assigned) && this.#putting.size < PUTTING_MOST) {
       const ended = (work: () => void): void => {
-        this.#putting.delete(one);
+        this.#putting.delete(assigned);
         if (this.#sender.isClosed()) return;
         work();
         this.start();
       };
-      const put = this.#deps.put(one, this.#sender.backend).then(
-        (found) => ended(() => (one.files = found)),
-        (error: unknown) => ended(() => this.#notPut(one, error)),
+      const put = this.#deps.put(assigned, this.#sender.backend).then(
+        (names) => ended(() => (assigned.files = names)),
+        (error: unknown) => ended(() => this.#notPut(assigned, error)),
       );
-      // It only throws when the service cannot write any more, and has said so.
+      // A rejection means that the service cannot write any more, which it has reported.
       const done = put.catch(() => undefined);
-      this.#putting.set(one, done);
+      this.#putting.set(assigned, done);
     }
-    // Another try puts them there again.
-    one.files = undefined;
+    // Another try uploads the files again.
+    assigned.files = undefined;
     return files;
   }
 
-  /** The run waits, or another server gets it, and this one goes on with others. */
-  #notPut(one: AssignedRun, error: unknown): void {
+  /** The run waits or moves to another server, and this server continues with others. */
+  #notPut(assigned: AssignedRun, error: unknown): void {
     const { runs, name } = this.#sender;
-    if (runs.get(one.run.id) !== one) return;
+    if (runs.get(assigned.run.id) !== assigned) return;
     const reason = errorMessage(error);
-    if (!(error instanceof Unreachable)) return this.#sender.ends.failed(one, reason);
+    if (!(error instanceof Unreachable)) return this.#sender.ends.failed(assigned, reason);
     if (error instanceof Blocked)
-      return this.#isBusy(one, { kind: 'busy', why: 'blocked', reason, afterMs: this.#timing.blockedMs });
+      return this.#holdBack(assigned, {
+        kind: 'busy',
+        why: 'blocked',
+        reason,
+        afterMs: this.#timing.blockedMs,
+      });
     const why = `its files cannot be put on ${name}: ${reason}`;
-    const notPutAt = [...(one.state.notPutAt ?? []), name];
+    const notPutAt = [...(assigned.state.notPutAt ?? []), name];
     const { length: failures } = notPutAt;
-    if (failures >= ATTEMPTS_MOST) return this.#sender.ends.failed(one, `${why} (${failures} attempts)`);
-    this.#sender.keep(one, { ...one.state, notPutAt });
-    one.work = { ...NO_WORK, liveStatus: why };
-    one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.pollMs);
-    if (!one.mustLook && this.#deps.handBack(one, why)) runs.delete(one.run.id);
+    if (failures >= ATTEMPTS_MOST) return this.#sender.ends.failed(assigned, `${why} (${failures} attempts)`);
+    this.#sender.keep(assigned, { ...assigned.state, notPutAt });
+    assigned.work = { ...NO_WORK, liveStatus: why };
+    assigned.notBefore = performance.now() + waitMsAfter(failures, this.#timing.pollMs);
+    if (!assigned.mustLook && this.#deps.handBack(assigned, why)) runs.delete(assigned.run.id);
   }
 
-  /** It may be there already, or arrive late. */
-  async #maySend(one: AssignedRun): Promise<boolean> {
-    const seen = (await this.#sender.backend.poll([sentOf(one.run.id, one)])).get(one.run.id);
+  /** Whether the run may be sent: it may be there already, or arrive late. */
+  async #maySend(assigned: AssignedRun): Promise<boolean> {
+    const seen = (await this.#sender.backend.poll([sentOf(assigned.run.id, assigned)])).get(assigned.run.id);
     if (seen === undefined || seen.at !== 'absent') {
-      this.#sender.accepted(one, undefined, seen?.ref);
+      this.#sender.accepted(assigned, undefined, seen?.ref);
       return false;
     }
-    one.absentSince ??= performance.now();
-    return this.#isDue(one, undefined);
+    assigned.absentSince ??= performance.now();
+    return this.#isDue(assigned, undefined);
   }
 
-  /** Whether a run of which the server did not say that it took it is sent again now; or it ends. */
-  #isDue(one: AssignedRun, reason: string | undefined): boolean {
-    const { absentSince, unclear, state } = one;
+  /** Decides about a run that the server did not confirm: send it again now, wait, or end it. */
+  #isDue(assigned: AssignedRun, reason: string | undefined): boolean {
+    const { absentSince, unclear, state } = assigned;
     const now = this.#deps.now();
-    const next = afterLostAnswer(guaranteeFor(this.#sender.backend, one), {
+    const next = afterLostAnswer(guaranteeFor(this.#sender.backend, assigned), {
       unclear,
       reason,
       absentForMs: absentSince === undefined ? undefined : performance.now() - absentSince,
       askedForMs: now - (state.askedMs ?? state.placedMs ?? now),
       lateMs: this.#timing.lateMs,
     });
-    if (next.kind === 'end-unknown') this.#sender.ends.unknown(one, next.reason);
-    if (next.kind === 'failed') this.#sender.ends.failed(one, `${this.#sender.name} ${next.reason}`);
+    if (next.kind === 'end-unknown') this.#sender.ends.unknown(assigned, next.reason);
+    if (next.kind === 'failed') this.#sender.ends.failed(assigned, `${this.#sender.name} ${next.reason}`);
     return next.kind === 'send';
   }
 
-  async #sendOne(one: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
+  async #post(assigned: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
     const { backend, name, socket } = this.#sender;
-    const graph = this.#deps.graphOf(one, files);
+    const graph = this.#deps.graphOf(assigned, files);
     const before = socket.connection();
-    const sent = sentOf(one.run.id, one);
-    this.#noteAsked(one, one.state.askedMs ?? this.#deps.now());
-    // Not at its answer: the server may say before that it has begun.
-    [this.posting, one.mustLook, one.work] = [one.run.id, true, NO_WORK];
+    const sent = sentOf(assigned.run.id, assigned);
+    this.#noteAsked(assigned, assigned.state.askedMs ?? this.#deps.now());
+    // Set before the answer, because the server may report the run's start earlier.
+    [this.posting, assigned.mustLook, assigned.work] = [assigned.run.id, true, NO_WORK];
     this.#postedAt = performance.now();
     const submitted = await backend.submit(sent, graph).catch((error: unknown) => {
-      this.#notAsked(one, sent);
+      this.#notAsked(assigned, sent);
       throw error;
     });
-    [this.posting, one.absentSince] = [undefined, undefined];
-    // After this answer has changed what is known of the server.
+    [this.posting, assigned.absentSince] = [undefined, undefined];
+    // Runs after this answer has changed what is known of the server.
     setImmediate(() => this.trial.end());
     switch (submitted.kind) {
       case 'accepted':
         this.#hold = undefined;
         if (sent.isRepeated)
-          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#deps.now());
-        return this.#sender.accepted(one, before, submitted.ref);
+          assigned.state = withLine(
+            assigned.state,
+            'info',
+            `${name} ${FORGOT}: it is sent again`,
+            this.#deps.now(),
+          );
+        return this.#sender.accepted(assigned, before, submitted.ref);
       case 'refused':
         this.#hold = undefined;
-        return this.#sender.ends.failed(one, `failed validation: ${submitted.reason}`);
+        return this.#sender.ends.failed(assigned, `failed validation: ${submitted.reason}`);
       case 'busy':
-        this.#notAsked(one, sent);
-        return this.#isBusy(one, submitted);
+        this.#notAsked(assigned, sent);
+        return this.#holdBack(assigned, submitted);
       case 'spent':
-        return this.#isSpent(one, submitted);
+        return this.#settleSpent(assigned, submitted);
       case 'unclear':
-        one.unclear += 1;
-        this.#isDue(one, submitted.reason);
-        if (this.#sender.runs.get(one.run.id) === one) throw new Unreachable(submitted.reason);
+        assigned.unclear += 1;
+        this.#isDue(assigned, submitted.reason);
+        if (this.#sender.runs.get(assigned.run.id) === assigned) throw new Unreachable(submitted.reason);
         return undefined;
     }
   }
 
-  #isBusy(one: AssignedRun, { afterMs, why, reason }: Extract<Submitted, { kind: 'busy' }>): void {
+  #holdBack(assigned: AssignedRun, { afterMs, why, reason }: Extract<Submitted, { kind: 'busy' }>): void {
     const { name, seats, load } = this.#sender;
-    one.notBefore = performance.now() + afterMs;
-    one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${reason}` };
+    assigned.notBefore = performance.now() + afterMs;
+    assigned.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${reason}` };
     if (why === undefined) return;
     const sinceMs = this.#hold?.why === why ? this.#hold.sinceMs : performance.now();
-    this.#hold = { why, reason: `${name} takes no runs: ${reason}`, sinceMs, untilMs: one.notBefore };
+    this.#hold = { why, reason: `${name} takes no runs: ${reason}`, sinceMs, untilMs: assigned.notBefore };
     if (why === 'full') seats.full(load - 1);
   }
 
-  #isSpent(one: AssignedRun, { reason, isAbsent }: Extract<Submitted, { kind: 'spent' }>): void {
+  #settleSpent(assigned: AssignedRun, { reason, isAbsent }: Extract<Submitted, { kind: 'spent' }>): void {
     const { name, backend } = this.#sender;
-    one.work = { ...NO_WORK, liveStatus: `${name} ${reason}` };
-    const next = afterSpent(guaranteeFor(backend, one), {
+    assigned.work = { ...NO_WORK, liveStatus: `${name} ${reason}` };
+    const next = afterSpent(guaranteeFor(backend, assigned), {
       isAbsent: isAbsent === true,
-      unknownForMs: this.#sender.unknownForMs(one),
+      unknownForMs: this.#sender.unknownForMs(assigned),
       ...this.#timing,
     });
-    if (next === 'end-unknown') this.#sender.ends.unknown(one, reason);
+    if (next === 'end-unknown') this.#sender.ends.unknown(assigned, reason);
     if (next === 'send-anew')
-      this.#sender.sendAnew(one, 'has no job of this run, and its key is used up: it is sent anew');
+      this.#sender.sendAnew(assigned, 'has no job of this run, and its key is used up: it is sent anew');
   }
 
-  /** Surely nothing arrived of this request. */
-  #notAsked(one: AssignedRun, { isRepeated }: Sent): void {
-    one.mustLook = isRepeated;
-    if (!isRepeated) this.#noteAsked(one, undefined);
+  /** The request certainly did not arrive. */
+  #notAsked(assigned: AssignedRun, { isRepeated }: Sent): void {
+    assigned.mustLook = isRepeated;
+    if (!isRepeated) this.#noteAsked(assigned, undefined);
   }
 
-  /** Stored before it is sent where nothing but this note says whether it may be sent. */
-  #noteAsked(one: AssignedRun, askedMs: number | undefined): void {
-    const { askedMs: before, ...state } = one.state;
+  /** Stored before the request if only this note tells whether the run may be sent. */
+  #noteAsked(assigned: AssignedRun, askedMs: number | undefined): void {
+    const { askedMs: before, ...state } = assigned.state;
     if (before === askedMs) return;
-    one.state = { ...state, ...(askedMs !== undefined && { askedMs }) };
+    assigned.state = { ...state, ...(askedMs !== undefined && { askedMs }) };
     if (this.#sender.backend.guarantee.lost === 'told-or-unknown')
-      this.#deps.commit(() => this.#deps.keep(one));
+      this.#deps.commit(() => this.#deps.keep(assigned));
   }
 }

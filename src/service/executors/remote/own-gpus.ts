@@ -1,4 +1,5 @@
-// A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
+// The user's GPU servers and workflows. They are stored, so that a service that starts again needs no flags
+// for them.
 
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -37,10 +38,10 @@ const givenGpusSchema = z.strictObject({
       z.strictObject({
         url: z.string().transform(withScheme).refine(isWebAddress, 'it is no http address'),
         kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
-        /** What its GPU is called (default: what the server says). */
+        /** The name of the GPU (default: the name that the server reports). */
         gpu: z.string().min(1).max(60).optional(),
         headersFile: z.string().optional(),
-        /** How many runs it executes at the same time (default: what its kind says). */
+        /** How many runs the server executes at the same time (default: decided by its kind). */
         seats: z.int().min(1).max(1_000).optional(),
       }),
     )
@@ -49,11 +50,11 @@ const givenGpusSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1).max(100),
-        /** A file that holds the workflow as ComfyUI exports it for its API. */
+        /** The content of a workflow file as ComfyUI exports it for its API. */
         text: z.string(),
-        /** Which graph of the file, if it has several: `$.workflows[1]`. */
+        /** The path of the graph if the file holds several: `$.workflows[1]`. */
         at: z.string().optional(),
-        /** What the file is called, for messages. */
+        /** The file's name, for messages. */
         file: z.string().optional(),
         /** Names for inputs: `{ prompt: ['6.text'] }`. */
         inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
@@ -61,18 +62,18 @@ const givenGpusSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** false: they are looked at for a plan, and nothing of them is kept. */
+  /** false: the servers and workflows are only inspected for a plan, and nothing is stored. */
   keeps: z.boolean().default(true),
 });
 
-/** A deployment, and what its user should know of how its file was read. */
+/** A deployment, and what its user should know about how its file was read. */
 type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
   readonly notes: readonly string[];
   readonly deployment: Deployment;
 };
 
 type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
-type World = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
+type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly database: Pick<
     Database,
     | 'servers'
@@ -87,7 +88,7 @@ type World = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   >;
   readonly deployments: Map<string, Deployment>;
   readonly uploads: { open(id: string): Promise<Readable | undefined> };
-  /** The address of the service itself, whose uploads it reads directly. */
+  /** The address of the service itself, whose uploads are read directly. */
   readonly origin: () => string;
 };
 
@@ -96,13 +97,13 @@ const LOOKED_MOST = 100;
 type AddedGpus = { readonly deployments: readonly AddedWorkflow[]; readonly servers: readonly string[] };
 
 export class OwnGpus {
-  readonly #world: World;
+  readonly #world: OwnGpusWorld;
   readonly executor: Remote;
   readonly known: KnownServers;
-  /** Workflows of plans, by id: they take no run. */
+  /** Workflows of plans, by id. They take no runs. */
   readonly #looked = new QuickLRU<string, Deployment>({ maxSize: LOOKED_MOST });
 
-  constructor(world: World) {
+  constructor(world: OwnGpusWorld) {
     this.#world = world;
     this.known = new KnownServers({ ...world, executor: () => this.executor });
     this.executor = new Remote({
@@ -113,7 +114,7 @@ export class OwnGpus {
     });
   }
 
-  /** Those of before, whether their servers answer or not. */
+  /** Restores stored servers and workflows, whether the servers answer or not. */
   restore(): void {
     const { database } = this.#world;
     this.known.restore();
@@ -121,7 +122,7 @@ export class OwnGpus {
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
-  /** A deployment, or a workflow of a plan, as runs see it that only these servers may execute. */
+  /** A deployment or a planned workflow, for runs that only these servers may execute. */
   described(id: string, named: readonly string[] = []): Deployment | undefined {
     const deployment = this.#world.deployments.get(id);
     const looked = this.#looked.get(id);
@@ -131,19 +132,23 @@ export class OwnGpus {
     return unknown.length > 0 ? (looked ?? deployment) : this.#deployment(workflow, servers);
   }
 
-  /** Returns the deployments, in the order of the workflows, and the addresses under which the servers are kept. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
-  async add(given: unknown): Promise<AddedGpus> {
-    const { servers, workflows, keeps } = givenGpusSchema.parse(given);
+  /**
+   * Returns the deployments in the order of the workflows, and the addresses under which the servers are
+   * stored. Throws E602 for a workflow that cannot run, and E614 if no server answers and at least one is
+   * new.
+   */
+  async add(body: unknown): Promise<AddedGpus> {
+    const { servers, workflows, keeps } = givenGpusSchema.parse(body);
     const tried: TriedServer[] = [];
     for (const server of servers) tried.push(await this.known.take(server, tried));
-    const [fault] = tried.flatMap((one) => one.fault ?? []);
-    const isNone = tried.every((one) => one.fault !== undefined);
-    // Servers that are known may be away for a while: the command may be one that goes on.
+    const [fault] = tried.flatMap((server) => server.fault ?? []);
+    const isNone = tried.every((server) => server.fault !== undefined);
+    // Known servers may be away for a while, because the command may continue a batch.
     if (fault !== undefined && isNone && !tried.every(({ isKnown }) => isKnown)) {
       await Promise.all(tried.map(({ drop }) => drop()));
       throw fault;
     }
-    // One of several may be away; it is kept, and used once it answers.
+    // A server that is away is stored too, and used once it answers.
     if (keeps) for (const { keep } of tried) keep();
     const urls = [...new Set(tried.map(({ url }) => url))];
     const made: { readonly workflow: Workflow; readonly notes: readonly string[] }[] = [];
@@ -172,26 +177,29 @@ export class OwnGpus {
     return { deployments, servers: urls };
   }
 
-  /** Reads a workflow with the first of these servers that can run it, and with what all of them offer. No servers: all that are known. */
+  /**
+   * Reads a workflow with the first of these servers that can execute it, and with the options that all of
+   * them offer. Without servers, all known ones are used.
+   */
   async #workflow(
     { name, inputs }: Pick<GivenWorkflow, 'name' | 'inputs'>,
     nodes: Nodes,
     tried: readonly TriedServer[],
   ): Promise<readonly [workflow: Workflow, doubts: readonly string[]]> {
-    const { backends: known } = this.known;
-    const given = tried.map(({ url, backend }) => known.get(url) ?? backend);
-    const backends = given.length > 0 ? given : [...known.values()];
-    const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
-    const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    let first: unknown = asked.find((one) => one.status === 'rejected')?.reason;
-    // One that tells its classes knows more of the inputs.
+    const { backends: knownBackends } = this.known;
+    const triedBackends = tried.map(({ url, backend }) => knownBackends.get(url) ?? backend);
+    const backends = triedBackends.length > 0 ? triedBackends : [...knownBackends.values()];
+    const answers = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
+    const stocks = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    let first: unknown = answers.find((answer) => answer.status === 'rejected')?.reason;
+    // A server that tells its classes knows more about the inputs.
     for (const classes of stocks.toSorted((a, b) => Number(b !== undefined) - Number(a !== undefined))) {
       try {
         const workflow = workflowOf(name, nodes, classes, inputs);
         const offered = { ...workflow, inputs: offeredInputs(workflow, stocks) };
         return [await withAbsentFiles(offered, backends), doubtsOf(offered)];
       } catch (error) {
-        // What is wrong with the workflow says more than a server that does not answer.
+        // A fault of the workflow says more than a server that does not answer.
         if (first === undefined || first instanceof Unreachable) first = error;
       }
     }
@@ -199,7 +207,7 @@ export class OwnGpus {
       first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
     if (before) return [before, []];
     if (first instanceof Unreachable)
-      throw problem('E614', { url: [...known.keys()].join(', '), reason: first.message });
+      throw problem('E614', { url: [...knownBackends.keys()].join(', '), reason: first.message });
     throw (
       first ??
       problem('E602', {
@@ -209,11 +217,11 @@ export class OwnGpus {
     );
   }
 
-  /** A deployment with what its servers say now: afterwards nobody asks them. */
+  /** A deployment with the current options of its servers, because nobody asks them later. */
   #look(workflow: Workflow, tried: readonly TriedServer[]): Deployment {
-    const known = this.#world.deployments.get(workflow.id);
+    const stored = this.#world.deployments.get(workflow.id);
     const isNew = tried.some(({ isKnown }) => !isKnown);
-    if (known !== undefined && !isNew) return known;
+    if (stored !== undefined && !isNew) return stored;
     const own = this.#deployment(workflow);
     const servers = tried.length > 0 ? tried : [...this.executor.servers];
     const looked = {
@@ -245,7 +253,7 @@ export class OwnGpus {
       id,
       name,
       isReal: true,
-      // They follow the servers, of which more may come.
+      // Getters, because the list of servers may grow.
       get gpu() {
         return servers()[0]?.gpu ?? 'GPU';
       },
@@ -287,7 +295,7 @@ const shownInput = ({
 }: InputType) => ({
   name,
   type,
-  // Of a name with several readings, each field is required by itself.
+  // For an ambiguous name, each field is required by itself.
   required: (isAbsent === true || isUnset === true) && more.ask === undefined,
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
@@ -302,7 +310,7 @@ const shownInput = ({
   }),
 });
 
-/** Of a bound beyond 2^53, clients would read other digits; what lies beyond it is refused. */
+/** Clients would misread the digits of a bound beyond 2^53. Values beyond it are refused anyway. */
 function shownBound(bound: string | undefined): number | undefined {
   const number = Number(bound);
   return bound === undefined || (Number.isInteger(number) && !Number.isSafeInteger(number))
@@ -310,13 +318,13 @@ function shownBound(bound: string | undefined): number | undefined {
     : number;
 }
 
-/** Only public addresses: a row must not reach into the network of the service. */
+/** Only public addresses are read: a row must not reach into the network of the service. */
 const PUBLIC = 'http://192.0.2.1';
 const INPUT_BYTES_MOST = 1 << 30;
 const INPUT_MS = 600_000;
 
-/** Carries the files of a run to the server that executes it. Each run asks for them: what an address names may be another file by now. */
-function fileCarrier({ uploads, origin, files: kept }: World): RemoteWorld['putFiles'] {
+/** Uploads the input files of a run to its server. Each run downloads them again, because the file at an address may have changed. */
+function fileCarrier({ uploads, origin, files: kept }: OwnGpusWorld): RemoteWorld['putFiles'] {
   const download = openDownloads(4);
   const uploadAt = async (address: string): Promise<Readable | undefined> => {
     const path = address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '';
@@ -329,17 +337,17 @@ function fileCarrier({ uploads, origin, files: kept }: World): RemoteWorld['putF
     const signal = AbortSignal.timeout(INPUT_MS);
     return bounded((await download(address, { service: PUBLIC, signal })).chunks);
   };
-  return async ({ inputs }, given, backend) => {
+  return async ({ inputs }, values, backend) => {
     const put = new Map<string, PutFile>();
-    const files = Object.entries(given)
+    const files = Object.entries(values)
       .filter(([name]) => fieldsNamed(inputs, name)?.some(({ isFile }) => isFile))
       .map(([, value]) => value);
     for (const address of new Set(files.filter(isAddress))) {
       const extension = extname(new URL(address).pathname).slice(0, 8);
-      const there = await kept.passing(await chunksAt(address), (content, hash) =>
+      const putFile = await kept.passing(await chunksAt(address), (content, hash) =>
         backend.put({ name: `${hash}${extension}`, content }),
       );
-      put.set(address, there);
+      put.set(address, putFile);
     }
     return put;
   };

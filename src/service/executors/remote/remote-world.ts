@@ -1,4 +1,4 @@
-// What the executor of real GPU servers asks of the service that it belongs to.
+// The dependencies of the executor of real GPU servers.
 
 import type { ExecutorEvents } from '../executor.ts';
 import type { Backend, PutFile } from './backend.ts';
@@ -13,14 +13,14 @@ export type RemoteWorld = {
   readonly events: ExecutorEvents;
   readonly inputsOf: (runId: string) => string;
   readonly files: KeptFiles;
-  /** Puts the files that inputs name on a server; returns their names there by what the inputs said. */
+  /** Uploads the files that inputs name to a server. Returns their names there, keyed by the input value. */
   readonly putFiles: (
     workflow: Workflow,
     inputs: Readonly<Record<string, unknown>>,
     backend: Backend,
   ) => Promise<ReadonlyMap<string, PutFile>>;
   readonly isOver: (runId: string) => boolean;
-  /** The address under which a server is kept. */
+  /** The address under which a server is stored. */
   readonly keptUnder: (url: string) => string;
   readonly timing: Timing;
   readonly say: (event: string, facts: Record<string, unknown>) => void;

@@ -1,4 +1,5 @@
-// Runs on real GPU servers. It owns the queue and decides which server gets the next run; a server does the rest.
+// Runs on real GPU servers. This executor owns the queue and decides which server gets the next run; the
+// server does the rest.
 //
 //      accept ─▶ queue of its deployment ──a server is free──▶ placed (stored first) ─▶ the server
 //                       ▲                                                                  │
@@ -51,9 +52,9 @@ import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workf
 import { RunQueues, type RunQueue } from './run-queues.ts';
 import type { InputType, Workflow } from './workflow.ts';
 
-/** A server that idles for so many polls takes a run of another one. */
+/** After how many idle polls a server takes a run from another one. */
 const IDLES_POLLS = 2;
-/** A server keeps its models for so long, even if others wait. */
+/** How long a server keeps its models although others wait. */
 const STAYS_MS = 60_000;
 
 export class Remote implements Executor {
@@ -61,7 +62,7 @@ export class Remote implements Executor {
   readonly #servers = new Map<string, GpuServer>();
   readonly #workflows = new Map<string, Workflow>();
   readonly #queues = new RunQueues((run) => this.#choicesOf(run));
-  /** What was said of runs before they were moved. */
+  /** The states of runs from before they were moved. */
   readonly #moved = new Map<number, RunState>();
   readonly #deps: ServerDeps;
   #isServing = false;
@@ -77,14 +78,14 @@ export class Remote implements Executor {
   }
 
   addServer(
-    given: Pick<GpuServer, 'name' | 'url' | 'backend'> & { readonly gpu?: string | undefined },
+    facts: Pick<GpuServer, 'name' | 'url' | 'backend'> & { readonly gpu?: string | undefined },
   ): void {
-    const server = new GpuServer({ ...given, gpu: given.gpu ?? '' }, this.#deps, this.#world.timing);
+    const server = new GpuServer({ ...facts, gpu: facts.gpu ?? '' }, this.#deps, this.#world.timing);
     this.#servers.set(server.name, server);
     server.start();
   }
 
-  /** Gives up a server. Returns why it is needed instead, if runs are there or wait for it alone. */
+  /** Removes a server. If runs are there or wait for it alone, it stays, and the reason is returned. */
   async removeServer(server: GpuServer): Promise<string | undefined> {
     const waiting = this.#queues.ahead(Number.MAX_SAFE_INTEGER);
     const needed = neededFor(
@@ -97,7 +98,7 @@ export class Remote implements Executor {
     return undefined;
   }
 
-  /** The servers that a run may use which names these; all of them if it names none. */
+  /** The servers that a run with this list may use; all of them if the list is empty. */
   among(named: string): readonly GpuServer[] {
     if (named === '') return this.servers;
     const urls = new Set(named.split(' ').map(this.#world.keptUnder));
@@ -110,7 +111,7 @@ export class Remote implements Executor {
 
   addWorkflow(workflow: Workflow): void {
     this.#workflows.set(workflow.id, workflow);
-    // Whether it fits is asked again.
+    // Servers are inspected again, because the new workflow may not fit them.
     for (const server of this.servers) server.inspectAgain();
   }
 
@@ -122,18 +123,18 @@ export class Remote implements Executor {
     return workflow === undefined ? [] : refusalsAt(this.among(servers), workflow, inputs);
   }
 
-  /** With what these servers offer now. */
+  /** The inputs with the options that these servers offer now. */
   inputsOf(workflow: Workflow, servers = this.servers): readonly InputType[] {
     return inputsAt(servers, workflow);
   }
 
   blockedBy({ deploymentId, servers }: Destination): string | undefined {
-    return blockedAt(this.among(servers), (one) => this.#mayServe(one, deploymentId));
+    return blockedAt(this.among(servers), (server) => this.#mayServe(server, deploymentId));
   }
 
   trial({ deploymentId, servers }: Destination): Promise<void> | undefined {
     const { trialMs } = this.#world.timing;
-    return trialAt(this.among(servers), (one) => this.#mayServe(one, deploymentId), trialMs);
+    return trialAt(this.among(servers), (server) => this.#mayServe(server, deploymentId), trialMs);
   }
 
   accept(run: LiveRun): void {
@@ -145,27 +146,28 @@ export class Remote implements Executor {
     for (const run of rows) {
       const { state: text, status } = run;
       const workflow = this.#workflows.get(run.deploymentId);
-      // Its end is unknown for good.
+      // The end of this run is unknown for good.
       if (status === 'timeout' || workflow === undefined) continue;
       const state = stateIn(text);
-      const one = state && new AssignedRun(run, workflow, state, false);
+      const assigned = state && new AssignedRun(run, workflow, state, false);
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
-      if (state === undefined || one === undefined || state.server === NOWHERE) this.#queues.join(run);
-      else this.#continue(one);
+      if (state === undefined || assigned === undefined || state.server === NOWHERE) this.#queues.join(run);
+      else this.#continue(assigned);
     }
     this.#serve();
   }
 
-  #continue(one: AssignedRun): void {
-    const { server: name } = one.state;
+  #continue(assigned: AssignedRun): void {
+    const { server: name } = assigned.state;
     const server = this.#servers.get(name);
-    if (server !== undefined) return server.take(one);
+    if (server !== undefined) return server.take(assigned);
     const why = `${name} is no server any more`;
-    const next = afterAbsence(one, { gone: one.workflow.isPaid ? 'unknown' : 'again' });
-    if (next.kind === 'move') return this.#takeBack(one, why);
-    one.state = withLine(one.state, 'error', `${why}, and this run calls a paid service`, this.#world.now());
-    this.#deps.commit(() => this.#deps.endUnknown(one));
+    const next = afterAbsence(assigned, { gone: assigned.workflow.isPaid ? 'unknown' : 'again' });
+    if (next.kind === 'move') return this.#takeBack(assigned, why);
+    const text = `${why}, and this run calls a paid service`;
+    assigned.state = withLine(assigned.state, 'error', text, this.#world.now());
+    this.#deps.commit(() => this.#deps.endUnknown(assigned));
   }
 
   cancel(run: LiveRun): void {
@@ -190,14 +192,14 @@ export class Remote implements Executor {
 
   file({ state }: RunRow, filename: string) {
     const files = (stateIn(state)?.outputs ?? []).flatMap((output) => output.files);
-    const file = files.find((one) => one.filename === filename);
+    const file = files.find((candidate) => candidate.filename === filename);
     return file === undefined ? undefined : this.#world.files.open(file);
   }
 
   census(): ReadonlyMap<string, Census> {
     const running = runningAt(this.servers);
     const of = (id: string): Census => {
-      const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
+      const idle = this.servers.filter((server) => server.load === 0 && this.#mayServe(server, id)).length;
       return { waiting: this.#queues.sizeOf(id), busy: running.get(id) ?? 0, idle };
     };
     return new Map([...this.#workflows.keys()].map((id) => [id, of(id)]));
@@ -210,7 +212,7 @@ export class Remote implements Executor {
   }
 
   #serve(): void {
-    // A run that is placed calls this again.
+    // Placing a run calls this method again.
     if (this.#isServing) return;
     this.#isServing = true;
     try {
@@ -229,7 +231,7 @@ export class Remote implements Executor {
 
   #place({ owner, deploymentId, runs }: RunQueue): boolean {
     const workflow = this.#workflows.get(deploymentId);
-    const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.places);
+    const hasRoom = this.servers.some((candidate) => isThere(candidate) && candidate.load < candidate.places);
     if (workflow === undefined || !hasRoom) return false;
     const next = runs.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
@@ -246,26 +248,28 @@ export class Remote implements Executor {
     return true;
   }
 
-  /** An idle server that has its models, else the one that idles longest, else the one that is expected to be free first. */
+  /** An idle server that has the models loaded, else the longest idle one, else the one that is expected to be free first. */
   #serverFor(run: LiveRun, choices: Choices): GpuServer | undefined {
     const { deploymentId } = run;
     const able = this.#ableFor(run, choices, this.#moved.get(run.number)?.notPutAt);
-    const idle = able.filter((one) => one.load === 0 && !this.#mustStay(one, deploymentId));
+    const idle = able.filter((server) => server.load === 0 && !this.#mustStay(server, deploymentId));
     const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
-    // One that is asked at this moment may be idle.
+    // A server that is being inspected may be idle.
     if (this.among(run.servers).some(({ isInspected, away }) => !isInspected && away === undefined))
       return undefined;
-    const next = able.filter((one) => one.load < one.places && !this.#mustStay(one, deploymentId));
+    const next = able.filter(
+      (server) => server.load < server.places && !this.#mustStay(server, deploymentId),
+    );
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
 
-  /** Those that did not take its files only if there is no other one. */
+  /** Servers that could not take the run's files come into question only if there is no other. */
   #ableFor({ id, deploymentId, servers }: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
-    // One that it left must let go of it first.
+    // A server that the run left must let go of it first.
     const able = this.among(servers).filter(
-      (one) => !one.leaving.has(id) && this.#mayServe(one, deploymentId, choices),
+      (server) => !server.leaving.has(id) && this.#mayServe(server, deploymentId, choices),
     );
     const fresh = able.filter(({ name }) => !notPutAt.includes(name));
     return fresh.length > 0 ? fresh : able;
@@ -274,7 +278,7 @@ export class Remote implements Executor {
   #mayServe = (server: GpuServer, deploymentId: string, choices?: Choices): boolean =>
     mayServe(server, this.#workflows.get(deploymentId), choices);
 
-  /** Runs that no server can execute any more end, instead of waiting for what may never come. */
+  /** Runs that no server can execute any more end instead of waiting forever. */
   #endHopeless(): void {
     for (const { deploymentId, runs } of this.#queues.waiting) {
       const workflow = this.#workflows.get(deploymentId);
@@ -285,21 +289,22 @@ export class Remote implements Executor {
     }
   }
 
-  /** A server that idles takes a run that waits in the queue of another one, if it surely has not begun there. */
+  /** An idle server takes a run from the queue of another server, if the run certainly has not begun there. */
   async #evenOut(): Promise<void> {
     const { now, timing } = this.#world;
     const better = betterPlaced(
       this.servers,
       now(),
       timing.pollMs * IDLES_POLLS,
-      (idle, one) =>
-        this.among(one.run.servers).includes(idle) && mayServe(idle, one.workflow, this.#choicesOf(one.run)),
+      (idle, waiting) =>
+        this.among(waiting.run.servers).includes(idle) &&
+        mayServe(idle, waiting.workflow, this.#choicesOf(waiting.run)),
     );
     if (better === undefined || this.#isEvening) return;
-    const { idle, holder, one } = better;
+    const { idle, holder, assigned } = better;
     this.#isEvening = true;
-    const isGone = await takenBack(one, holder).finally(() => (this.#isEvening = false));
-    if (isGone) this.#takeBack(one, `${idle.name} idles`, true);
+    const isGone = await takenBack(assigned, holder).finally(() => (this.#isEvening = false));
+    if (isGone) this.#takeBack(assigned, `${idle.name} idles`, true);
     this.#serve();
   }
 
@@ -321,30 +326,31 @@ export class Remote implements Executor {
   #inputsOf = (runId: string): Readonly<Record<string, unknown>> =>
     parseExactly(this.#world.inputsOf(runId)) as Readonly<Record<string, unknown>>;
 
-  /** It has the models of another workflow, whose runs wait, and has not served it for long. */
+  /** The server keeps the models of another workflow, whose runs wait and which it has not served for long. */
   #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
     if (serves === undefined || serves.deploymentId === deploymentId) return false;
     return this.#queues.sizeOf(serves.deploymentId) > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
   }
 
-  /** Returns whether another server than these may take the run, for which it waits then. */
-  #leaves(one: AssignedRun, why: string, servers: readonly string[], isGone: boolean): boolean {
-    const { run } = one;
+  /** Moves the run back to the queue. Returns false if no server outside of `servers` may take it. */
+  #leaves(assigned: AssignedRun, why: string, servers: readonly string[], isGone: boolean): boolean {
+    const { run } = assigned;
     const able = this.#ableFor(run, this.#choicesOf(run), servers);
     if (!able.some(({ name }) => !servers.includes(name))) return false;
-    this.#takeBack(one, why, isGone);
+    this.#takeBack(assigned, why, isGone);
     setImmediate(() => this.#serve());
     return true;
   }
 
   /** The run waits for another server. */
-  #takeBack(one: AssignedRun, why: string, isGone = false): void {
-    const { run, state: before } = one;
+  #takeBack(assigned: AssignedRun, why: string, isGone = false): void {
+    const { run, state: before } = assigned;
     const { now, commit, events } = this.#world;
-    const state = withLine(movedState(one, isGone), 'info', `${why}; the run goes to another server`, now());
+    const text = `${why}; the run goes to another server`;
+    const state = withLine(movedState(assigned, isGone), 'info', text, now());
     this.#moved.set(run.number, state);
     commit(() => {
-      events.lost(run, isGone ? 0 : ranMsOf(one), true, !isGone && (before.isSent || one.mustLook));
+      events.lost(run, isGone ? 0 : ranMsOf(assigned), true, !isGone && (before.isSent || assigned.mustLook));
       events.keep(run, keptState(state));
     });
     this.#queues.join(run);
@@ -361,7 +367,7 @@ export class Remote implements Executor {
         events.reached(run, change, change.status === 'started' ? change.atMs : undefined),
       progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
       ended: ({ run, state }, change, startedMs) => {
-        // Too quick to be seen at work.
+        // The run was too quick to be seen at work.
         if (startedMs !== undefined && state.startedMs === undefined)
           for (const status of ['started', 'running'] as const)
             events.reached(run, { status, atMs: startedMs, work: NO_WORK });
@@ -371,9 +377,9 @@ export class Remote implements Executor {
         events.lost(run, ranMs, true, true);
         events.took(run, state.server, keptState(state), now(), true);
       },
-      endUnknown: (one) => {
-        events.keep(one.run, keptState(one.state));
-        events.endUnknown(one.run);
+      endUnknown: (assigned) => {
+        events.keep(assigned.run, keptState(assigned.state));
+        events.endUnknown(assigned.run);
       },
       put: ({ run, workflow }, backend) => putFiles(workflow, this.#inputsOf(run.id), backend),
       graphOf: ({ run: { id }, workflow }, put) =>
@@ -381,8 +387,8 @@ export class Remote implements Executor {
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
       inspect: (server) => inspect(server, [...this.#workflows.values()]),
       free: () => this.#serve(),
-      handBack: (one, why) => this.#leaves(one, why, one.state.notPutAt ?? [], true),
-      move: (one, why) => this.#leaves(one, why, [one.state.server], false),
+      handBack: (assigned, why) => this.#leaves(assigned, why, assigned.state.notPutAt ?? [], true),
+      move: (assigned, why) => this.#leaves(assigned, why, [assigned.state.server], false),
       isOver,
     };
   }

@@ -1,53 +1,53 @@
-// What is sent or executed again, decided here alone, by what the server guarantees for the run:
+// The only place that decides what is sent or executed again, by the server's guarantee for the run:
 //
 //      sent ──its answer is lost──▶ afterLostAnswer ──▶ wait │ send │ failed │ end-unknown
 //      sent ──its key is used up──▶ afterSpent ──▶ wait │ send-anew │ end-unknown
 //      sent ──its server does not have it──▶ afterLoss ──▶ removed │ again │ failed │ end-unknown
 //      any ──its server does not answer for long──▶ afterAbsence ──▶ stay │ move │ failed
 //
-// Everything that is repeated has a bound.
+// Every repetition is bounded.
 
 import type { AssignedRun, RunState } from './assigned-run.ts';
 import type { Backend, Guarantee } from './backend.ts';
 
-/** A workflow that calls a paid service elsewhere is not executed again on suspicion, wherever it runs. */
+/** A workflow that calls a paid service elsewhere is never repeated on suspicion, wherever it runs. */
 export const guaranteeFor = (
   { guarantee }: Pick<Backend, 'guarantee'>,
   { workflow }: Pick<AssignedRun, 'workflow'>,
 ): Guarantee => (workflow.isPaid ? { ...guarantee, gone: 'unknown' } : guarantee);
 
-type End =
+type EndDecision =
   | { readonly kind: 'failed'; readonly reason: string }
-  /** It may have been executed, and nothing can tell. */
+  /** The run may have been executed, and nothing can tell. */
   | { readonly kind: 'end-unknown'; readonly reason: string };
 
 export type LostAnswer = {
-  /** How often an answer did not say whether the server took it, and what the last one said. */
+  /** How many answers left open whether the server took the run, and the text of the last one. */
   readonly unclear: number;
   readonly reason: string | undefined;
-  /** For how long it has not been found there; undefined if that was not looked at. */
+  /** How long the server has not shown the run; undefined if nobody looked. */
   readonly absentForMs: number | undefined;
-  /** Since the first request for this try. */
+  /** Time since the first request of this try. */
   readonly askedForMs: number;
   /** How long a request whose answer was lost may still arrive. */
   readonly lateMs: number;
 };
 
-/** So often a request may fail without a sign of the run: then it is the request that the server cannot bear. */
+/** After this many failures without a sign of the run, the request itself is what the server cannot bear. */
 const UNCLEAR_MOST = 10;
 
-/** A request was answered unclearly, or not at all, and the server does not show the run. */
+/** Decides about a request that was answered unclearly or not at all, while the server does not show the run. */
 export function afterLostAnswer(
   guarantee: Guarantee,
   { unclear, reason, absentForMs, askedForMs, lateMs }: LostAnswer,
-): { readonly kind: 'wait' } | { readonly kind: 'send' } | End {
+): { readonly kind: 'wait' } | { readonly kind: 'send' } | EndDecision {
   const unknown = {
     kind: 'end-unknown',
     reason: `does not say whether it took this run${reason === undefined ? '' : `: ${reason}`}`,
   } as const;
   if (guarantee.lost === 'told-or-unknown')
     return askedForMs < guarantee.boundMs ? { kind: 'wait' } : unknown;
-  // It was looked for each time, and was never there, if that can be seen.
+  // If a look is possible, the run was looked for each time and never found.
   if (unclear >= UNCLEAR_MOST)
     return guarantee.gone === 'unknown' ? unknown : { kind: 'failed', reason: `never took it: ${reason}` };
   if (guarantee.lost === 'same-key' && askedForMs >= guarantee.ms) return unknown;
@@ -55,7 +55,7 @@ export function afterLostAnswer(
   return { kind: isDue ? 'send' : 'wait' };
 }
 
-/** Its key is used up, and the server does not show what came of it. `isAbsent`: it showed all that it has. */
+/** Decides about a used key whose job the server does not show. `isAbsent`: the server showed all its jobs. */
 export function afterSpent(
   guarantee: Guarantee,
   { isAbsent, unknownForMs, spentMs, provedMs }: Spent,
@@ -66,45 +66,51 @@ export function afterSpent(
 }
 type Spent = {
   readonly isAbsent: boolean;
-  /** Since it was first found that the key is used up. */
+  /** Time since the key was first found to be used up. */
   readonly unknownForMs: number;
-  /** For how long a run may still show. */
+  /** How long a run may take to show. */
   readonly spentMs: number;
-  /** After so long, the server itself has given up the request that used the key. */
+  /** After this time, the server itself has given up the request that used the key. */
   readonly provedMs: number;
 };
 
-/** So often a server may stop while it is seen to execute a run. */
+/** How often a server may stop while it executes the run. */
 const DEATHS_MOST = 2;
-/** So often servers may be lost with it in all. One that only waits there is innocent, and does not share the death of another. */
+/**
+ * How often servers may be lost with the run in total. A run that only waits there is innocent, and does not
+ * share the death of another.
+ */
 const LOSSES_MOST = 10;
 
-type Counts = Pick<RunState, 'deaths' | 'losses'>;
-const countsOf = ({ deaths, losses = 0 }: RunState): Required<Counts> => ({ deaths, losses });
+type LossCounts = Pick<RunState, 'deaths' | 'losses'>;
+const countsOf = ({ deaths, losses = 0 }: RunState): Required<LossCounts> => ({ deaths, losses });
 
-/** The server has the run neither in its queue nor among those that ended. `neverStopped`: its process is the one that had it. */
+/**
+ * Decides about a run that is neither in the queue nor among the ended runs. `neverStopped`: the server
+ * process is the one that held the run.
+ */
 export function afterLoss(
-  one: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'workflow'>,
+  assigned: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'workflow'>,
   { guarantee, name, neverStopped }: { guarantee: Guarantee; name: string; neverStopped: boolean },
 ):
   | { readonly kind: 'removed' }
-  | { readonly kind: 'again'; readonly reason: string; readonly counts: Counts }
-  | End {
-  const { startedMs } = one.state;
-  const { deaths, losses } = countsOf(one.state);
-  // The request may have removed it although its answer was lost.
-  if (neverStopped && one.isWithdrawn && startedMs === undefined)
+  | { readonly kind: 'again'; readonly reason: string; readonly counts: LossCounts }
+  | EndDecision {
+  const { startedMs } = assigned.state;
+  const { deaths, losses } = countsOf(assigned.state);
+  // The removal may have worked although its answer was lost.
+  if (neverStopped && assigned.isWithdrawn && startedMs === undefined)
     return {
       kind: 'again',
       reason: 'was to give it to another server: it is sent again',
       counts: { deaths, losses },
     };
   if (neverStopped) return { kind: 'removed' };
-  // Whether it had begun is not always known.
+  // Whether the run had begun is not always known.
   if (guarantee.gone === 'unknown')
     return {
       kind: 'end-unknown',
-      reason: one.workflow.isPaid
+      reason: assigned.workflow.isPaid
         ? 'stopped when it had this run, which calls a paid service'
         : 'does not know any more how this run has ended',
     };
@@ -125,11 +131,11 @@ export function afterLoss(
 
 const lostText = `servers were lost with it ${LOSSES_MOST} times`;
 
-/** Its server does not answer for long: whether another one may get it. */
+/** Decides whether another server may get the run of a server that does not answer for long. */
 export function afterAbsence(
   { state, mustLook }: Pick<AssignedRun, 'state' | 'mustLook'>,
   { gone }: Pick<Guarantee, 'gone'>,
-): { readonly kind: 'stay' } | { readonly kind: 'move' } | End {
+): { readonly kind: 'stay' } | { readonly kind: 'move' } | EndDecision {
   if (!(state.isSent || mustLook)) return { kind: 'move' };
   if (gone === 'unknown') return { kind: 'stay' };
   return countsOf(state).losses + 1 >= LOSSES_MOST ? { kind: 'failed', reason: lostText } : { kind: 'move' };

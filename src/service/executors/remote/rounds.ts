@@ -1,4 +1,4 @@
-// The work of a server, one round after another; something that happens only starts the next one earlier.
+// Runs the work of a server in rounds; an event only starts the next round earlier.
 
 export class Rounds {
   #isClosed = false;
@@ -25,7 +25,7 @@ export class Rounds {
     this.#wake.resolve();
   }
 
-  /** No other round begins. */
+  /** No further round begins. */
   close(): void {
     this.#isClosed = true;
     this.wake();

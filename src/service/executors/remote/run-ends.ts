@@ -6,13 +6,13 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import type { Backend, Made } from './backend.ts';
+import type { Backend, MadeOutput } from './backend.ts';
 import { storedOutputs } from './kept-files.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import type { UsualTimes } from './usual-times.ts';
 
-/** The server, as its ends see it. */
-type Ending = {
+/** The part of a server that its ends need. */
+type EndingServer = {
   readonly name: string;
   readonly backend: Backend;
   readonly away: unknown;
@@ -20,92 +20,92 @@ type Ending = {
   readonly usual: UsualTimes;
   readonly isClosed: () => boolean;
   keep(one: AssignedRun, state: RunState): void;
-  /** A seat may be free. */
+  /** Called when a seat may be free. */
   freed(): void;
 };
 
 export class RunEnds {
-  readonly #server: Ending;
+  readonly #server: EndingServer;
   readonly #deps: ServerDeps;
   readonly #timing: Timing;
 
-  constructor(server: Ending, deps: ServerDeps, timing: Timing) {
+  constructor(server: EndingServer, deps: ServerDeps, timing: Timing) {
     [this.#server, this.#deps, this.#timing] = [server, deps, timing];
   }
 
-  made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
-    one.phase = 'storing';
+  made(assigned: AssignedRun, outputs: readonly MadeOutput[], ranMs: number | undefined): void {
+    assigned.phase = 'storing';
     const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#deps.now() };
-    this.#server.keep(one, { ...one.state, made });
-    this.store(one);
+    this.#server.keep(assigned, { ...assigned.state, made });
+    this.store(assigned);
     this.#server.freed();
   }
 
-  /** It only throws when the service cannot write any more, and has said so. */
-  store = (one: AssignedRun): void => void this.#store(one).catch(() => undefined);
+  /** A rejection means that the service cannot write any more, which it has reported. */
+  store = (assigned: AssignedRun): void => void this.#store(assigned).catch(() => undefined);
 
-  /** Files are kept before the run has succeeded. */
-  async #store(one: AssignedRun): Promise<void> {
-    const { made } = one.state;
+  /** Keeps the files before the run counts as a success. */
+  async #store(assigned: AssignedRun): Promise<void> {
+    const { made } = assigned.state;
     if (made === undefined) return;
-    const goesOn = (): boolean => !this.#server.isClosed() && this.#isHere(one);
-    const stored = await storedOutputs(one, this.#server, this.#deps, {
+    const goesOn = (): boolean => !this.#server.isClosed() && this.#isHere(assigned);
+    const stored = await storedOutputs(assigned, this.#server, this.#deps, {
       goesOn,
       everyMs: this.#timing.pollMs,
     });
     if (stored === undefined) return;
-    if (stored instanceof Error) return this.failed(one, errorMessage(stored), made.ranMs);
-    const { made: _, ...state } = one.state;
-    one.state = { ...state, outputs: stored };
-    this.#deps.commitSoon(() => this.#finish(one, 'success', undefined, made));
+    if (stored instanceof Error) return this.failed(assigned, errorMessage(stored), made.ranMs);
+    const { made: _, ...state } = assigned.state;
+    assigned.state = { ...state, outputs: stored };
+    this.#deps.commitSoon(() => this.#finish(assigned, 'success', undefined, made));
   }
 
-  failed(one: AssignedRun, reason: string, ranMs?: number): void {
-    this.#finish(one, 'failed', reason, { ranMs });
+  failed(assigned: AssignedRun, reason: string, ranMs?: number): void {
+    this.#finish(assigned, 'failed', reason, { ranMs });
   }
 
-  /** Somebody else has ended it at its server. */
-  cancelled(one: AssignedRun, reason: string, ranMs?: number): void {
-    this.#finish(one, 'cancelled', reason, { ranMs });
+  /** Somebody else ended the run at its server. */
+  cancelled(assigned: AssignedRun, reason: string, ranMs?: number): void {
+    this.#finish(assigned, 'cancelled', reason, { ranMs });
   }
 
-  timedOut(one: AssignedRun): void {
-    this.#finish(one, 'timeout', 'the time limit of the run was reached', {});
+  timedOut(assigned: AssignedRun): void {
+    this.#finish(assigned, 'timeout', 'the time limit of the run was reached', {});
   }
 
-  /** It may have been executed, and no request can tell. */
-  unknown(one: AssignedRun, reason: string): void {
-    if (!this.#isHere(one)) return;
+  /** The run may have been executed, and no request can tell. */
+  unknown(assigned: AssignedRun, reason: string): void {
+    if (!this.#isHere(assigned)) return;
     const text = `${this.#server.name} ${reason}: it is not sent again`;
-    one.state = withLine(one.state, 'error', text, this.#deps.now());
-    this.#server.runs.delete(one.run.id);
-    this.#deps.commit(() => this.#deps.endUnknown(one));
+    assigned.state = withLine(assigned.state, 'error', text, this.#deps.now());
+    this.#server.runs.delete(assigned.run.id);
+    this.#deps.commit(() => this.#deps.endUnknown(assigned));
     this.#server.freed();
   }
 
   #finish(
-    one: AssignedRun,
+    assigned: AssignedRun,
     status: 'success' | 'failed' | 'cancelled' | 'timeout',
     reason: string | undefined,
     { ranMs, atMs = this.#deps.now() }: { readonly ranMs?: number | undefined; readonly atMs?: number },
   ): void {
-    if (!this.#isHere(one)) return;
+    if (!this.#isHere(assigned)) return;
     const level = status === 'failed' ? 'error' : 'info';
-    if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
-    this.#server.runs.delete(one.run.id);
-    const { startedMs = atMs, placedMs = 0 } = one.state;
+    if (reason !== undefined) assigned.state = withLine(assigned.state, level, reason, atMs);
+    this.#server.runs.delete(assigned.run.id);
+    const { startedMs = atMs, placedMs = 0 } = assigned.state;
     // Trust the duration that the server measured, but never start before the run was placed there.
     const began = Math.min(atMs, ranMs === undefined ? startedMs : Math.max(placedMs, atMs - ranMs));
     if (status === 'success' && ranMs !== undefined) this.#server.usual.ran(atMs - began);
-    const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : one.work;
+    const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : assigned.work;
     this.#deps.commit(() => {
-      this.#deps.keep(one);
-      this.#deps.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
-      // In the same transaction: the next run gets its place.
+      this.#deps.keep(assigned);
+      this.#deps.ended(assigned, { status, atMs, work }, assigned.state.isSent ? began : undefined);
+      // Within the same transaction, the next run gets its place.
       this.#server.freed();
     });
   }
 
-  /** Not cancelled meanwhile. */
-  #isHere = (one: AssignedRun): boolean => this.#server.runs.get(one.run.id) === one;
+  /** False once the run was cancelled. */
+  #isHere = (assigned: AssignedRun): boolean => this.#server.runs.get(assigned.run.id) === assigned;
 }

@@ -1,5 +1,6 @@
-// The runs that wait, in a queue for each owner and deployment. Owners take turns, so that nobody waits for all the runs of somebody
-// else. Of the deployments of one owner, the one with the fewest running runs comes first, so that none starves another.
+// The waiting runs, in one queue per owner and deployment. Owners take turns, so that nobody waits for all
+// the runs of somebody else. Of an owner's deployments, the one with the fewest active runs comes first, so
+// that none starves another.
 
 import type { LiveRun } from '../executor.ts';
 import { dealt, OwnerTurns } from '../../owner-turns.ts';
@@ -27,7 +28,7 @@ export class RunQueues {
     this.#queueOf(run).runs.join(run);
   }
 
-  /** Removes it; returns whether it was here. */
+  /** Removes the run; returns whether it was queued. */
   leave(run: LiveRun): boolean {
     return this.#queueOf(run).runs.leave(run.number);
   }
@@ -41,7 +42,7 @@ export class RunQueues {
     return [...this.#queues.values()].filter(({ runs }) => runs.size > 0);
   }
 
-  /** The next server is offered to each in this order. */
+  /** The order in which queues are offered the next server. */
   inOrder(running: ReadonlyMap<string, number>): readonly RunQueue[] {
     const runningOf = ({ deploymentId }: RunQueue): number => running.get(deploymentId) ?? 0;
     return this.waiting.toSorted(

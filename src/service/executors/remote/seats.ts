@@ -1,11 +1,11 @@
-// How many runs a server has at the same time.
+// How many runs a server holds at the same time.
 //
 //      grown:   first ──all are taken──▶ one more ──…──▶ it is full: as many as it took ──a minute──▶ one more ──▶ …
 
 import type { Seats } from './backend.ts';
 import type { UsualTimes } from './usual-times.ts';
 
-/** After it was full, a server is tried with one more only after so long. */
+/** How long after being full a server is tried with one more run. */
 const FULL_MS = 60_000;
 
 export class SeatCount {
@@ -18,7 +18,7 @@ export class SeatCount {
     [this.#seats, this.#usual] = [seats, usual];
   }
 
-  /** How many runs it may have, also those that only wait there. */
+  /** How many runs the server may hold, including those that only wait there. */
   get count(): number {
     const seats = this.#seats();
     switch (seats.kind) {
@@ -36,13 +36,13 @@ export class SeatCount {
     return this.#seats().kind === 'ahead' ? 1 : this.count;
   }
 
-  /** It took a run, and has `load` of them now. */
+  /** The server took a run and now holds `load` of them. */
   took(load: number, nowMs = performance.now()): void {
     if (this.#seats().kind !== 'grown' || load < this.count || nowMs - this.#fullAt < FULL_MS) return;
     this.#grown = this.count + 1;
   }
 
-  /** It did not take one more than `load` of them. */
+  /** The server refused a run while it held `load` of them. */
   full(load: number, nowMs = performance.now()): void {
     if (this.#seats().kind !== 'grown') return;
     [this.#grown, this.#fullAt] = [Math.max(1, load), nowMs];

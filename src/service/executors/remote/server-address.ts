@@ -1,4 +1,4 @@
-// The address of a GPU server, and the headers that its proxy wants.
+// The address of a GPU server, and the headers for its proxy.
 
 import { errorMessage, problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
@@ -15,15 +15,15 @@ export type GivenServer = {
   readonly seats?: number | null | undefined;
 };
 
-/** What a later command may change of a server that is open: the headers of each request, and how many runs it gets. */
+/** The settings of an open server that a later command may change: request headers, and the number of runs. */
 export type Settings = { readonly headers: Record<string, string>; seats: number | undefined };
 
-export function openServer({ url: given, kind, headersFile, seats }: GivenServer): {
+export function openServer({ url: address, kind, headersFile, seats }: GivenServer): {
   readonly url: string;
   readonly backend: Backend;
   readonly settings: Settings;
 } {
-  const url = addressOf(given);
+  const url = addressOf(address);
   const read = kind === 'comfy-api' ? keyIn : headersIn;
   const headers = headersFile == null ? {} : read(headersFile);
   const settings = { headers, seats: seats ?? undefined };
@@ -31,9 +31,9 @@ export function openServer({ url: given, kind, headersFile, seats }: GivenServer
   return { url, settings, backend };
 }
 
-/** Without a trailing slash; a password in it would be printed with it. */
-export function addressOf(given: string): string {
-  const { origin, pathname, username, password } = new URL(given);
+/** Removes a trailing slash and refuses a password, which would be printed with the address. */
+export function addressOf(address: string): string {
+  const { origin, pathname, username, password } = new URL(address);
   if (username !== '' || password !== '')
     throw problem('E602', {
       what: `the address of a GPU server has credentials`,
@@ -42,14 +42,14 @@ export function addressOf(given: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** `Name: value`, a line each. */
+/** Parses one `Name: value` per line. */
 const headersIn = (file: string): Record<string, string> =>
   readFrom(file, (lines) =>
     Object.fromEntries(
       lines.map((line) => {
         const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
         if (name === undefined || value === undefined) throw new Error('a line is not "Name: value"');
-        // `Bearer abc`: a text may contain the key alone.
+        // In `Bearer abc`, the key is a secret by itself, because a text may contain it alone.
         const [, key] = /^\S+\s+(\S+)$/.exec(value) ?? [];
         if (key !== undefined) keepSecret(key);
         return [name.toLowerCase(), keepSecret(value)];
@@ -57,7 +57,7 @@ const headersIn = (file: string): Record<string, string> =>
     ),
   );
 
-/** The key alone, for the two headers in which one is given. */
+/** A file with the key alone makes both headers that can carry a key. */
 const keyIn = (file: string): Record<string, string> =>
   readFrom(file, ([key = '', ...more]) => {
     if (!/^[!-~]+$/.test(key) || more.length > 0) throw new Error('it has something else than a key');

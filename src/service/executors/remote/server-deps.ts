@@ -1,76 +1,76 @@
-// What a server asks of the executor that it belongs to.
+// The dependencies that an executor passes to its servers.
 
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
-import type { Backend, Graph, Made, PutFile } from './backend.ts';
+import type { Backend, Graph, MadeOutput, PutFile } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 
-/** What is learned of a server when it answers for the first time. */
+/** The facts about a server from its first answers. */
 export type InspectedServer = {
   readonly name: string;
   readonly backend: Backend;
-  /** What a person calls its GPU. */
+  /** The GPU's common name. */
   gpu: string;
   version: string;
-  /** What it has of the nodes of each workflow. Absent until it is known. */
+  /** The installed nodes of each workflow; no entry until they are known. */
   readonly installed: Map<string, InstalledNodes>;
 };
 
 export const TIMING = {
   pollMs: 1_000,
-  /** While the socket is open, which says when something changes. */
+  /** The poll interval while an open socket announces changes. */
   pollWithSocketMs: 5_000,
-  /** At servers that say nothing by themselves. */
+  /** The poll interval for servers that send no events. */
   pollOnlyMs: 2_000,
   /** How long a POST whose answer was lost may still arrive. */
   lateMs: 5_000,
   /** How long a run that may have been accepted may still show. */
   spentMs: 60_000,
-  /** The same, plus the deadline of the request, if nothing shows in all that the server has: then no run was made. */
+  /** spentMs plus the deadline of the request: if none of the server's jobs shows the run by then, it was never created. */
   provedMs: 180_000,
-  /** After so long, a server is tried again that takes nothing until a person changes something. */
+  /** How long until a server that takes nothing until a person changes something is tried again. */
   blockedMs: 60_000,
   /** How long other requests wait for the answer to the first run. */
   trialMs: 3_000,
-  /** A server that has been starting for longer holds up the batch. */
+  /** A server that starts for longer than this holds up the batch. */
   startingMs: 60_000,
-  /** A service that stops waits so long for the answer to a request. */
+  /** How long a stopping service waits for the answer to a request. */
   closeMs: 5_000,
-  /** After so long, the runs of a server that is away move to another one. */
+  /** How long a server may be away before its runs move to another one. */
   moveAfterMs: 600_000,
 };
 export type Timing = Readonly<typeof TIMING>;
 
 export type ServerDeps = {
   readonly now: () => number;
-  /** Runs `work` in one transaction; each event belongs to one. */
+  /** Runs `work` in one transaction; every event belongs to one. */
   readonly commit: (work: () => void) => void;
-  /** In the next transaction: all that happens in a turn of the event loop is in one, because each waits for the disk. */
+  /** Runs `work` in the next transaction. A turn of the event loop shares one, because each transaction waits for the disk. */
   readonly commitSoon: (work: () => void) => void;
   readonly keep: (one: AssignedRun) => void;
   readonly reached: (one: AssignedRun, change: Reached) => void;
   readonly progress: (one: AssignedRun) => void;
   readonly ended: (one: AssignedRun, change: Reached, startedMs?: number) => void;
-  /** It was executed for `ranMs` in vain, and waits to be executed again at the same server. */
+  /** The run was executed for `ranMs` in vain and waits at the same server to be executed again. */
   readonly lost: (one: AssignedRun, ranMs: number) => void;
   readonly endUnknown: (one: AssignedRun) => void;
-  /** Throws an error of the row if its files cannot be put there. */
+  /** Throws an error of the row if its files cannot be uploaded. */
   readonly put: (one: AssignedRun, backend: Backend) => Promise<ReadonlyMap<string, PutFile>>;
   readonly graphOf: (one: AssignedRun, files: ReadonlyMap<string, PutFile>) => Graph;
-  /** Throws `FileGone` if the server has deleted one. */
+  /** Throws `FileGone` if the server has deleted a file. */
   readonly store: (
     one: AssignedRun,
-    made: readonly Made[],
+    made: readonly MadeOutput[],
     backend: Backend,
   ) => Promise<readonly StoredOutput[]>;
-  /** Whether it answered everything that it was asked. */
+  /** Returns whether the server answered everything. */
   readonly inspect: (server: InspectedServer) => Promise<boolean>;
   readonly free: () => void;
-  /** Gives a run that was never sent to a server that can still take its files; false if there is none. */
+  /** Gives a run that was never sent to another server that can still take its files; false if there is none. */
   readonly handBack: (one: AssignedRun, why: string) => boolean;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;
-  /** Whether this is a run of ours that has ended. */
+  /** Whether this is a run of this service that has ended. */
   readonly isOver: (runId: string) => boolean;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };

@@ -1,4 +1,4 @@
-// What a GPU server is, and what a workflow lacks there, without giving it anything to do.
+// Reports what a GPU server is and what a workflow lacks there, without sending it a run.
 
 import { errorMessage } from '../../../errors/error.ts';
 import { openServer, type GivenServer } from './server-address.ts';
@@ -9,21 +9,21 @@ import { readGraph, type GivenText } from './workflow-text.ts';
 
 export type ServerReport = {
   readonly url: string;
-  /** undefined if it does not answer. */
+  /** undefined if the server does not answer. */
   readonly version?: string;
   readonly gpu?: string;
   readonly waiting?: number;
-  /** What keeps it, or each workflow, from running. */
+  /** Reasons why the server, or each workflow, cannot execute runs. */
   readonly faults: readonly string[];
 };
 
-/** Throws E602 for a file that is no workflow. */
+/** Throws E602 for a file that holds no workflow. */
 export async function serverReport(
-  given: GivenServer,
+  server: GivenServer,
   workflows: readonly GivenText[],
 ): Promise<ServerReport> {
-  const graphs = workflows.map((one) => ({ name: one.name, graph: readGraph(one).nodes }));
-  const { url, backend } = openServer(given);
+  const graphs = workflows.map((workflow) => ({ name: workflow.name, graph: readGraph(workflow).nodes }));
+  const { url, backend } = openServer(server);
   try {
     const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.poll([])]);
     const faults: string[] = [];

@@ -1,8 +1,9 @@
-// The connection on which a server tells what it does. As long as one stays open, the process at its other end is the same.
+// The connection over which a server sends events. While a connection stays open, the process at its other
+// end is the same.
 
 import type { Backend, Listening, SocketEvent } from './backend.ts';
 
-/** What it tells, without the connection itself. */
+/** Events about runs, without those about the connection itself. */
 export type Told = Exclude<SocketEvent, { readonly kind: 'connected' | 'disconnected' }>;
 
 export class ServerSocket {
@@ -10,7 +11,7 @@ export class ServerSocket {
   #listening: Listening | undefined;
   isOpen = false;
 
-  /** `lost`: the connection is over, and the server may be another one when it comes back. */
+  /** `lost`: the connection closed, and the next one may reach another server process. */
   listen(backend: Backend, on: { told(event: Told): void; opened(): void; lost(): void }): void {
     this.#listening = backend.listen((event) => {
       if (event.kind === 'connected') {
@@ -26,7 +27,7 @@ export class ServerSocket {
   /** The number of the open connection; undefined if there is none. */
   connection = (): number | undefined => (this.isOpen ? this.#connection : undefined);
 
-  /** Whether the server answers on it now. */
+  /** Whether the server answers on the connection now. */
   isAlive = async (): Promise<boolean> => (await this.#listening?.isAlive()) === true;
 
   close(): void {

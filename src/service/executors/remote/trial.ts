@@ -1,5 +1,6 @@
-// Tries the first run for a server alone. Its answer says whether other runs may come, or whether a person has to change something first.
-// Without the trial, one run for each slot of a batch would be accepted and wait, and the batch would never learn why.
+// Tries a server's first run alone. The answer says whether other runs may follow, or whether a person must
+// change something first. Without the trial, one run for each slot of a batch would be accepted and wait, and
+// the batch would never learn why.
 //
 //      new ──the first run──▶ begun ──an answer, or trialMs──▶ over
 

@@ -1,4 +1,4 @@
-// Finds out why a server that was given cannot be used, so that the error says what helps.
+// Finds out why the server of a command cannot be used, so that the error can name a remedy.
 
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:tls';
@@ -32,7 +32,7 @@ async function whyUnusable(url: string, { cause, answer }: Unreachable): Promise
   return leadsToPeople(url, answer);
 }
 
-/** A proxy redirects http to https, or to where people sign in. */
+/** Proxies redirect from http to https, or to a sign-in page. */
 function leadsToPeople(url: string, { status, text, headers }: OtherAnswer): UnusableServer | undefined {
   const { location } = headers;
   const to = typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -58,7 +58,7 @@ function speaksTls(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // Nothing is sent: whose certificate it is does not matter.
+  // The certificate is not verified, because nothing is sent.
   const socket = connect({ host, port: Number(port || 80), rejectUnauthorized: false });
   socket.setTimeout(PROBE_MS, () => resolve(false));
   socket.once('secureConnect', () => resolve(true));
@@ -66,7 +66,7 @@ function speaksTls(url: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-/** Only a Comfy API answers there with its kind of error; it has no such job. */
+/** Only a Comfy API answers with its kind of error to a job that does not exist. */
 async function isComfyApi(url: string): Promise<boolean> {
   const http = openHttp(url, {});
   try {

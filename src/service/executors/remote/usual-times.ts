@@ -1,9 +1,9 @@
-// How long runs usually take at a server, and how long they are under way to it: how many it should have at the same time.
+// The usual duration and delivery time of runs at a server, and how many runs it should therefore hold.
 
 const AHEAD_MOST = 6;
 
 export class UsualTimes {
-  /** 0 until it is known, like the other. */
+  /** 0 until the first run ends; the delivery time is unknown until then, too. */
   runMs = 0;
   #deliveryMs = 0;
 
@@ -15,7 +15,7 @@ export class UsualTimes {
     this.#deliveryMs = blended(this.#deliveryMs, ms);
   }
 
-  /** One executes, and others wait there, so that the server never idles until the next one arrives. */
+  /** A server executes one run and holds others ready, so that it never idles until the next one arrives. */
   get places(): number {
     const ahead = this.runMs === 0 ? 1 : Math.ceil(this.#deliveryMs / this.runMs);
     return 1 + Math.min(Math.max(1, ahead), AHEAD_MOST);

@@ -1,5 +1,6 @@
-// The runs of an owner and a deployment that wait for a server, first come, first served among those that any server could take. Runs with the
-// same choices and the same servers are one kind: what keeps one of them from a server keeps all. A run is read when it is among the first.
+// The runs of one owner and deployment that wait for a server, first come, first served. Runs with equal
+// choices and servers are one kind: whatever keeps one of them from a server keeps all of them from it. A run
+// is read once it is near the front.
 //
 //      unread ──▶ kinds, each a queue ──▶ placed
 
@@ -7,20 +8,20 @@ import type { LiveRun } from '../executor.ts';
 import { FifoQueue } from '../../fifo-queue.ts';
 import type { Choices } from './filled-workflow.ts';
 
-type Kind = {
+type RunKind = {
   readonly key: string;
   readonly choices: Choices;
   readonly runs: FifoQueue<number, LiveRun>;
 };
 
-/** So many are read in search of one that has a server; the search goes on later. */
+/** How many runs are read in search of one that has a server; the search continues later. */
 const READ_MOST = 1_000;
 
 export class WaitingRuns {
   readonly #choicesOf: (run: LiveRun) => Choices;
   readonly #unread = new FifoQueue<number, LiveRun>();
-  readonly #kinds = new Map<string, Kind>();
-  readonly #kindOf = new Map<number, Kind>();
+  readonly #kinds = new Map<string, RunKind>();
+  readonly #kindOf = new Map<number, RunKind>();
 
   constructor(choicesOf: (run: LiveRun) => Choices) {
     this.#choicesOf = choicesOf;
@@ -30,7 +31,7 @@ export class WaitingRuns {
     return this.#unread.size + this.#kindOf.size;
   }
 
-  /** Those that came first, at most this many. */
+  /** At most `most` runs, first come first. */
   ahead(most: number): readonly LiveRun[] {
     const queues = [this.#unread, ...[...this.#kinds.values()].map(({ runs }) => runs)];
     const firsts = queues.flatMap((queue) => queue.ahead(most));
@@ -41,7 +42,7 @@ export class WaitingRuns {
     this.#unread.join(run.number, run);
   }
 
-  /** Removes it; returns whether it was here. */
+  /** Removes the run; returns whether it waited here. */
   leave(number: number): boolean {
     const kind = this.#kindOf.get(number);
     if (kind === undefined) return this.#unread.leave(number);
@@ -50,7 +51,7 @@ export class WaitingRuns {
     return true;
   }
 
-  /** Removes and returns the first run for which there is a server. */
+  /** Removes and returns the first run that a server can take. */
   next<Server>(
     serverFor: (choices: Choices, run: LiveRun) => Server | undefined,
   ): { readonly run: LiveRun; readonly server: Server } | undefined {
@@ -73,7 +74,7 @@ export class WaitingRuns {
     return undefined;
   }
 
-  /** Removes all runs of those kinds for which there is a reason, and returns them with it. */
+  /** Removes all runs of kinds that have a reason to end. Returns them with the reason. */
   removed(
     reasonFor: (choices: Choices, run: LiveRun) => string | undefined,
   ): readonly { readonly run: LiveRun; readonly reason: string }[] {
@@ -94,7 +95,7 @@ export class WaitingRuns {
     return { run, server };
   }
 
-  #read(run: LiveRun): Kind {
+  #read(run: LiveRun): RunKind {
     const choices = this.#choicesOf(run);
     const key = JSON.stringify([run.servers, choices]);
     const kind = this.#kinds.get(key) ?? { key, choices, runs: new FifoQueue() };
@@ -104,10 +105,10 @@ export class WaitingRuns {
     return kind;
   }
 
-  #left(number: number, kind: Kind): void {
+  #left(number: number, kind: RunKind): void {
     this.#kindOf.delete(number);
     if (kind.runs.size === 0) this.#kinds.delete(kind.key);
   }
 }
 
-const headOf = ({ runs }: Kind): number => runs.first?.number ?? Number.POSITIVE_INFINITY;
+const headOf = ({ runs }: RunKind): number => runs.first?.number ?? Number.POSITIVE_INFINITY;

@@ -1,32 +1,33 @@
-// What keeps a workflow from running at a server: only what ComfyUI itself refuses, or what is certain to fail.
+// The faults that keep a workflow from running at a server: only those that ComfyUI itself refuses, or that
+// are certain to fail.
 
 import { compareNumbers, isRawNumber } from '../../../host/exact-json.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
 import { isPart } from './naming/prompts.ts';
 import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/live.ts';
 
-/** undefined where a server does not tell its classes. */
+/** undefined for a server that does not tell its classes. */
 export type Classes = ReadonlyMap<string, NodeClass> | undefined;
 
-/** What helps against a fault: `graph` is to be corrected, `nodes` and `choices` may also be missing at the server. */
+/** Where a fault can be fixed: `graph` in the workflow; `nodes` and `choices` may also be missing at the server. */
 type Help = 'nodes' | 'choices' | 'graph';
-export type Fault = { readonly text: string; readonly help: Help };
-const ofGraph = (text: string): Fault => ({ text, help: 'graph' });
+export type WorkflowFault = { readonly text: string; readonly help: Help };
+const ofGraph = (text: string): WorkflowFault => ({ text, help: 'graph' });
 
 /**
- * Names the missing nodes and models, impossible values and broken links; empty if it can run, or nothing is known. `chosen`: fields
- * with a choice of a row, as NODE.FIELD.
+ * Names missing nodes and models, impossible values and broken links; empty if the workflow can run, or
+ * nothing is known. `chosen`: fields that a row chooses, as NODE.FIELD.
  */
 export function faultsOf(
   nodes: GraphNodes | Graph,
   classes: Classes,
   chosen: ReadonlySet<string> = new Set(),
-): readonly Fault[] {
+): readonly WorkflowFault[] {
   const checked = checkedNodes(nodes, classes);
   const entries = Object.entries(nodes).filter(([node]) => checked.has(node));
   const dangling = entries.flatMap(([node, own]) => danglingIn(nodes, node, own));
   if (classes === undefined) return dangling;
-  // ComfyUI looks for the class of each node, also of one that it does not execute.
+  // ComfyUI looks up the class of every node, even of one that it does not execute.
   const names = new Set(Object.values(nodes).map(({ class_type: name }) => name));
   const missing = [...names].filter((name) => !classes.has(name));
   const outputs = entries.filter(([, { class_type: name }]) => classes.get(name)?.isOutput === true);
@@ -40,7 +41,10 @@ export function faultsOf(
   ];
 }
 
-/** The outputs and all above them: ComfyUI checks no others. One output that is refused makes every run fail, also beside a good one. */
+/**
+ * The outputs and all nodes above them, because ComfyUI checks no others. One refused output makes every run
+ * fail, even beside a good one.
+ */
 function checkedNodes(nodes: GraphNodes | Graph, classes: Classes): ReadonlySet<string> {
   const graph = new LiveGraph(nodes, classes);
   const outputs = Object.keys(nodes).filter(
@@ -51,7 +55,7 @@ function checkedNodes(nodes: GraphNodes | Graph, classes: Classes): ReadonlySet<
 
 const at = (node: string, { class_type: name }: GraphNode): string => `node ${node} (${name})`;
 
-function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): readonly Fault[] {
+function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): readonly WorkflowFault[] {
   return Object.entries(own.inputs).flatMap(([field, value]) => {
     const link = linkIn(value);
     return link === undefined || Object.hasOwn(nodes, link.node)
@@ -63,15 +67,15 @@ function danglingIn(nodes: GraphNodes | Graph, node: string, own: GraphNode): re
 function faultsIn(
   node: string,
   own: GraphNode,
-  known: NodeClass | undefined,
+  nodeClass: NodeClass | undefined,
   chosen: ReadonlySet<string>,
-): readonly Fault[] {
-  if (known === undefined) return [];
-  const lacking = Object.entries(known.inputs)
+): readonly WorkflowFault[] {
+  if (nodeClass === undefined) return [];
+  const lacking = Object.entries(nodeClass.inputs)
     .filter(([field, { isRequired, type }]) => isRequired === true && !isThere(own, field, type))
     .map(([field, { type }]) => ofGraph(`${at(node, own)}: ${field} is required (${type}), and is missing`));
-  const wrong = Object.entries(own.inputs).flatMap(([field, value]): readonly Fault[] => {
-    const bounds = known.inputs[field];
+  const wrong = Object.entries(own.inputs).flatMap(([field, value]): readonly WorkflowFault[] => {
+    const bounds = nodeClass.inputs[field];
     const choice = choiceFault(value, bounds, chosen.has(`${node}.${field}`));
     const why = choice ?? boundsFault(value, bounds) ?? typeFault(value, bounds);
     const help = choice === undefined ? 'graph' : 'choices';
@@ -80,7 +84,7 @@ function faultsIn(
   return [...lacking, ...wrong];
 }
 
-/** Inputs that grow or change with a choice stand as `field.part`, and may have no part. */
+/** Inputs that grow or change with a choice appear as `field.part`, and may have no part. */
 const isThere = ({ inputs }: GraphNode, field: string, type: string): boolean =>
   inputs[field] !== undefined || type.startsWith('COMFY_');
 
@@ -89,16 +93,16 @@ const MODEL = /\.(?:safetensors|ckpt|pth?|gguf|bin|onnx|sft)$/i;
 
 export type Bounds = Partial<Pick<ClassInput, 'min' | 'max' | 'options' | 'isFile'>>;
 
-/** Why a value is none of those that an input may have; undefined if it may, or if nothing is known. */
+/** Why an input may not have this value; undefined if it may, or if nothing is known. */
 export const faultIn = (value: unknown, bounds: Bounds | undefined, isChosen = false): string | undefined =>
   choiceFault(value, bounds, isChosen) ?? boundsFault(value, bounds);
 
 /**
- * ComfyUI does not check a choice whose class checks it itself, which it does not tell: only a model that is not in the list is
- * certain.
+ * ComfyUI skips the check of a choice whose class validates itself, but does not tell which classes do. Only
+ * a model that is not in the list certainly fails.
  */
 function choiceFault(value: unknown, bounds: Bounds | undefined, isChosen: boolean): string | undefined {
-  // Files are put there before the run.
+  // Files are uploaded before the run.
   if (bounds?.options === undefined || bounds.isFile === true || linkIn(value) !== undefined)
     return undefined;
   const { options } = bounds;
@@ -124,7 +128,7 @@ const choiceText = (value: unknown): string =>
 const rangeText = (min: string | undefined, max: string | undefined): string =>
   min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `from ${min} to ${max}`;
 
-/** What Python makes a number of. */
+/** Texts that Python converts to a number. */
 const PYTHON_INT = /^\s*[+-]?\d+(?:_\d+)*\s*$/;
 const PYTHON_FLOAT =
   /^\s*[+-]?(?:(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*$/i;
@@ -136,18 +140,18 @@ const HELP: Readonly<Record<Help, string>> = {
   graph: 'correct these links and values in ComfyUI, and export it again',
 };
 
-/** The help for each kind of fault that is among them. */
-export const helpFor = (faults: readonly Fault[]): string =>
+/** The remedies for the kinds of these faults. */
+export const helpFor = (faults: readonly WorkflowFault[]): string =>
   (Object.keys(HELP) as Help[])
     .filter((kind) => faults.some(({ help }) => help === kind))
     .map((kind) => HELP[kind])
     .join('; ');
 
-/** A number that its owner has marked as an input, such as `%seed%`: a sheet has to give it. */
+/** A number whose owner has put a placeholder there, such as `%seed%`; the sheet has to give it. */
 export const isUnsetNumber = (value: unknown, input: Pick<ClassInput, 'type'> | undefined): boolean =>
   NUMBERS[input?.type ?? ''] !== undefined && isPart(value);
 
-/** ComfyUI converts what it can: a text of digits is a number. Anything else fails in each run. */
+/** ComfyUI converts a text of digits to a number. Anything else fails in each run. */
 function typeFault(value: unknown, input: ClassInput | undefined): string | undefined {
   const number = NUMBERS[input?.type ?? ''];
   if (number === undefined || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value))

@@ -1,4 +1,5 @@
-// The inputs of a workflow: those that the graph names, those that have to be asked about, and every other field as NODE.FIELD.
+// The inputs of a workflow: certain names from the graph, ambiguous names, and every other field as
+// NODE.FIELD.
 
 import { isRawNumber } from '../../../host/exact-json.ts';
 import { problem } from '../../../errors/error.ts';
@@ -7,33 +8,33 @@ import { fileKindAt, type Files } from './naming/files.ts';
 import { isLiteral, LiveGraph, type GraphNodes } from './naming/live.ts';
 import { isFillable, namesOf, type Names } from './naming/names.ts';
 import { namesBefore } from './naming/names-before.ts';
-import { pathOf, type Place } from './naming/values.ts';
+import { pathOf, type FieldPlace } from './naming/values.ts';
 import { isPart, partName } from './naming/prompts.ts';
 import { isUnsetNumber, type Classes } from './workflow-faults.ts';
 
-/** `part`: what of the field's text the value replaces, such as `{{subject}}`. */
-export type Field = Place & { readonly isFile: boolean; readonly part?: string | undefined };
+/** `part`: the part of the field's text that the value replaces, such as `{{subject}}`. */
+export type Field = FieldPlace & { readonly isFile: boolean; readonly part?: string | undefined };
 
 export type InputType = {
   readonly name: string;
   readonly type: string;
   readonly default: unknown;
-  /** With all digits. */
+  /** A text that keeps all digits. */
   readonly min: string | undefined;
   readonly max: string | undefined;
   readonly options: readonly string[] | undefined;
   readonly fields: readonly Field[];
-  /** Other names of the same fields. */
+  /** Alternative names of the same fields. */
   readonly also?: readonly string[] | undefined;
-  /** Its names in batches that were made when rows spoke of names. */
+  /** Names in batches from the time when rows referred to inputs by name. */
   readonly before?: readonly string[] | undefined;
-  /** The name has several readings, so a column of this name is asked about. `isChoice`: nothing can be proposed. */
+  /** Set for an ambiguous name, so that a column of this name raises a question. `isChoice`: no answer can be proposed. */
   readonly ask?: { readonly why: string; readonly isChoice: boolean } | undefined;
-  /** A field that only one node has under this last word: a column of this name may mean it. */
+  /** The field's last word, if it is unique among the nodes: a column of this name may mean the field. */
   readonly word?: string | undefined;
-  /** The file that the workflow names is on none of its servers, so that a sheet has to give one. */
+  /** The workflow's default file is on none of its servers, so the sheet has to give one. */
   readonly isAbsent?: true | undefined;
-  /** The field has a placeholder in the place of a number, so that a sheet has to give one. */
+  /** The field holds a placeholder instead of a number, so the sheet has to give one. */
   readonly isUnset?: true | undefined;
   /** The field reaches no output. */
   readonly isIdle?: true | undefined;
@@ -48,7 +49,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['STRING', 'string'],
   ['COMBO', 'enum'],
 ]);
-/** What a client calls the kinds of files. */
+/** The names of file kinds for clients. */
 const FILE_TYPES: Readonly<Record<Files, string>> = {
   image: 'image',
   mask: 'image',
@@ -58,7 +59,7 @@ const FILE_TYPES: Readonly<Record<Files, string>> = {
   file: 'file',
 };
 
-/** The inputs of a graph. `own`: names that a deployments file gives. Throws E602 for an own name of a field that is not there. */
+/** The inputs of a graph. `own`: names from a deployments file. Throws E602 if such a name refers to a missing field. */
 export function inputsOf(
   workflow: string,
   nodes: GraphNodes,
@@ -67,13 +68,13 @@ export function inputsOf(
 ): readonly InputType[] {
   const graph = new LiveGraph(nodes, classes);
   const type = typer(graph);
-  const given = Object.entries(own).map(([name, paths]) =>
+  const ownInputs = Object.entries(own).map(([name, paths]) =>
     type(
       name,
       paths.map((path) => placeNamed(workflow, nodes, path)),
     ),
   );
-  const taken = new Set(given.flatMap(({ fields }) => fields.map(pathOf)));
+  const taken = new Set(ownInputs.flatMap(({ fields }) => fields.map(pathOf)));
   const names = without(namesOf(nodes, classes), taken, new Set(Object.keys(own)));
   const graphs = joined(
     names.named.map(({ name, places, also, part }) => ({
@@ -82,7 +83,7 @@ export function inputsOf(
     })),
   );
   const named = withUnset(graphs, graph, type);
-  // A part that the owner has marked tells which place is meant.
+  // A placeholder from the owner decides which place is meant.
   const certain = new Set(named.map(({ name }) => name));
   const open = names.open.filter(({ name }) => !certain.has(name));
   const ambiguous = open.map(({ name, places, why, isChoice = false }) => ({
@@ -90,7 +91,9 @@ export function inputsOf(
     ask: { why, isChoice },
   }));
   const covered = new Set(
-    [...given, ...named].flatMap(({ fields }) => fields.filter(({ part }) => part === undefined).map(pathOf)),
+    [...ownInputs, ...named].flatMap(({ fields }) =>
+      fields.filter(({ part }) => part === undefined).map(pathOf),
+    ),
   );
   const words = new Map(names.single.map(({ name, place }) => [pathOf(place), name]));
   const unnamed = Object.entries(nodes).flatMap(([node, { inputs }]) =>
@@ -102,10 +105,10 @@ export function inputsOf(
         ...(!graph.live.has(node) && { isIdle: true as const }),
       })),
   );
-  return withOldNames([...given, ...named, ...ambiguous, ...unnamed], nodes, own);
+  return withOldNames([...ownInputs, ...named, ...ambiguous, ...unnamed], nodes, own);
 }
 
-/** A placeholder in the place of a number names it, beside the name that the graph gives it. */
+/** Adds the placeholders that stand for a number as names, beside the names from the graph. */
 function withUnset(
   named: readonly InputType[],
   graph: LiveGraph,
@@ -119,8 +122,8 @@ function withUnset(
     ),
   );
   let inputs = named;
-  for (const [name, all] of Map.groupBy(unset, (one) => one.name)) {
-    const paths = new Set(all.map(({ place }) => pathOf(place)));
+  for (const [name, placesToSet] of Map.groupBy(unset, (input) => input.name)) {
+    const paths = new Set(placesToSet.map(({ place }) => pathOf(place)));
     const owner = inputs.find((input) => input.fields.some((field) => paths.has(pathOf(field))));
     if (inputs.some((input) => input.name === name)) continue;
     inputs =
@@ -129,7 +132,7 @@ function withUnset(
             ...inputs,
             type(
               name,
-              all.map(({ place }) => place),
+              placesToSet.map(({ place }) => place),
             ),
           ]
         : inputs.map((input) =>
@@ -139,13 +142,13 @@ function withUnset(
   return inputs;
 }
 
-/** A part of a text that is called as another input gets its value too. */
+/** A text placeholder with the name of another input gets that input's value, too. */
 const joined = (inputs: readonly InputType[]): readonly InputType[] =>
-  [...Map.groupBy(inputs, ({ name }) => name).values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [{ ...first, fields: [first, ...others].flatMap(({ fields }) => fields) }],
+  [...Map.groupBy(inputs, ({ name }) => name).values()].flatMap(([first, ...twins]) =>
+    first === undefined ? [] : [{ ...first, fields: [first, ...twins].flatMap(({ fields }) => fields) }],
   );
 
-/** The names that inputs had before, such as titles that several share: a batch that was made with them is found by them. */
+/** Adds the former names of inputs, such as titles that several share, which older batches use. */
 function withOldNames(
   inputs: readonly InputType[],
   nodes: GraphNodes,
@@ -161,8 +164,8 @@ function withOldNames(
     const whole = input.fields.filter(({ part }) => part === undefined);
     const former = whole.flatMap((field) => byPath.get(pathOf(field)) ?? []);
     const old = [...new Set(former.toSorted((a, b) => a.rank - b.rank).map(({ name }) => name))];
-    const [only, ...others] = whole;
-    const title = only && others.length === 0 ? titles.get(only.node) : undefined;
+    const [only, ...further] = whole;
+    const title = only && further.length === 0 ? titles.get(only.node) : undefined;
     const byTitle = only && title !== undefined ? [`${title}.${only.field}`] : [];
     const also = new Set([...(input.also ?? []), ...old, ...byTitle]);
     also.delete(input.name);
@@ -174,7 +177,7 @@ function withOldNames(
   });
 }
 
-/** The titles that one node has, by node: `Base.steps` is a field as `3.steps` is, also once nodes have other numbers. */
+/** Titles that only one node has, by node: `Base.steps` means the same field as `3.steps`, even after nodes are renumbered. */
 function onlyTitles(nodes: GraphNodes): ReadonlyMap<string, string> {
   const titled = Object.entries(nodes).flatMap(([node, { _meta: meta }]) => {
     const title = meta?.title?.trim() ?? '';
@@ -188,16 +191,21 @@ function onlyTitles(nodes: GraphNodes): ReadonlyMap<string, string> {
   );
 }
 
-/** A place that has an own name leaves the group that the graph has found; an own name replaces the graph's. */
+/** Own names win: a place with an own name leaves its group, and an own name replaces the same name from the graph. */
 function without(
   { named, open, single }: Names,
   taken: ReadonlySet<string>,
   own: ReadonlySet<string>,
 ): Names {
-  const left = (places: readonly Place[]): readonly Place[] =>
+  const left = (places: readonly FieldPlace[]): readonly FieldPlace[] =>
     places.filter((place) => !taken.has(pathOf(place)));
-  const isLeft = ({ name, places }: { readonly name: string; readonly places: readonly Place[] }): boolean =>
-    places.length > 0 && !own.has(name);
+  const isLeft = ({
+    name,
+    places,
+  }: {
+    readonly name: string;
+    readonly places: readonly FieldPlace[];
+  }): boolean => places.length > 0 && !own.has(name);
   return {
     named: named.map((input) => ({ ...input, places: left(input.places) })).filter(isLeft),
     open: open.map((input) => ({ ...input, places: left(input.places) })).filter(isLeft),
@@ -205,9 +213,9 @@ function without(
   };
 }
 
-function placeNamed(workflow: string, nodes: GraphNodes, path: string): Place {
-  const [node = '', ...rest] = path.split('.');
-  const field = rest.join('.');
+function placeNamed(workflow: string, nodes: GraphNodes, path: string): FieldPlace {
+  const [node = '', ...fieldPath] = path.split('.');
+  const field = fieldPath.join('.');
   if (!isLiteral(nodes[node]?.inputs[field]))
     throw problem('E602', {
       what: `the workflow ${workflow} has no field ${path}`,
@@ -216,11 +224,11 @@ function placeNamed(workflow: string, nodes: GraphNodes, path: string): Place {
   return { node, field };
 }
 
-/** Describes an input by the first of its fields. */
+/** Describes an input by its first field. */
 const typer =
   (graph: LiveGraph) =>
-  (name: string, places: readonly Place[], part?: string): InputType => {
-    const [first] = places as readonly [Place];
+  (name: string, places: readonly FieldPlace[], part?: string): InputType => {
+    const [first] = places as readonly [FieldPlace];
     const { class_type: nodeClass = '', inputs = {}, _meta: meta } = graph.nodes[first.node] ?? {};
     const input = graph.classOf(first.node)?.inputs[first.field];
     const value = inputs[first.field];
@@ -247,14 +255,14 @@ const typer =
     };
   };
 
-/** Some nodes write the lowest 64-bit integer, or what a float makes of it, for no bound. */
+/** Some nodes write the lowest 64-bit integer, or its float approximation, to say that there is no bound. */
 const lowestOf = (bound: string | undefined): string | undefined =>
   bound !== undefined && NO_BOUND.has(bound) ? undefined : bound;
 const NO_BOUND: ReadonlySet<string> = new Set(['-9223372036854775808', '-9223372036854776000']);
 
-function typeNameOf(known: ClassInput | undefined, value: unknown, part: string | undefined): string {
+function typeNameOf(classInput: ClassInput | undefined, value: unknown, part: string | undefined): string {
   if (part !== undefined) return 'string';
-  const type = TYPES.get(known?.type ?? '');
+  const type = TYPES.get(classInput?.type ?? '');
   if (type !== undefined) return type;
   if (typeof value === 'boolean') return 'bool';
   if (isRawNumber(value)) return 'int';

@@ -1,4 +1,5 @@
-// The graph in the text of a workflow file: as ComfyUI exports it for its API, or within what another tool keeps.
+// Reads the graph from a workflow file: the export for ComfyUI's API, or a file in which another tool keeps
+// it.
 
 import { z } from 'zod';
 import { errorMessage, list, problem } from '../../../errors/error.ts';
@@ -9,7 +10,7 @@ import { plainJson } from '../../../host/python-json.ts';
 import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
 import { LiveGraph } from './naming/live.ts';
 
-/** In letters; a longer title is none. */
+/** Longer titles are ignored; counted in letters. */
 const TITLE_MOST = 300;
 
 const nodeSchema = z.looseObject({
@@ -26,13 +27,13 @@ export type Nodes = z.output<typeof graphSchema>;
 export type GivenText = {
   readonly name: string;
   readonly text: string;
-  /** Which graph of the text, if it has several. */
+  /** The path of the graph if the text holds several. */
   readonly at?: string | undefined;
-  /** The file that it is from. */
+  /** The name of the file that holds the text. */
   readonly file?: string | undefined;
 };
 
-/** A graph in a file, and what a user should know of where it stood. */
+/** A graph in a file, and what the user should know about its place there. */
 export type ReadGraph = { readonly nodes: Nodes; readonly notes: readonly string[] };
 
 const EXPORT = 'in ComfyUI, choose Workflow → Export (API), and give that file';
@@ -40,22 +41,22 @@ const EXPORT = 'in ComfyUI, choose Workflow → Export (API), and give that file
 export const refuse = (name: string, why: string, hint: string, cause?: unknown): Error =>
   problem('E602', { what: `the workflow ${name} ${why}`, hint }, { cause });
 
-/** Throws E602 for what is no workflow in the API format, and for several graphs of which none is chosen. */
-export function readGraph(given: GivenText): ReadGraph {
-  const { name, text } = given;
+/** Throws E602 for a file without a workflow in the API format, and for several graphs of which none is chosen. */
+export function readGraph(source: GivenText): ReadGraph {
+  const { name, text } = source;
   let value: unknown;
   try {
     value = parseExactly(plainJson(text.replace(/^\uFEFF/, '')));
   } catch (error) {
     throw refuse(name, `is not JSON: ${errorMessage(error)}`, EXPORT, error);
   }
-  const chosen = chosenGraph(given, value);
+  const chosen = chosenGraph(source, value);
   const nodes = nodesOf(name, chosen);
-  const note = noteOf(given, chosen);
+  const note = noteOf(source, chosen);
   return { nodes, notes: note === undefined ? [] : [note] };
 }
 
-/** Ten times as many as the largest that people have: what is looked up in a graph grows with the square of it. */
+/** Ten times the size of the largest known workflows, because some look-ups are quadratic in the number of nodes. */
 const NODES_MOST = 2_000;
 
 function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
@@ -77,13 +78,13 @@ function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
   return graph.data;
 }
 
-/** Far more than nodes have; patterns read names in the square of their length. */
+/** Far above any real node, because patterns read names in quadratic time. */
 const LETTERS_MOST = 300;
 const FIELDS_MOST = 1_000;
 
 const isMedia = (file: string): boolean => !/\.(?:json|txt)$/i.test(file) && /\.\w+$/.test(file);
 
-/** undefined for a file that is the graph and nothing else. */
+/** undefined for a file that holds the graph and nothing else. */
 function noteOf(
   { name, file = name }: GivenText,
   { path, nodes, leftOut, beside: around }: FoundGraph,
@@ -109,7 +110,7 @@ const named = (names: readonly string[]): string =>
 
 function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unknown): FoundGraph {
   const graphs = graphsIn(value);
-  const [first, ...others] = graphs;
+  const [first, ...further] = graphs;
   const several = (): string => graphs.map((graph) => shownGraph(name, graph)).join('; ');
   const choice = (path: string): string => `--workflow ${shellWord(`${file}#${path}`)}`;
   if (at !== undefined) {
@@ -122,7 +123,7 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
       `name one behind the file: ${choice(first.path)}`,
     );
   }
-  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined && further.length === 0) return first;
   if (first !== undefined)
     throw refuse(
       name,
@@ -138,20 +139,20 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
 
 const EDITORS_DEPTH = 4;
 
-/** Whether a value is, or holds, a workflow in the format of the editor. */
+/** Whether a value is or holds a workflow in the editor's format. */
 function hasEditors(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null || depth === 0) return false;
   if ('nodes' in value && Array.isArray(value.nodes) && 'links' in value) return true;
   return Object.values(value).some((child) => hasEditors(child, depth - 1));
 }
 
-/** `$.workflows[1] (7 nodes, saved by 9 SaveImage)`. */
-function shownGraph(name: string, found: FoundGraph): string {
-  const nodes = nodesOf(name, found);
+/** Formats `$.workflows[1] (7 nodes, saved by 9 SaveImage)`. */
+function shownGraph(name: string, graph: FoundGraph): string {
+  const nodes = nodesOf(name, graph);
   const live = new LiveGraph(nodes, undefined);
   const savers = Object.keys(nodes)
     .filter((node) => live.isOutput(node))
     .map((node) => `${node} ${nodes[node]?.class_type ?? ''}`);
   const saved = savers.length === 0 ? '' : `, saved by ${named(savers)}`;
-  return `${found.path} (${plural(Object.keys(nodes).length, 'node')}${saved})`;
+  return `${graph.path} (${plural(Object.keys(nodes).length, 'node')}${saved})`;
 }

@@ -1,5 +1,6 @@
-// A workflow file becomes a deployment: which inputs it has, what they may be, and what keeps it from running. Its id follows what
-// it does, so that an edited file is another deployment, and a batch is never continued on it silently.
+// Turns a workflow file into a deployment: its inputs, their bounds, and the faults that keep it from
+// running. The id depends on what the workflow does, so that an edited file is another deployment and never
+// silently continues a batch.
 
 import { exactText, isRawNumber, parseExactly } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
@@ -21,20 +22,19 @@ export type Workflow = {
   readonly name: string;
   readonly graph: Graph;
   readonly inputs: readonly InputType[];
-  /** What their owner calls the nodes that make outputs; absent for one that was kept before there were any. */
+  /** The owner's titles of output nodes; undefined for a workflow stored before titles were recorded. */
   readonly titles?: Readonly<Record<string, string>>;
-  /** The titles of all nodes, which the graph in a saved picture keeps; absent for a workflow that was kept before there were any. */
+  /** The titles of all nodes, for the graph in a saved picture; undefined for a workflow stored before titles were recorded. */
   readonly nodeTitles?: Readonly<Record<string, string>>;
-  /** Nodes whose files would have the names of other runs, were it not for a prefix of our own. */
+  /** Nodes whose files need a prefix of their own, because their names would collide with those of other runs. */
   readonly savers: readonly string[];
-  /** Whether it calls a paid service elsewhere, so that it must not be sent again on suspicion. */
+  /** Whether the workflow calls a paid service elsewhere, so that it must not be repeated on suspicion. */
   readonly isPaid: boolean;
   readonly runTimeoutSeconds: number;
 };
 
 export const RUN_TIMEOUT_SECONDS = 3_600;
 
-/** A workflow as it is kept, and as it was made. */
 export const keptWorkflow = (workflow: Workflow): string => exactText(workflow);
 export const restoredWorkflow = (text: string): Workflow => parseExactly(text) as Workflow;
 
@@ -42,7 +42,7 @@ export const classesOf = (graph: Nodes | Graph): readonly string[] => [
   ...new Set(Object.values(graph).map(({ class_type }) => class_type)),
 ];
 
-/** `fields`: names for inputs, such as `{ prompt: ['6.text'] }`. Throws E602, which names everything that keeps it from running. */
+/** `fields`: names for inputs, such as `{ prompt: ['6.text'] }`. Throws E602 with everything that keeps the workflow from running. */
 export function workflowOf(
   name: string,
   nodes: Nodes,
@@ -69,7 +69,7 @@ export function workflowOf(
       ),
     ),
     savers: Object.keys(executed).filter((node) => executed[node]?.inputs['filename_prefix'] !== undefined),
-    isPaid: classesOf(nodes).some((one) => classes?.get(one)?.isPaid === true),
+    isPaid: classesOf(nodes).some((className) => classes?.get(className)?.isPaid === true),
     runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
   };
 }
@@ -87,7 +87,7 @@ const titlesOfOutputs = (graph: LiveGraph): Readonly<Record<string, string>> =>
 /** Classes that save what a class of ComfyUI only shows. */
 const SAVERS: Readonly<Record<string, string>> = { PreviewImage: 'SaveImage', PreviewAudio: 'SaveAudio' };
 
-/** A workflow that only shows its pictures makes the same run with savers in their place. */
+/** A workflow that only shows its pictures is executed with savers in place of previews. */
 function withSavedPreviews(graph: Graph, classes: Classes): Graph {
   const saved = new Map(
     new LiveGraph(graph, classes).savedPreviews().map((node) => [node, savedPreview(graph[node])]),
@@ -103,7 +103,7 @@ function savedPreview(shown: Graph[string] | undefined): Graph[string] | undefin
   return inputs['save_output'] === false ? { ...shown, inputs: { ...inputs, save_output: true } } : undefined;
 }
 
-/** Choices of the workflow that its servers do not list: whether ComfyUI takes one, its class may decide. */
+/** Choices of the workflow that its servers do not list; the class decides whether ComfyUI accepts them. */
 export const doubtsOf = ({ inputs }: Workflow): readonly string[] => [
   ...new Set(
     inputs.flatMap(({ options, default: usual, fields, node, isIdle }) => {
@@ -118,7 +118,7 @@ export const doubtsOf = ({ inputs }: Workflow): readonly string[] => [
   ),
 ];
 
-/** What a run does that the workflow does not say; undefined if it is executed as it is. */
+/** How the executed graph differs from the workflow; undefined if it does not. */
 export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): string | undefined {
   const changed = Object.keys(graph).filter((node) => {
     const [before, now] = [nodes[node], graph[node]];
@@ -132,33 +132,38 @@ export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): stri
 }
 
 /**
- * The fields that a member of a request fills: those of an input, or one that it names as NODE.FIELD; by a name from before, those of
- * all that have it.
+ * The fields that a request member fills: those of an input, or the field that it names as NODE.FIELD. A
+ * former name fills the fields of all inputs that had it.
  */
 export function fieldsNamed(inputs: readonly InputType[], name: string): readonly Field[] | undefined {
   const certain = inputs.filter(({ ask }) => ask === undefined);
-  // Requests of today speak of fields.
+  // Only older requests use former names; newer ones name fields.
   const old = certain.filter(({ before }) => before?.includes(name));
   if (old.length > 0) return old.flatMap(({ fields }) => fields);
-  const named = certain.find((one) => one.name === name) ?? certain.find(({ also }) => also?.includes(name));
+  const named =
+    certain.find((input) => input.name === name) ?? certain.find(({ also }) => also?.includes(name));
   if (named !== undefined) return named.fields;
   const field = inputs
     .flatMap(({ fields }) => fields)
-    .find((one) => (one.part === undefined ? pathOf(one) === name : `${pathOf(one)}${one.part}` === name));
+    .find((candidate) =>
+      candidate.part === undefined
+        ? pathOf(candidate) === name
+        : `${pathOf(candidate)}${candidate.part}` === name,
+    );
   return field && [field];
 }
 
-/** Why a run with these inputs would be refused by the server: each is named before anything is sent. */
+/** Why the server would refuse a run with these inputs; every reason is named before anything is sent. */
 export function inputRefusals(
   { inputs }: Workflow,
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): readonly Refusal[] {
-  const wrong = Object.entries(given).flatMap(([name, value]) => {
+  const wrong = Object.entries(values).flatMap(([name, value]) => {
     const fields = fieldsNamed(inputs, name);
     const why = fields === undefined ? UNKNOWN : refusalOf(value, fields, inputs);
     return why === undefined ? [] : [{ name, value, why }];
   });
-  // The nearest name is looked for only for those that are listed.
+  // Only listed refusals get a suggestion for the name.
   return listed(wrong, ({ name, value, why }) => [
     badValue(['body', 'inputs', name], value, why === UNKNOWN ? unknownText(name, inputs) : why),
   ]);
@@ -179,7 +184,7 @@ function unknownText(name: string, inputs: readonly InputType[]): string {
   return `the workflow has no input ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** A list would be a link to another node, with which a row could change the workflow. */
+/** A list would link to another node, so that a row could change the workflow. */
 function refusalOf(
   value: unknown,
   fields: readonly Field[],
@@ -197,7 +202,7 @@ function refusalOf(
   return faultIn(value, bounds && { ...bounds, isFile }, true);
 }
 
-/** Whether ComfyUI would read another file of its machine by this name. Addresses are fetched here. */
+/** Whether ComfyUI would read a file outside of its folders by this name. Addresses are fetched by the service. */
 const leadsOut = (name: string): boolean =>
   !isWebAddress(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
 

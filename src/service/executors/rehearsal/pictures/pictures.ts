@@ -17,10 +17,10 @@ import { hashOf, numbersFrom } from '../../../chance.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 import { crc32, deflateSync } from 'node:zlib';
 
-type Inputs = Readonly<Record<string, unknown>>;
+type PictureInputs = Readonly<Record<string, unknown>>;
 
 /** Everything that a picture depends on. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
-export type PictureParams = { readonly inputs: Inputs; readonly index: number; readonly size: number };
+export type PictureParams = { readonly inputs: PictureInputs; readonly index: number; readonly size: number };
 
 export function drawPicture({ inputs, index, size }: PictureParams): Buffer {
   const fingerprint = fingerprintOf(inputs);
@@ -33,7 +33,7 @@ export function drawPicture({ inputs, index, size }: PictureParams): Buffer {
   return encodePng(bitmap, palette, `picture ${index} of the inputs sha256:${fingerprint}`);
 }
 
-/** Caches the last pictures, so that a repeated download costs nothing; at least `capacity`, and at most twice as many. */
+/** Caches the most recent pictures, so that a repeated download costs nothing. QuickLRU keeps between `capacity` and twice as many. */
 export function createAlbum(capacity: number): (params: PictureParams) => Buffer {
   const kept = new QuickLRU<string, Buffer>({ maxSize: capacity });
   return (params) => {
@@ -44,18 +44,18 @@ export function createAlbum(capacity: number): (params: PictureParams) => Buffer
   };
 }
 
-const fingerprintOf = (inputs: Inputs): string => hash('sha256', canonical(inputs));
+const fingerprintOf = (inputs: PictureInputs): string => hash('sha256', canonical(inputs));
 
 const TEXT_MAX = 400;
 const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
 const PROMPT_NAMES = ['prompt', 'text', 'positive'] as const;
 
 /** The text by which a person recognises these inputs; undefined if there is none. */
-export const promptOf = (inputs: Inputs): unknown =>
+export const promptOf = (inputs: PictureInputs): unknown =>
   firstOf(inputs, PROMPT_NAMES) ?? Object.values(inputs).find((value) => typeof value === 'string');
 
 /** The text below the mosaic; a part without an input is empty. */
-function captionOf(inputs: Inputs): Caption {
+function captionOf(inputs: PictureInputs): Caption {
   const number = firstOf(inputs, NUMBER_NAMES);
   const prompt = promptOf(inputs);
   const seed = Object.entries(inputs).find(([name]) => /seed$/i.test(name))?.[1];
@@ -66,7 +66,7 @@ function captionOf(inputs: Inputs): Caption {
   };
 }
 
-const firstOf = (inputs: Inputs, names: readonly string[]): unknown =>
+const firstOf = (inputs: PictureInputs, names: readonly string[]): unknown =>
   names.map((name) => inputs[name]).find((value) => value !== undefined && value !== null);
 
 const textOf = (value: unknown): string =>
@@ -79,7 +79,7 @@ const LETTER = GLYPH_WIDTH + 1;
 const LINE = GLYPH_HEIGHT + 1;
 const TITLE_HEIGHT = 18;
 
-/** Writes the caption into the box that begins at the row `from`. All sizes are multiples of `unit`, the pixel of the small letters. */
+/** Writes the caption into the box that begins at row `from`. All sizes are multiples of `unit`, the pixel of the small letters. */
 function paintCaption(bitmap: Bitmap, caption: Caption, from: number): void {
   const { width, height } = bitmap;
   const unit = Math.max(1, Math.floor(width / 160));
@@ -109,7 +109,7 @@ function paintText(bitmap: Bitmap, at: Spot, text: string, ink: number): void {
   });
 }
 
-/** A square of one ink, clipped to the picture. */
+/** Fills a square with one ink, clipped to the picture. */
 function fill(
   { width, height, pixels }: Bitmap,
   square: { readonly x: number; readonly y: number; readonly size: number },
@@ -121,17 +121,17 @@ function fill(
   }
 }
 
-/** The text in at most `lines` lines of `width` letters, broken between words if possible; two dots mark a cut. */
+/** Wraps the text into at most `lines` lines of `width` letters, between words if possible; two dots mark a cut. */
 function wrapped(text: string, width: number, lines: number): readonly string[] {
   const result: string[] = [];
-  let rest = text;
-  while (rest !== '' && result.length < lines) {
-    const line = rest.length <= width ? rest : lineOf(rest, width);
+  let remainder = text;
+  while (remainder !== '' && result.length < lines) {
+    const line = remainder.length <= width ? remainder : lineOf(remainder, width);
     result.push(line);
-    rest = rest.slice(line.length).trimStart();
+    remainder = remainder.slice(line.length).trimStart();
   }
   const last = result.at(-1);
-  if (rest !== '' && last !== undefined) result[result.length - 1] = `${last.slice(0, width - 2)}..`;
+  if (remainder !== '' && last !== undefined) result[result.length - 1] = `${last.slice(0, width - 2)}..`;
   return result;
 }
 
@@ -140,7 +140,7 @@ function lineOf(text: string, width: number): string {
   return text.slice(0, space > 0 ? space : width);
 }
 
-/** Inks by their place in the palette: two for the text, and four of the picture's own hues. */
+/** Inks are indices into the palette: two for the text, and four of the picture's own hues. */
 const DARK = 0;
 const LIGHT = 1;
 const ACCENT = 3;
@@ -149,14 +149,14 @@ const INKS = 6;
 /** The palette of a picture; `draw` returns numbers in [0, 1). */
 export function inksFrom(draw: () => number): readonly Colour[] {
   const hue = draw();
-  const other = hue + 0.25 + draw() / 2;
+  const complement = hue + 0.25 + draw() / 2;
   return [
-    colour(other, 0.35, 0.13),
+    colour(complement, 0.35, 0.13),
     colour(hue, 0.35, 0.95),
     colour(hue, 0.7, 0.56),
     colour(hue + 0.08, 0.65, 0.74),
-    colour(other, 0.5, 0.42),
-    colour(other + 0.08, 0.55, 0.64),
+    colour(complement, 0.5, 0.42),
+    colour(complement + 0.08, 0.55, 0.64),
   ];
 }
 
@@ -212,13 +212,13 @@ function paintTile(bitmap: Bitmap, { left, top, width, height }: Tile, draw: () 
     }
 }
 
-/** Which pixels of a tile its shape covers. Pictures of one size have the same few: drawing them anew takes four times as long. */
+/** Masks of the tile shapes. Pictures of one size share a few masks, and drawing each mask again takes four times as long. */
 const masks = new QuickLRU<string, Uint8Array>({ maxSize: 50 });
 
 function maskOf(shape: number, width: number, height: number): Uint8Array {
   const key = `${shape} ${width} ${height}`;
-  const known = masks.get(key);
-  if (known !== undefined) return known;
+  const cached = masks.get(key);
+  if (cached !== undefined) return cached;
   const mask = Uint8Array.from({ length: width * height }, (_, at) =>
     Number(SHAPES[shape]?.(((at % width) + 0.5) / width, (Math.floor(at / width) + 0.5) / height)),
   );
@@ -227,14 +227,14 @@ function maskOf(shape: number, width: number, height: number): Uint8Array {
 }
 
 type Colour = readonly [red: number, green: number, blue: number];
-/** A square or oblong of palette indices, row by row from the top left. */
+/** Palette indices, row by row from the top left. */
 type Bitmap = { readonly width: number; readonly height: number; readonly pixels: Uint8Array };
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const BITS_PER_PIXEL = 8;
 const INDEXED = 3;
 const NO_FILTER = 0;
-// Flat shapes: higher levels and larger windows save a few hundred bytes and cost twice the time.
+// For flat shapes, higher levels and larger windows save a few hundred bytes and take twice the time.
 const DEFLATE = { level: 2, windowBits: 12, memLevel: 6 };
 
 /** The bytes of the file. `palette` has three bytes for each colour; `comment` is Latin-1 text that viewers show. */
@@ -257,14 +257,14 @@ function header({ width, height }: Bitmap): Buffer {
   return data;
 }
 
-/** Each row starts with the number of its filter. */
+/** Each row begins with the number of its filter. */
 function scanlines({ width, height, pixels }: Bitmap): Buffer {
   const data = Buffer.alloc((width + 1) * height, NO_FILTER);
   for (let y = 0; y < height; y++) data.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
   return data;
 }
 
-/** Length, type, data, and the checksum over type and data. */
+/** Length, type, data, and the checksum of type and data. */
 function chunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const frame = Buffer.alloc(4);

@@ -1,24 +1,24 @@
-// Inputs that a field's own name tells: seeds, sizes, and the settings of samplers.
+// Names inputs by the fields themselves: seeds, sizes, and the settings of samplers.
 
 import { isRawNumber } from '../../../../host/exact-json.ts';
 import { isLiteral, linkIn, savesFiles, type GraphNode, type LiveGraph } from './live.ts';
-import { LOADS, pathOf, placeOf, valueAt, type Place } from './values.ts';
+import { LOADS, pathOf, placeOf, valueAt, type FieldPlace } from './values.ts';
 
 export type FoundInput = {
   readonly name: string;
-  readonly places: readonly Place[];
-  /** Why it has to be asked which of the places, or whether all of them, are meant. */
+  readonly places: readonly FieldPlace[];
+  /** Why a user must choose between the places, or confirm all of them. */
   readonly why?: string;
-  /** The places differ in what they mean, so that no answer can be proposed. */
+  /** The places differ in meaning, so no answer can be proposed. */
   readonly isChoice?: boolean;
 };
 
-/** A field of a live node, and the place of its value. */
-type Claim = { readonly node: string; readonly field: string; readonly place: Place };
+/** A field of a live node, and the place that holds its value. */
+type Claim = { readonly node: string; readonly field: string; readonly place: FieldPlace };
 
 const SEEDS: ReadonlySet<string> = new Set(['seed', 'noise_seed', 'seed_num', 'rand_seed']);
 
-/** Fields that a workflow usually has once, under the name of the input, and their other spellings. */
+/** Fields that most workflows have once, which name the input, and their other spellings. */
 const SINGLE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     (
@@ -43,7 +43,7 @@ const LENGTHS: ReadonlySet<string> = new Set([
 ]);
 const RATES: ReadonlySet<string> = new Set(['fps', 'frame_rate']);
 
-/** Classes that make a latent, where a server does not tell what they return. */
+/** Classes that make a latent, for servers that do not list return types. */
 const MAKES_LATENT = /empty|latent|to_?video|i2v|t2v|img2vid/i;
 const TAKES_LATENT = /^(?:samples|latents?|latent_image)$/;
 const KEEPS_SIZE = /scale|crop|composite|batch|mask|tile|noise/i;
@@ -72,8 +72,8 @@ const claimsOf = (graph: LiveGraph): readonly Claim[] =>
     }),
   );
 
-/** Each place once, in the order of their paths, which does not depend on the order of the file. */
-export function distinct(places: readonly Place[]): readonly Place[] {
+/** Each place once, ordered by path, so that the order of the file has no influence. */
+export function distinct(places: readonly FieldPlace[]): readonly FieldPlace[] {
   const byPath = new Map(places.map((place) => [pathOf(place), place]));
   return [...byPath].toSorted(([a], [b]) => ORDER.compare(a, b)).map(([, place]) => place);
 }
@@ -89,8 +89,8 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
     ({ name }) => name,
   );
   const calculated = calculatedIn(graph);
-  const singles = [...settings].map(([name, all]) => {
-    const places = distinct(all.map(({ place }) => place));
+  const singles = [...settings].map(([name, sameSetting]) => {
+    const places = distinct(sameSetting.map(({ place }) => place));
     const calculations = calculated.get(name) ?? [];
     const [place] = places;
     return places.length === 1 && place !== undefined && isElsewhere(graph, place, calculations)
@@ -105,14 +105,18 @@ export function settingsOf(graph: LiveGraph): readonly FoundInput[] {
   return [...(seeds.length === 0 ? [] : [{ name: 'seed', places: seeds }]), ...sizesOf(graph), ...singles];
 }
 
-/** Whether one of the nodes depends on something else than a place. */
-function isElsewhere(graph: LiveGraph, { node }: Place, others: readonly { node: string }[]): boolean {
-  if (others.length === 0) return false;
+/** Whether one of the nodes depends on more than the place. */
+function isElsewhere(
+  graph: LiveGraph,
+  { node }: FieldPlace,
+  calculations: readonly { node: string }[],
+): boolean {
+  if (calculations.length === 0) return false;
   const below = graph.below(node);
-  return others.some((other) => !below.has(other.node));
+  return calculations.some((calculation) => !below.has(calculation.node));
 }
 
-/** Settings that a live node gets from a calculation, with these nodes. */
+/** Settings that a live node gets from a calculation, with the calculating nodes. */
 const calculatedIn = (graph: LiveGraph): ReadonlyMap<string | undefined, readonly { node: string }[]> =>
   Map.groupBy(
     [...graph.live].flatMap((node) =>
@@ -127,11 +131,11 @@ const calculatedIn = (graph: LiveGraph): ReadonlyMap<string | undefined, readonl
 const settingOf = (graph: LiveGraph, { node, field, place }: Claim): string | undefined =>
   isLiteral(valueAt(graph, place)) ? settingNamed(graph, node, field) : undefined;
 
-/** The setting that a field of a node is. */
+/** The setting that a field of a node stands for. */
 function settingNamed(graph: LiveGraph, node: string, field: string): string | undefined {
   const { class_type: name } = graph.nodes[node] as GraphNode;
   if (savesFiles(name) && !RATES.has(field)) return undefined;
-  // Nodes that add frames or sharpen name their model so, too.
+  // Nodes that add frames or sharpen also call their model `ckpt_name`.
   if (field === 'ckpt_name' && !LOADS.test(name) && !/checkpoint/i.test(name)) return undefined;
   if (Object.hasOwn(SINGLE, field)) return SINGLE[field];
   if (field === 'strength') return /control_?net/i.test(name) ? 'strength' : undefined;
@@ -141,7 +145,7 @@ function settingNamed(graph: LiveGraph, node: string, field: string): string | u
   return field === 'batch_size' ? field : 'length';
 }
 
-function single(graph: LiveGraph, name: string, places: readonly Place[]): FoundInput {
+function single(graph: LiveGraph, name: string, places: readonly FieldPlace[]): FoundInput {
   if (places.length === 1) return { name, places };
   return {
     name,
@@ -151,7 +155,7 @@ function single(graph: LiveGraph, name: string, places: readonly Place[]): Found
   };
 }
 
-const areUnlike = (graph: LiveGraph, places: readonly Place[]): boolean =>
+const areUnlike = (graph: LiveGraph, places: readonly FieldPlace[]): boolean =>
   new Set(places.map((place) => String(valueAt(graph, place)))).size > 1;
 
 function makesLatent(graph: LiveGraph, node: string): boolean {
@@ -166,7 +170,7 @@ function makesLatent(graph: LiveGraph, node: string): boolean {
   return hasOwnSides || (MAKES_LATENT.test(name) && !KEEPS_SIZE.test(name));
 }
 
-/** Width and height of what is made: those of the only node that makes a latent. */
+/** Width and height of the output, taken from the only node that makes a latent. */
 function sizesOf(graph: LiveGraph): readonly FoundInput[] {
   const makers = [...graph.live].filter(
     (node) => makesLatent(graph, node) && sideOf(graph, node, 'width') !== undefined,
@@ -190,7 +194,11 @@ function sizesOf(graph: LiveGraph): readonly FoundInput[] {
   });
 }
 
-type Pair = { readonly node: string; readonly width: Place | undefined; readonly height: Place | undefined };
+type Pair = {
+  readonly node: string;
+  readonly width: FieldPlace | undefined;
+  readonly height: FieldPlace | undefined;
+};
 
 const pathsOf = ({ width, height }: Pair): string =>
   [width, height].map((side) => side && pathOf(side)).join();
@@ -207,7 +215,7 @@ function whyAsked(pairs: readonly Pair[]): string | undefined {
   return undefined;
 }
 
-/** The sizes to which pictures are scaled before a latent of another size is made. */
+/** Scalings of a picture before a latent of another size is made. */
 function scalingsBefore(graph: LiveGraph, pairs: readonly Pair[]): readonly Pair[] {
   const made = new Set(pairs.map(pathsOf));
   return [...graph.above(pairs.map(({ node }) => node))]
@@ -217,7 +225,7 @@ function scalingsBefore(graph: LiveGraph, pairs: readonly Pair[]): readonly Pair
     .filter((pair) => !made.has(pathsOf(pair)));
 }
 
-function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): Place | undefined {
+function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): FieldPlace | undefined {
   for (const field of SIDES[side]) {
     const place = placeOf(graph, node, field);
     if (place !== undefined && isNumber(valueAt(graph, place))) return place;
@@ -225,7 +233,7 @@ function sideOf(graph: LiveGraph, node: string, side: 'width' | 'height'): Place
   return undefined;
 }
 
-/** Nodes that scale a picture before a sampler gets its latent, where nothing makes an empty one. */
+/** Nodes that scale a picture before the sampler, where nothing makes an empty latent. */
 function resizesBefore(graph: LiveGraph): readonly string[] {
   const samplers = [...graph.live].filter(
     (node) => linkIn(graph.nodes[node]?.inputs['latent_image']) !== undefined,
@@ -239,8 +247,12 @@ function resizesBefore(graph: LiveGraph): readonly string[] {
   );
 }
 
-/** A model that is told the size has to be told the same one. */
-function followersOf(graph: LiveGraph, side: 'width' | 'height', own: readonly Place[]): readonly Place[] {
+/** Fields that repeat the size for a model and must change with it. */
+function followersOf(
+  graph: LiveGraph,
+  side: 'width' | 'height',
+  own: readonly FieldPlace[],
+): readonly FieldPlace[] {
   const values = new Set(own.map((place) => String(valueAt(graph, place))));
   return [...graph.live]
     .filter((node) => /^modelsampling/i.test(graph.nodes[node]?.class_type ?? ''))

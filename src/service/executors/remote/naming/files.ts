@@ -2,11 +2,11 @@
 
 import { distinct, type FoundInput } from './fields.ts';
 import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
-import { LOADS, type Place } from './values.ts';
+import { LOADS, type FieldPlace } from './values.ts';
 
 const FILES = ['image', 'mask', 'video', 'audio', 'model', 'file'] as const;
 export type Files = (typeof FILES)[number];
-/** Whether it is the name of all files of a kind. */
+/** Whether the name stands for all files of a kind. */
 export const isFiles = (name: string): boolean => FILES.some((kind) => kind === name);
 
 const MEDIA: readonly (readonly [RegExp, Files])[] = [
@@ -15,18 +15,18 @@ const MEDIA: readonly (readonly [RegExp, Files])[] = [
   [/\.(?:mp3|wav|flac|ogg|opus|m4a)(?: \[\w+\])?$/i, 'audio'],
   [/\.(?:glb|gltf|obj|fbx|stl|ply|usdz)(?: \[\w+\])?$/i, 'model'],
 ];
-/** A file that stands in the text itself. */
+/** Matches a file that is written into the text itself. */
 const BASE64 = /^(?:data:[^,]*,)?[A-Za-z\d+/]{200}/;
 const LOADS_MODEL =
   /checkpoint|lora|unet|vae|clip|control_?net|upscale_?model|style_?model|diffusion|encoder|ipadapter|insightface/i;
 const MAKES_MASK = /image_?to_?mask/i;
-/** Nodes that hand a picture on, changed. */
+/** Nodes that change a picture and pass it on. */
 const HANDS_ON_FILES: ReadonlySet<string> = new Set(
   'scale resize crop batch trim pad padding rotate flip convert resizer resized reroute'.split(' '),
 );
 
 /** The kind of file that a field names; undefined if it names none. */
-export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | undefined {
+export function fileKindAt(graph: LiveGraph, { node, field }: FieldPlace): Files | undefined {
   const { class_type: name, inputs } = graph.nodes[node] as GraphNode;
   const value = inputs[field];
   if (typeof value !== 'string' || BASE64.test(value)) return undefined;
@@ -42,7 +42,7 @@ export function fileKindAt(graph: LiveGraph, { node, field }: Place): Files | un
   return wordsOf(name).includes('mask') || masksIn(graph).has(node) ? 'mask' : 'image';
 }
 
-/** The nodes whose picture is used as a mask only. */
+/** The nodes whose picture is only used as a mask. */
 const masksIn = rememberedFor(
   (graph: LiveGraph): ReadonlySet<string> =>
     new Set(
@@ -54,11 +54,11 @@ const masksIn = rememberedFor(
     ),
 );
 
-/** Fields that take the size of a picture. */
+/** Fields that receive the size of a picture. */
 const NO_PICTURE = /(?:^|_)(?:width|height|size|length|count)$/i;
 
-/** The fields that a file reaches, through nodes that hand pictures on. */
-function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly Place[] {
+/** The fields that a file reaches, through nodes that pass pictures on. */
+function reachedBy(graph: LiveGraph, node: string, seen = new Set<string>()): readonly FieldPlace[] {
   if (seen.has(node)) return [];
   seen.add(node);
   return graph.usersOf(node).flatMap((user) => {
@@ -76,16 +76,16 @@ export function filesOf(graph: LiveGraph): readonly FoundInput[] {
       return kind === undefined ? [] : [{ kind, place: { node, field } }];
     }),
   );
-  return [...Map.groupBy(files, ({ kind }) => kind)].flatMap(([kind, all]) =>
+  return [...Map.groupBy(files, ({ kind }) => kind)].flatMap(([kind, filesOfKind]) =>
     ofKind(
       graph,
       kind,
-      all.map(({ place }) => place),
+      filesOfKind.map(({ place }) => place),
     ),
   );
 }
 
-function ofKind(graph: LiveGraph, kind: Files, places: readonly Place[]): readonly FoundInput[] {
+function ofKind(graph: LiveGraph, kind: Files, places: readonly FieldPlace[]): readonly FoundInput[] {
   if (places.length === 1) return [{ name: kind, places }];
   const fields = fieldsReached(graph, places);
   if (fields === undefined)
@@ -96,17 +96,17 @@ function ofKind(graph: LiveGraph, kind: Files, places: readonly Place[]): readon
   }));
 }
 
-/** No node takes so many files, and each of them is followed through the graph. */
+/** A bound above the number of files that any node takes, because each file is followed through the graph. */
 const FOLLOWED_MOST = 100;
 
-/** The field that each place reaches; undefined unless each reaches only one, all on one node, and no two the same. */
-function fieldsReached(graph: LiveGraph, places: readonly Place[]): readonly string[] | undefined {
+/** The field that each place reaches. Undefined unless each place reaches exactly one, all of them on one node and no two the same. */
+function fieldsReached(graph: LiveGraph, places: readonly FieldPlace[]): readonly string[] | undefined {
   if (places.length > FOLLOWED_MOST) return undefined;
-  const fields = new Map<string, Place>();
+  const fields = new Map<string, FieldPlace>();
   for (const { node } of places) {
-    const [only, ...others] = distinct(reachedBy(graph, node));
+    const [only, ...further] = distinct(reachedBy(graph, node));
     const [first = only] = fields.values();
-    if (only === undefined || others.length > 0 || first?.node !== only.node || fields.has(only.field))
+    if (only === undefined || further.length > 0 || first?.node !== only.node || fields.has(only.field))
       return undefined;
     fields.set(only.field, only);
   }

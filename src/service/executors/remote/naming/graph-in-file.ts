@@ -1,32 +1,33 @@
-// Workflows as other tools keep them: the graph of a file stands at its top, inside the request of another program, or as a text.
+// Finds workflows in the files of other tools: the graph is at the top, inside another program's request, or
+// a JSON text.
 
 import { parseExactly } from '../../../../host/exact-json.ts';
 import { plainJson } from '../../../../host/python-json.ts';
 
-/** A graph within a file: where it stands, and what is left out. */
+/** A graph within a file: its path, and the members that are left out. */
 export type FoundGraph = {
-  /** As `$.input.workflow`; `$` is the whole file. */
+  /** A path such as `$.input.workflow`; `$` is the whole file. */
   readonly path: string;
-  /** Where an equal graph stands. */
+  /** The paths of equal graphs. */
   readonly also: readonly string[];
   readonly nodes: Readonly<Record<string, unknown>>;
-  /** Keys among its nodes that are none. */
+  /** Keys among the nodes that are not nodes. */
   readonly leftOut: readonly string[];
   /**
-   * Values of each object around it, as `$.input.images`: a program that wraps graphs may mean them as inputs. All graphs of one
-   * object share its list.
+   * Values of each enclosing object, such as `$.input.images`, which a wrapping program may mean as inputs.
+   * All graphs of one object share its list.
    */
   readonly beside: readonly (readonly string[])[];
 };
 
 type Json = Readonly<Record<string, unknown>>;
-/** What stands around a value. */
+/** The surroundings of a value. */
 type Around = { readonly path: string; readonly depth: number };
 
 const DEPTH_MAX = 6;
-/** Keys beside the nodes, such as `version` or `_comment`. */
+/** How many keys beside the nodes are tolerated, such as `version` or `_comment`. */
 const OTHERS_MAX = 3;
-/** What a request has beside its graph, and what says nothing of its inputs. */
+/** Members of a request that say nothing about the inputs of its graph. */
 const NO_VALUES: ReadonlySet<string> = new Set(
   'client_id prompt_id extra_data extra_pnginfo number front id name title version description createdAt updatedAt'.split(
     ' ',
@@ -39,7 +40,7 @@ const isObject = (value: unknown): value is Json =>
 const isNode = (value: unknown): boolean =>
   isObject(value) && typeof value['class_type'] === 'string' && value['class_type'] !== '';
 
-/** Returns every graph below a value, each with its path; equal graphs once, the first of them. */
+/** Returns every graph below a value with its path; of equal graphs, the first. */
 export function graphsIn(value: unknown): readonly FoundGraph[] {
   const graphs = below(value, { path: '$', depth: 0 });
   return [...Map.groupBy(graphs, ({ nodes }) => JSON.stringify(nodes)).values()].map(([first, ...equal]) => ({
@@ -60,7 +61,7 @@ function below(value: unknown, around: Around): readonly FoundGraph[] {
   const children = Object.entries(value).map(
     ([key, child]) => [key, child, below(child, { path: at(key), depth: depth + 1 })] as const,
   );
-  // What holds another graph is no value.
+  // A member that holds another graph is not a value.
   const values = isList
     ? []
     : children
@@ -75,13 +76,13 @@ function below(value: unknown, around: Around): readonly FoundGraph[] {
 const isMeant = (key: string, value: unknown): boolean =>
   value !== null && value !== '' && !NO_VALUES.has(key) && !isEditors(value);
 
-/** The same workflow in the format of the editor. */
+/** Whether a value is the same workflow in the editor's format. */
 const isEditors = (value: unknown): boolean =>
   typeof value === 'string'
     ? /"nodes"\s*:\s*\[/.test(value)
     : isObject(value) && Array.isArray(value['nodes']);
 
-/** A text that holds a graph as JSON; undefined for any other. */
+/** Parses a text that holds a graph as JSON; undefined for any other text. */
 function parsed(text: string): unknown {
   if (!/^\s*\{/.test(text) || !text.includes('class_type')) return undefined;
   try {
@@ -91,7 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** An object of nodes, with few other keys. */
+/** The graph in an object of nodes with few other keys. */
 function graphOf(value: Json, { path }: Around): FoundGraph | undefined {
   const entries = Object.entries(value);
   const nodes = entries.filter(([, child]) => isNode(child));

@@ -1,4 +1,5 @@
-// The graph of a workflow as names are found in it: its nodes, what links them, and which of them reach an output that counts.
+// The graph of a workflow as the naming rules see it: nodes, links, and which nodes reach an output that
+// counts.
 
 import { isRawNumber } from '../../../../host/exact-json.ts';
 import type { NodeClass } from '../backend.ts';
@@ -10,13 +11,13 @@ export type GraphNode = {
 };
 export type GraphNodes = Readonly<Record<string, GraphNode>>;
 
-/** What a server tells of its node classes; undefined for a server that tells nothing. */
+/** A server's node classes; undefined for a server that does not tell them. */
 export type KnownClasses = ReadonlyMap<string, NodeClass> | undefined;
 
-/** A link names a node and the position of one of its outputs. */
+/** A reference to an output of a node, by its position. */
 export type Link = { readonly node: string; readonly slot: number };
 
-/** Returns undefined for anything but `[id, number]`. */
+/** undefined for anything but `[id, number]`. */
 export function linkIn(value: unknown): Link | undefined {
   if (!Array.isArray(value) || value.length !== 2) return undefined;
   const [node, slot] = value as readonly unknown[];
@@ -25,11 +26,11 @@ export function linkIn(value: unknown): Link | undefined {
   return { node, slot: position };
 }
 
-/** Returns whether a value can be filled in: a text, a number or a boolean. */
+/** Whether a value can be filled in: a text, a number or a boolean. */
 export const isLiteral = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isRawNumber(value);
 
-/** The same function, computed once for each object: all fields of a node ask for the same facts. */
+/** Memoizes a function for each object, because all fields of a node need the same facts. */
 export function rememberedFor<K extends object, V>(work: (key: K) => V): (key: K) => V {
   const results = new WeakMap<K, { readonly result: V }>();
   return (key) => {
@@ -39,14 +40,14 @@ export function rememberedFor<K extends object, V>(work: (key: K) => V): (key: K
   };
 }
 
-/** Words of classes whose nodes make an output. */
+/** Words in the classes of nodes that make an output. */
 const SAVES: ReadonlySet<string> = new Set(['save', 'saver', 'export', 'send', 'websocket']);
 const COMBINES = /video_?combine/i;
 const PREVIEWS = /preview/i;
-/** Classes that show a text, after the name of their package. */
+/** Classes that show a text, with the package name in front. */
 const SHOWS_TEXT = /(?:^|[^a-z])(?:previewany|show[_ ]?(?:text|any|string)|display[_ ]?(?:text|any|string))/i;
 
-/** The words of a class or field name: `VAEEncodeForInpaint` has `vae`, `encode`, `for` and `inpaint`. */
+/** Splits a class or field name into words: `VAEEncodeForInpaint` has `vae`, `encode`, `for` and `inpaint`. */
 export const wordsOf = (name: string): readonly string[] =>
   name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -55,26 +56,23 @@ export const wordsOf = (name: string): readonly string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
 
-/**
- * Whether a node only shows or hands on what it gets: the text in it is the one of its last run, so that another one there changes
- * nothing.
- */
+/** Whether a node only shows its input or passes it on. The text in it is left from its last run, so changing it has no effect. */
 export const isDisplay = rememberedFor(({ class_type: name, inputs }: GraphNode): boolean =>
   SHOWS_TEXT.test(name)
     ? Object.values(inputs).some((value) => linkIn(value) !== undefined)
     : linkIn(inputs['passthrough']) !== undefined,
 );
 
-/** Whether a class saves what it gets: settings beside it are noted in the file, and change nothing. */
+/** Whether a class saves its input. Its other settings are only recorded in the file and change nothing. */
 export const savesFiles = (name: string): boolean =>
   wordsOf(name.replaceAll(IN_BRACKETS, '')).some((word) => SAVES.has(word));
-/** The name of the package that a class is of. */
+/** Matches the package name of a class. */
 const IN_BRACKETS = /\([^()]*\)/g;
 
 export class LiveGraph {
   readonly nodes: GraphNodes;
   readonly classes: KnownClasses;
-  /** The nodes above an output that counts, by id. */
+  /** The ids of the nodes above an output that counts. */
   readonly live: ReadonlySet<string>;
   readonly #users = new Map<
     string,
@@ -83,7 +81,7 @@ export class LiveGraph {
   readonly #sources = new Map<string, ReadonlySet<string>>();
 
   constructor(nodes: GraphNodes, classes: KnownClasses) {
-    // Without the members of every object, which a link may name.
+    // The null prototype matters, because a link may name a member that every object has.
     this.nodes = Object.assign(Object.create(null) as object, nodes);
     this.classes = classes;
     for (const [node, { inputs }] of Object.entries(nodes)) {
@@ -105,17 +103,17 @@ export class LiveGraph {
     return this.classes?.get(this.nodes[node]?.class_type ?? '');
   }
 
-  /** The inputs that take an output of this node. */
+  /** The inputs that are linked to an output of this node. */
   usersOf(node: string): readonly { readonly node: string; readonly field: string; readonly slot: number }[] {
     return this.#users.get(node) ?? [];
   }
 
-  /** The nodes whose outputs this one takes, each once. */
+  /** The nodes that this node is linked to, each once. */
   sourcesOf(node: string): ReadonlySet<string> {
     return this.#sources.get(node) ?? new Set();
   }
 
-  /** These nodes and all that they depend on: each is walked through once, however many depend on it. */
+  /** Returns these nodes and everything that they depend on. Each node is visited once, however many depend on it. */
   withAbove(nodes: Iterable<string>): ReadonlySet<string> {
     const reached = new Set<string>();
     for (const node of nodes) {
@@ -132,12 +130,12 @@ export class LiveGraph {
     return reached;
   }
 
-  /** All nodes that one of these depends on. */
+  /** All nodes that at least one of these depends on. */
   above(nodes: readonly string[]): ReadonlySet<string> {
     return this.withAbove(nodes.flatMap((node) => [...this.sourcesOf(node)]));
   }
 
-  /** All nodes that depend on this one. */
+  /** All nodes that depend on this node. */
   below(node: string): ReadonlySet<string> {
     const reached = new Set<string>();
     const open = [node];
@@ -150,7 +148,7 @@ export class LiveGraph {
     return reached;
   }
 
-  /** Savers and texts that are shown, previews only if nothing is saved, and else what nothing uses. */
+  /** Savers and shown texts count; previews only if nothing is saved; else the nodes that no other node uses. */
   #outputsThatCount(): readonly string[] {
     const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));
     const kept = outputs.filter((node) => !this.isPreview(node));
@@ -161,15 +159,15 @@ export class LiveGraph {
       : Object.keys(this.nodes).filter((node) => this.usersOf(node).length === 0);
   }
 
-  /** Whether a node shows what it does not keep. */
+  /** Whether a node shows files without saving them. */
   isPreview(node: string): boolean {
     const { class_type: name = '', inputs = {} } = this.nodes[node] ?? {};
     return (PREVIEWS.test(name) && !SHOWS_TEXT.test(name)) || inputs['save_output'] === false;
   }
 
   /**
-   * The previews of a workflow that saves no file: what they show is its result. One that shows a file as it was loaded is left out,
-   * as beside a caption.
+   * The previews of a workflow that saves no file; their content is its result. A preview of a loaded file is
+   * left out, such as one beside a caption.
    */
   savedPreviews(): readonly string[] {
     const outputs = Object.keys(this.nodes).filter((node) => this.isOutput(node));

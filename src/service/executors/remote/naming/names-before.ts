@@ -1,17 +1,17 @@
-// The names that inputs had before names were found in the graph. They are a part of the id of every workflow, so that a batch
-// made with them is found again: this function never changes.
+// Input names from before names were derived from the graph. They are part of every workflow's id, which
+// finds the batches made with them, so this function never changes.
 
 import type { GraphNode, GraphNodes } from './live.ts';
 
 const VENDOR_FIELDS: ReadonlySet<string> = new Set(['default_value', 'default_value_url']);
 const OBVIOUS = ['text', 'value', 'string', 'image', 'seed', 'noise_seed'] as const;
 
-/** In those days every list was a link. */
+/** Every list counted as a link then. */
 const isLink = (value: unknown): boolean => Array.isArray(value);
 
 /**
- * The fields of each input by its name, as NODE.FIELD, both sorted. `own`: names that a deployments file gives, such as
- * `{ prompt: ['6.text'] }`.
+ * The fields of each input by its name, as NODE.FIELD, both sorted. `own`: names from a deployments file,
+ * such as `{ prompt: ['6.text'] }`.
  */
 export function namesBefore(
   nodes: GraphNodes,
@@ -26,7 +26,7 @@ export function namesBefore(
   const usual = [...Map.groupBy(fillable, ([name]) => name)].filter(([name]) => !(name in own));
   return [
     ...Object.entries(own).map(([name, fields]) => [name, fields.toSorted()] as const),
-    ...usual.map(([name, all]) => [name, all.map(([, field]) => field).toSorted()] as const),
+    ...usual.map(([name, namedFields]) => [name, namedFields.map(([, field]) => field).toSorted()] as const),
   ].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -1,41 +1,41 @@
-// The inputs of a workflow under the names that its owner would use, found in the graph: a pure function of the graph and of what
-// a server tells of its node classes. A name that is certain fills its places; one with several readings is asked about; any
-// other field is reached as NODE.FIELD.
+// Names the inputs of a workflow as its owner would, a pure function of the graph and of the server's node
+// classes. A certain name fills its places; an ambiguous name becomes a question; any other field is reached
+// as NODE.FIELD.
 
 import { distinct, settingsOf, type FoundInput } from './fields.ts';
 import { filesOf, isFiles } from './files.ts';
 import { isDisplay, isLiteral, LiveGraph, savesFiles, type GraphNodes, type KnownClasses } from './live.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf, type Title } from './titles.ts';
-import { pathOf, pathsOf, valueAt, type Place } from './values.ts';
+import { pathOf, pathsOf, valueAt, type FieldPlace } from './values.ts';
 
 type NamedInput = {
   readonly name: string;
-  readonly places: readonly Place[];
-  /** Other names of the same places: titles. */
+  readonly places: readonly FieldPlace[];
+  /** Titles, which are aliases of the same places. */
   readonly also: readonly string[];
-  /** The part of the text that is filled in, such as `{{subject}}`. */
+  /** The part of the text that is replaced, such as `{{subject}}`. */
   readonly part?: string;
 };
 
-/** A name that may mean several things: asked about if a sheet has a column for it. */
+/** An ambiguous name, which raises a question if the sheet has a column for it. */
 type OpenName = FoundInput & { readonly why: string };
 
 export type Names = {
   readonly named: readonly NamedInput[];
   readonly open: readonly OpenName[];
-  /** Fields that only one live node has under their last word: a column of this name is asked about. */
-  readonly single: readonly { readonly name: string; readonly place: Place }[];
+  /** Fields whose last word is unique among the live nodes; a column of this name raises a question. */
+  readonly single: readonly { readonly name: string; readonly place: FieldPlace }[];
 };
 
-/** Fields that are widgets of the browser, or whose value this service chooses. */
+/** Fields that are widgets of the browser, or whose value the service chooses. */
 const NEVER =
   /^(?:filename_prefix|upload|choose .* to upload|audioUI|control_after_generate|speak_and_recognation|_widgets_values|device|type|mode|weight_dtype|input_id)$|comparer|header/i;
 
-/** Fields whose `%x%` ComfyUI or a node fills in. */
+/** Fields in which `%x%` is filled in by ComfyUI or a node. */
 const NAMES_FILES = /file|path|folder|prefix|format|date|time/i;
 
-/** Returns whether a field may be filled in at all. */
+/** Whether a field may be filled in at all. */
 export const isFillable = (value: unknown, field: string): boolean => isLiteral(value) && !NEVER.test(field);
 
 export function namesOf(nodes: GraphNodes, classes: KnownClasses): Names {
@@ -72,13 +72,13 @@ const shows = ({ nodes }: LiveGraph, id: string): boolean => {
   return node !== undefined && isDisplay(node);
 };
 
-/** Whether a field keeps what was, or notes a setting in a file that is saved. */
+/** Whether a field holds a leftover of the last run, or a setting that is only recorded in a saved file. */
 const isNoted = (graph: LiveGraph, node: string, field: string): boolean =>
   shows(graph, node) || (NOTES.test(field) && savesFiles(graph.nodes[node]?.class_type ?? ''));
 const NOTES =
   /^(?:width|height|seed\w*|steps|cfg|denoise|clip_skip|sampler_name|scheduler\w*|modelname|positive|negative)$/;
 
-/** `{{x}}` in a live text is an input of its own; a text that is one part is that field. */
+/** `{{x}}` in a live text is an input of its own. A text that consists of one part is the field itself. */
 function partsOf(graph: LiveGraph): readonly NamedInput[] {
   const parts = [...graph.live].flatMap((node) =>
     Object.entries(graph.nodes[node]?.inputs ?? {}).flatMap(([field, value]) => {
@@ -89,72 +89,72 @@ function partsOf(graph: LiveGraph): readonly NamedInput[] {
         .map(([part]) => ({ name: partName(part), place: { node, field }, part }));
     }),
   );
-  return [...Map.groupBy(parts, ({ name }) => name)].map(([name, all]) => ({
+  return [...Map.groupBy(parts, ({ name }) => name)].map(([name, sameName]) => ({
     name,
-    places: distinct(all.map(({ place }) => place)),
+    places: distinct(sameName.map(({ place }) => place)),
     also: [],
-    part: all[0]?.part as string,
+    part: sameName[0]?.part as string,
   }));
 }
 
-type Draft = { found: FoundInput; also: string[] };
+type Draft = { input: FoundInput; also: string[] };
 
-/** Titles name what has no name, are aliases of what has one, and win where they mean another input. */
-function withTitles(graph: LiveGraph, found: readonly FoundInput[]): readonly Draft[] {
-  let drafts: Draft[] = found.map((input) => ({ found: input, also: [] }));
+/** Titles name unnamed places, become aliases of named ones, and win where they mean another input. */
+function withTitles(graph: LiveGraph, inputs: readonly FoundInput[]): readonly Draft[] {
+  let drafts: Draft[] = inputs.map((input) => ({ input, also: [] }));
   const titles = titlesOf(graph);
   /** Paths that titles have named. */
   const titled = new Set<string>();
   for (const { name, places, isExplicit } of titles) {
     const owner = drafts.find(
-      (draft) => draft.found.why === undefined && hasSamePlaces(draft.found.places, places),
+      (draft) => draft.input.why === undefined && hasSamePlaces(draft.input.places, places),
     );
     if (!isExplicit && isPrompt(name)) disagree(drafts, name, places);
     else if (owner !== undefined) {
-      // What the graph calls so keeps its address only.
-      drafts = drafts.filter((draft) => draft === owner || draft.found.name !== name);
+      // A graph name that a title overrides keeps its address only.
+      drafts = drafts.filter((draft) => draft === owner || draft.input.name !== name);
       owner.also.push(name);
     } else {
       for (const place of places) titled.add(pathOf(place));
-      const isOver = ({ found: input }: Draft): boolean =>
+      const isOver = ({ input }: Draft): boolean =>
         input.name === name || (isExplicit && input.why === undefined && within(input.places, places));
-      drafts = [...drafts.filter((draft) => !isOver(draft)), { found: { name, places }, also: [] }];
+      drafts = [...drafts.filter((draft) => !isOver(draft)), { input: { name, places }, also: [] }];
     }
   }
-  // Of several pictures that all have titles, none is left to ask about.
+  // Pictures that all have titles leave no question.
   const left = drafts.filter(
-    ({ found: { why, name, places } }) =>
+    ({ input: { why, name, places } }) =>
       why === undefined || !isFiles(name) || !places.every((place) => titled.has(pathOf(place))),
   );
   return [...left, ...withShortNames(left, titles)];
 }
 
 /**
- * `First frame (16:9)` of the only picture is `first frame`, too. `Length (seconds)` of a number that only its title names may be what
- * a column `length` means, and is asked about.
+ * If `First frame (16:9)` is the only picture, `first frame` names it, too. `Length (seconds)` of a number
+ * that only its title names may be the meaning of a column `length`, which becomes a question.
  */
 function withShortNames(drafts: readonly Draft[], titles: readonly Title[]): readonly Draft[] {
-  const names = new Set(drafts.map(({ found: { name } }) => name));
-  return [...Map.groupBy(titles, ({ short }) => short)].flatMap(([short, all]) => {
+  const names = new Set(drafts.map(({ input: { name } }) => name));
+  return [...Map.groupBy(titles, ({ short }) => short)].flatMap(([short, sameShort]) => {
     if (short === undefined || names.has(short)) return [];
-    const places = distinct(all.flatMap((title) => title.places));
-    const owner = drafts.find(({ found }) => found.why === undefined && hasSamePlaces(found.places, places));
-    if (owner !== undefined && all.every(({ name }) => name !== owner.found.name)) {
+    const places = distinct(sameShort.flatMap((title) => title.places));
+    const owner = drafts.find(({ input }) => input.why === undefined && hasSamePlaces(input.places, places));
+    if (owner !== undefined && sameShort.every(({ name }) => name !== owner.input.name)) {
       owner.also.push(short);
       return [];
     }
     return [
-      { found: { name: short, places, why: 'its title says more', isChoice: places.length > 1 }, also: [] },
+      { input: { name: short, places, why: 'its title says more', isChoice: places.length > 1 }, also: [] },
     ];
   });
 }
 
-const meet = (places: readonly Place[], others: readonly Place[]): boolean =>
-  places.some((place) => pathsOf(others).has(pathOf(place)));
-const within = (places: readonly Place[], others: readonly Place[]): boolean =>
-  places.every((place) => pathsOf(others).has(pathOf(place)));
-const hasSamePlaces = (places: readonly Place[], others: readonly Place[]): boolean =>
-  places.length === others.length && within(places, others);
+const meet = (places: readonly FieldPlace[], claimed: readonly FieldPlace[]): boolean =>
+  places.some((place) => pathsOf(claimed).has(pathOf(place)));
+const within = (places: readonly FieldPlace[], claimed: readonly FieldPlace[]): boolean =>
+  places.every((place) => pathsOf(claimed).has(pathOf(place)));
+const hasSamePlaces = (places: readonly FieldPlace[], claimed: readonly FieldPlace[]): boolean =>
+  places.length === claimed.length && within(places, claimed);
 
 const PROMPTS: Readonly<Record<string, string>> = {
   prompt: 'prompt',
@@ -169,52 +169,53 @@ function promptMeant(name: string): string | undefined {
 }
 const isPrompt = (name: string): boolean => promptMeant(name) !== undefined;
 
-/** A title that says prompt and a graph that says otherwise: both are asked. */
-function disagree(drafts: Draft[], title: string, places: readonly Place[]): void {
+/** If the title says prompt and the graph disagrees, both become questions. */
+function disagree(drafts: Draft[], title: string, places: readonly FieldPlace[]): void {
   const name = promptMeant(title) as string;
-  const has = ({ found }: Draft): boolean => meet(places, found.places);
-  const own = drafts.find(({ found }) => found.name === name);
+  const has = ({ input }: Draft): boolean => meet(places, input.places);
+  const own = drafts.find(({ input }) => input.name === name);
   if (own !== undefined && has(own)) {
-    if (own.found.why === undefined && title !== name) own.also.push(title);
+    if (own.input.why === undefined && title !== name) own.also.push(title);
     return;
   }
-  const other = drafts.find((draft) => isPrompt(draft.found.name) && has(draft));
-  const text = drafts.find((draft) => draft.found.name === 'text' && has(draft));
-  if (own === undefined && other === undefined) {
-    if (text !== undefined) text.found = { name, places };
-    else drafts.push({ found: { name, places }, also: [] });
+  const promptDraft = drafts.find((draft) => isPrompt(draft.input.name) && has(draft));
+  const text = drafts.find((draft) => draft.input.name === 'text' && has(draft));
+  if (own === undefined && promptDraft === undefined) {
+    if (text !== undefined) text.input = { name, places };
+    else drafts.push({ input: { name, places }, also: [] });
     return;
   }
   const why = 'the titles say otherwise than the graph';
-  for (const draft of [own, other])
-    if (draft !== undefined) draft.found = { ...draft.found, why, isChoice: true };
+  for (const draft of [own, promptDraft])
+    if (draft !== undefined) draft.input = { ...draft.input, why, isChoice: true };
 }
 
 /**
- * Two certain names that claim one place are both asked, unless one is a part of the other: a title that names one of several
- * seeds takes it out of them where a sheet has both. An alias never covers a name.
+ * Two certain names that claim one place both become questions, unless the one is part of the other: a title
+ * that names one of several seeds takes it out of the group where a sheet has both. An alias never hides a
+ * name.
  */
 function withoutConflicts(drafts: readonly Draft[]): Pick<Names, 'named' | 'open'> {
-  const certain = drafts.filter(({ found }) => found.why === undefined);
+  const certain = drafts.filter(({ input }) => input.why === undefined);
   const isShared = ({ name, places }: FoundInput): boolean =>
     certain.some(
-      ({ found: other }) =>
-        other.name !== name && other.places.length === places.length && meet(other.places, places),
+      ({ input: rival }) =>
+        rival.name !== name && rival.places.length === places.length && meet(rival.places, places),
     );
-  const names = new Set(drafts.map(({ found }) => found.name));
-  const why = (found: FoundInput): string | undefined =>
-    found.why ?? (isShared(found) ? 'another name means the same field' : undefined);
+  const names = new Set(drafts.map(({ input }) => input.name));
+  const why = (input: FoundInput): string | undefined =>
+    input.why ?? (isShared(input) ? 'another name means the same field' : undefined);
   return {
     named: certain
-      .filter(({ found }) => !isShared(found))
-      .map(({ found: { name, places }, also }) => ({
+      .filter(({ input }) => !isShared(input))
+      .map(({ input: { name, places }, also }) => ({
         name,
         places,
         also: also.filter((alias) => !names.has(alias)),
       })),
-    open: drafts.flatMap(({ found }) => {
-      const reason = why(found);
-      return reason === undefined ? [] : [{ ...found, why: reason }];
+    open: drafts.flatMap(({ input }) => {
+      const reason = why(input);
+      return reason === undefined ? [] : [{ ...input, why: reason }];
     }),
   };
 }
@@ -223,14 +224,14 @@ function singlesOf(
   graph: LiveGraph,
   taken: ReadonlySet<string>,
   names: ReadonlySet<string>,
-): readonly { readonly name: string; readonly place: Place }[] {
-  const rest = [...graph.live].flatMap((node) =>
+): readonly { readonly name: string; readonly place: FieldPlace }[] {
+  const unnamed = [...graph.live].flatMap((node) =>
     Object.entries(graph.nodes[node]?.inputs ?? {})
       .filter(([field, value]) => isFillable(value, field) && !isNoted(graph, node, field))
       .filter(([field]) => !taken.has(`${node}.${field}`))
       .map(([field]) => ({ name: field.split('.').at(-1) as string, place: { node, field } })),
   );
-  return [...Map.groupBy(rest, ({ name }) => name)]
-    .filter(([name, all]) => all.length === 1 && !names.has(name))
-    .flatMap(([, all]) => all);
+  return [...Map.groupBy(unnamed, ({ name }) => name)]
+    .filter(([name, sameWord]) => sameWord.length === 1 && !names.has(name))
+    .flatMap(([, sameWord]) => sameWord);
 }

@@ -1,4 +1,4 @@
-// The texts that reach a sampler's positive and negative side: the prompt of a workflow and its counterpart.
+// Finds the texts that reach a sampler's positive and negative side: a workflow's prompt and negative prompt.
 
 import {
   isDisplay,
@@ -10,13 +10,13 @@ import {
   type Link,
   type LiveGraph,
 } from './live.ts';
-import { branchOf, linksOf, pathOf, placeOf, valueAt, type Place } from './values.ts';
+import { branchOf, linksOf, pathOf, placeOf, valueAt, type FieldPlace } from './values.ts';
 
 export type Role = 'positive' | 'negative';
 
-/** `why`: what keeps several places, or one, from being the prompt without a question. */
+/** `why`: what keeps the places from being the prompt without a question. */
 export type FoundTexts = {
-  readonly places: readonly Place[];
+  readonly places: readonly FieldPlace[];
   readonly why?: string;
   readonly isChoice?: boolean;
 };
@@ -25,23 +25,23 @@ const SIDES: Readonly<Record<Role, ReadonlySet<string>>> = {
   positive: new Set(['positive', 'pos']),
   negative: new Set(['negative', 'neg', 'uncond']),
 };
-/** Fields whose name has the word of a side, and that hold a setting. */
+/** Fields that are named after a side but hold a setting. */
 const NO_SIDE = /_(?:normalization|interpretation|mode|scale|weight)$|(?:^|_)use_|^style_|^has_/;
 const GUIDES = /guid/i;
 const SAMPLES = /sampler|guid/i;
 const ENDS = /zero_? ?out/i;
 const SCHEDULES = /schedule/i;
-/** A text that names frames. */
+/** Matches a text that is keyed by frame numbers. */
 const HAS_FRAMES = /^\s*"?\d+"?\s*:\s*["(]/;
-/** A part of a text that is filled in: `{{x}}`, `%x%`, and `__X__` in capitals, because `__x__` is a wildcard. */
+/** Matches a placeholder in a text: `{{x}}`, `%x%`, and `__X__` in capitals, because `__x__` is a wildcard. */
 export const PART =
   /\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}|%(\p{L}[\p{L}\p{N}_]+)%|__([A-Z][A-Z\d]*(?:_[A-Z\d]+)*)__/gu;
 
-/** Whether a value is one part and nothing else: its owner means to fill the whole field in. */
+/** Whether a value is one placeholder and nothing else, so that the whole field is meant to be filled in. */
 export const isPart = (value: unknown): value is string =>
   typeof value === 'string' && value.trim().match(PART)?.[0] === value.trim();
 
-/** The name of a part, however it is marked: `{{ Subject }}` and `%subject%` are one input. */
+/** The name of a placeholder, however it is marked: `{{ Subject }}` and `%subject%` are one input. */
 export const partName = (part: string): string =>
   part.replaceAll(/^(?:\{\{\s*|%|__)|(?:\s*\}\}|%|__)$/g, '').toLowerCase();
 
@@ -65,7 +65,7 @@ function roleOf(field: string): Role | undefined {
 const seesPicture = ({ inputs }: GraphNode): boolean =>
   Object.keys(inputs).some((field) => SEES.test(field) && linkIn(inputs[field]) !== undefined);
 
-/** The roles in which a field of a live node starts a walk. */
+/** The roles in which a walk starts at a field of a live node. */
 function startsOf({ class_type: name }: GraphNode, field: string): readonly Role[] {
   if (savesFiles(name)) return [];
   const role = roleOf(field);
@@ -80,8 +80,8 @@ class Walk {
   readonly #role: Role;
   readonly #seen = new Set<string>();
   readonly #open: { readonly link: Link; readonly role: Role }[] = [];
-  readonly places = new Map<string, Place>();
-  /** A reason to ask, and whether no answer can be proposed. */
+  readonly places = new Map<string, FieldPlace>();
+  /** The reason for a question, and whether no answer can be proposed. */
   why: string | undefined;
 
   constructor(graph: LiveGraph, role: Role) {
@@ -89,10 +89,10 @@ class Walk {
     this.#role = role;
   }
 
-  /** Link by link, because a chain of nodes may be longer than calls can be nested. */
+  /** Follows links in a loop, because a chain of nodes may be longer than the call stack allows. */
   follow(from: Link): void {
     this.#open.push({ link: from, role: this.#role });
-    // What is added meanwhile comes last. Taking the first one out would move all others.
+    // Links that are added meanwhile come last. Removing the first one would move all others.
     for (const { link, role } of this.#open) this.#visit(link, role);
     this.#open.length = 0;
   }
@@ -120,7 +120,7 @@ class Walk {
     const isEncoder = Object.keys(at.inputs).some((field) => ENCODES.has(field));
     const isQuestion = seesPicture(at) && !isEncoder;
     if (texts.length > 0) this.#judge(at, isQuestion);
-    // A model that sees a picture needs no question: an empty one is no prompt.
+    // An empty text beside a model that sees a picture is not a prompt, and no question.
     for (const field of texts) if (!isQuestion || at.inputs[field] !== '') this.#take(node, field, side);
     if (texts.length > 0 || isEncoder) return;
     const branch = branchOf(this.#graph, node);
@@ -129,7 +129,7 @@ class Walk {
       if (this.#carriesText(field, link)) this.#open.push({ link, role: side });
   }
 
-  /** A side's field holds a text or a link; numbers and flags beside it are settings. */
+  /** A field named after a side holds a text or a link; numbers and flags beside it are settings. */
   #mayHold({ inputs }: GraphNode, field: string): boolean {
     return typeof inputs[field] === 'string' || linkIn(inputs[field]) !== undefined;
   }
@@ -175,7 +175,7 @@ export function promptsOf(graph: LiveGraph): Readonly<Record<Role, FoundTexts | 
   return { positive: onlyField(graph, 'positive'), negative: onlyField(graph, 'negative') };
 }
 
-/** Whether a node takes its positive from a later output of a node that has both sides than its negative. */
+/** Whether a node takes its positive side from a later output than its negative, of a node that has both sides. */
 function isWiredCrosswise(graph: LiveGraph, node: string): boolean {
   const { positive, negative } = Object.fromEntries(
     linksOf(graph.nodes[node] as GraphNode).flatMap(([field, link]) => {
@@ -194,13 +194,10 @@ const hasBothSides = rememberedFor(({ inputs }: GraphNode): boolean => {
   return sides.has('positive') && sides.has('negative');
 });
 
-/**
- * A prompt that is empty in several nodes, or beside another field that is called so and has a text, as the one of a detector, may
- * mean either.
- */
-function withoutEmpty(graph: LiveGraph, found: FoundTexts | undefined): FoundTexts | undefined {
-  if (found === undefined || found.why !== undefined) return found;
-  if (found.places.some((place) => valueAt(graph, place) !== '')) return found;
+/** A prompt that is empty in several nodes, or beside another field of its name that has a text (such as a detector's), is ambiguous. */
+function withoutEmpty(graph: LiveGraph, texts: FoundTexts | undefined): FoundTexts | undefined {
+  if (texts === undefined || texts.why !== undefined) return texts;
+  if (texts.places.some((place) => valueAt(graph, place) !== '')) return texts;
   const filled = [...graph.live].flatMap((node) =>
     [...PROMPT_FIELDS].flatMap((field) => {
       const place = isDisplay(graph.nodes[node] as GraphNode) ? undefined : placeOf(graph, node, field);
@@ -208,16 +205,16 @@ function withoutEmpty(graph: LiveGraph, found: FoundTexts | undefined): FoundTex
       return place !== undefined && typeof text === 'string' && text !== '' ? [place] : [];
     }),
   );
-  const isOneNode = new Set(found.places.map(({ node }) => node)).size === 1;
-  if (isOneNode && filled.length === 0) return found;
-  return { places: [...found.places, ...filled], why: 'several fields may hold it', isChoice: true };
+  const isOneNode = new Set(texts.places.map(({ node }) => node)).size === 1;
+  if (isOneNode && filled.length === 0) return texts;
+  return { places: [...texts.places, ...filled], why: 'several fields may hold it', isChoice: true };
 }
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['prompt', 'text_prompt']);
 
 function textsOf(graph: LiveGraph, { places, why }: Walk): FoundTexts | undefined {
-  const all = [...places.values()];
-  const filled = all.filter((place) => valueAt(graph, place) !== '');
-  const kept = filled.length > 0 ? filled : all;
+  const textPlaces = [...places.values()];
+  const filled = textPlaces.filter((place) => valueAt(graph, place) !== '');
+  const kept = filled.length > 0 ? filled : textPlaces;
   if (kept.length === 0) return undefined;
   const texts = new Set(kept.map((place) => valueAt(graph, place) as string));
   if (texts.size > 1) return { places: kept, why: 'several texts differ', isChoice: true };
@@ -228,7 +225,7 @@ function textsOf(graph: LiveGraph, { places, why }: Walk): FoundTexts | undefine
   return { places: kept, ...(why !== undefined && { why }) };
 }
 
-/** The only field of a live node that is called so, where no sampler has sides. */
+/** The only field of a live node with this name, where no sampler has sides. */
 function onlyField(graph: LiveGraph, role: Role): FoundTexts | undefined {
   const names =
     role === 'positive'

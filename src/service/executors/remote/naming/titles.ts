@@ -1,21 +1,21 @@
-// Titles that the owner of a workflow gave to nodes, and the inputs that they name.
+// Titles that a workflow's owner gave to nodes, and the inputs that they name.
 
 import { isDisplay, isLiteral, rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { fileKindAt } from './files.ts';
-import { hasLinks, carriedBy, type Place } from './values.ts';
+import { hasLinks, carriedBy, type FieldPlace } from './values.ts';
 
 export type Title = {
   readonly name: string;
-  readonly places: readonly Place[];
-  /** `input: word`, or the name that a vendor's input node gives: it always wins, and may join nodes. */
+  readonly places: readonly FieldPlace[];
+  /** `input: word`, or the name in a vendor's input node, always wins and may join nodes. */
   readonly isExplicit: boolean;
-  /** The name without what brackets add to it, such as a unit. */
+  /** The name without its brackets, which may hold a unit. */
   readonly short?: string | undefined;
 };
 
 const TEXTS = ['text', 'prompt', 'string', 'value', 'default_value'] as const;
 const SEEDS = ['seed', 'noise_seed', 'rand_seed', 'seed_num'] as const;
-/** Default titles of one word that nodes of many kinds share. */
+/** Default titles of one word that many kinds of nodes share. */
 const NO_TITLE: ReadonlySet<string> = new Set('text int float string value number boolean combo'.split(' '));
 const VENDOR = /^ComfyUIDeployExternal/;
 const VENDOR_FIELDS = ['default_value', 'default_value_url'] as const;
@@ -28,22 +28,22 @@ const nameIn = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
     .replaceAll(/^_+|_+$/g, '');
 
-/** Words that a default title has beside those of its class. */
+/** Words of a default title that its class does not have. */
 const FILLERS: ReadonlySet<string> = new Set(
   'a as the of for and model models file node upload path from to with apply output outputs'.split(' '),
 );
 const stem = (word: string): string => word.replace(/(?:er|or|s)$/, '');
 const letters = (text: string): string => wordsOf(text).join('');
 
-/** The one default title with brackets that say nothing: of texts on either side. */
+/** The only default title with brackets that add nothing, on texts of either side. */
 const OF_ANY_TEXT = /^clip text encode \(prompt\)$/i;
 
-/** Whether a title says no more than its class, in any order: `Load CLIP Vision` of a `CLIPVisionLoader`. */
+/** Whether a title says no more than its class, in any order: `Load CLIP Vision` for a `CLIPVisionLoader`. */
 function repeatsClass(title: string, name: string): boolean {
   const own = wordsOf(title).filter((word) => !FILLERS.has(word));
   const words = new Set(wordsOf(name).map(stem));
   const flat = letters(name);
-  // One word, such as `image` of a LoadImage, is what its owner calls it.
+  // A single word, such as `image` for a LoadImage, was chosen by the owner.
   if (own.length < 2) return letters(title) === flat;
   return own.every((word) => words.has(stem(word)) || flat.includes(word));
 }
@@ -79,8 +79,8 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
   if (title === undefined || title === '') return undefined;
   const field = fieldMeant(graph, node, nameIn(title));
   if (field === undefined) return undefined;
-  const [, asked] = /^input:\s*(\S+)$/i.exec(title) ?? [];
-  if (asked !== undefined) return { name: asked, places: [{ node, field }], isExplicit: true };
+  const [, word] = /^input:\s*(\S+)$/i.exec(title) ?? [];
+  if (word !== undefined) return { name: word, places: [{ node, field }], isExplicit: true };
   const name = ownersName(graph, node, title);
   if (name === undefined) return undefined;
   const short = nameIn(title.replaceAll(/\([^()]*\)|\[[^\]]*\]/g, ' '));
@@ -88,7 +88,7 @@ function titleOf(graph: LiveGraph, node: string): Title | undefined {
   return { name, places: [{ node, field }], isExplicit: false, ...(isShorter && { short }) };
 }
 
-/** The title that its owner gave to a node, as it was written. */
+/** The title that the owner gave to a node, unchanged. */
 export function ownTitleOf(graph: LiveGraph, node: string): string | undefined {
   const { _meta: meta } = graph.nodes[node] ?? {};
   const title = meta?.title?.trim();
@@ -113,11 +113,11 @@ function ownersName(graph: LiveGraph, node: string, title: string): string | und
   return own === '' || NO_TITLE.has(own) ? undefined : own;
 }
 
-/** A title that all nodes of a class have is the default one, in whatever language. */
+/** A title that all nodes of a class share is the default, in whatever language. */
 function isSharedByClass(graph: LiveGraph, node: string, title: string): boolean {
   const { class_type: name } = graph.nodes[node] as GraphNode;
   const alike = titlesByClass(graph).get(name) ?? [];
-  return alike.length > 1 && alike.every((one) => one === title);
+  return alike.length > 1 && alike.every((sibling) => sibling === title);
 }
 
 /** The titles of all nodes of each class. */
@@ -130,7 +130,7 @@ const titlesByClass = rememberedFor(
   },
 );
 
-/** The field that a title speaks for: the one of its name, the only literal of a node without links, else its text, file or seed. */
+/** The field that a title names: a field of that name, the only literal of a node without links, else its text, file or seed. */
 function fieldMeant(graph: LiveGraph, node: string, title: string): string | undefined {
   const at = graph.nodes[node] as GraphNode;
   if (isDisplay(at)) return undefined;

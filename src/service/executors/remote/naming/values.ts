@@ -1,4 +1,4 @@
-// Where the value of a field stands: in the field itself, or, over links, in the node that carries it.
+// Finds where the value of a field is stored: in the field itself, or, over links, in another node.
 
 import {
   isDisplay,
@@ -10,29 +10,30 @@ import {
   type LiveGraph,
 } from './live.ts';
 
-/** A field with a value of its own, as NODE.FIELD. */
-export type Place = { readonly node: string; readonly field: string };
+/** A field with a value of its own, NODE.FIELD in text form. */
+export type FieldPlace = { readonly node: string; readonly field: string };
 
-export const pathOf = ({ node, field }: Place): string => `${node}.${field}`;
+export const pathOf = ({ node, field }: FieldPlace): string => `${node}.${field}`;
 
-/** The paths of places that are compared again and again. */
+/** Memoized paths of places, which are compared often. */
 export const pathsOf = rememberedFor(
-  (places: readonly Place[]): ReadonlySet<string> => new Set(places.map(pathOf)),
+  (places: readonly FieldPlace[]): ReadonlySet<string> => new Set(places.map(pathOf)),
 );
 
-export const valueAt = ({ nodes }: LiveGraph, { node, field }: Place): unknown => nodes[node]?.inputs[field];
+export const valueAt = ({ nodes }: LiveGraph, { node, field }: FieldPlace): unknown =>
+  nodes[node]?.inputs[field];
 
-/** Fields of a node that carries one value. */
+/** Fields of nodes that carry one value. */
 const CARRIES = /^(?:value|int|float|number|text|string|seed|boolean|combo|choice|default_value|xi|xf|x)$/i;
-/** Nodes that hand on what they get. */
+/** Nodes that pass their input on. */
 const HANDS_ON = /reroute|switch|^primitivenode$/i;
-/** The link that chooses the branch of a switch. */
+/** The link that selects the branch of a switch. */
 const CHOOSES = /^(?:switch|boolean|condition|flag|enabled?)$/i;
-/** A node that knows sizes by name gives another one than its own fields say, unless it is told to use these. */
+/** Nodes that know sizes by name ignore their own fields, unless they are told to use them. */
 const PRESETS = /aspect|ratio|preset|resolution|dimensions|template|model/i;
 const OWN_SIZE = /^(?:custom|manual|none|off|disabled)\b/i;
 
-/** The branch of a switch whose boolean is known. */
+/** The selected branch of a switch whose boolean is known. */
 export function branchOf({ nodes }: LiveGraph, id: string): Link | undefined {
   const { inputs } = nodes[id] as GraphNode;
   const flag = Object.values(inputs).find((value) => typeof value === 'boolean') ?? flagOver(nodes, inputs);
@@ -42,7 +43,7 @@ export function branchOf({ nodes }: LiveGraph, id: string): Link | undefined {
   return field === undefined ? undefined : linkIn(inputs[field]);
 }
 
-/** The boolean that a node of one value gives to a switch; over several nodes it is not followed, which could take long. */
+/** The boolean that a node of one value gives to a switch. Chains of nodes are not followed, which could take long. */
 function flagOver(nodes: LiveGraph['nodes'], inputs: GraphNode['inputs']): boolean | undefined {
   const link = linkIn(inputs[Object.keys(inputs).find((name) => CHOOSES.test(name)) ?? '']);
   const source = link && nodes[link.node];
@@ -51,7 +52,7 @@ function flagOver(nodes: LiveGraph['nodes'], inputs: GraphNode['inputs']): boole
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** Links without those that choose. */
+/** Links except those that select a branch. */
 export const linksOf = rememberedFor(
   ({ inputs }: GraphNode): readonly (readonly [field: string, link: Link])[] =>
     Object.entries(inputs).flatMap(([field, value]) => {
@@ -60,21 +61,21 @@ export const linksOf = rememberedFor(
     }),
 );
 
-/** The place whose value a field has; undefined if it is calculated, or nothing that can be filled in. */
-export function placeOf(graph: LiveGraph, node: string, field: string): Place | undefined {
+/** The place that holds a field's value; undefined if the value is calculated or cannot be filled in. */
+export function placeOf(graph: LiveGraph, node: string, field: string): FieldPlace | undefined {
   const value = graph.nodes[node]?.inputs[field];
   if (isLiteral(value)) return isDisplay(graph.nodes[node] as GraphNode) ? undefined : { node, field };
   const link = linkIn(value);
   return link === undefined ? undefined : sourceOf(graph, link, field);
 }
 
-/** The sources of the links of a graph that were followed before: many fields hang on one chain of nodes. */
-const sourcesIn = rememberedFor<LiveGraph, Map<string, Place | undefined>>(() => new Map());
+/** Memoized sources of links in a graph, because many fields depend on one chain of nodes. */
+const sourcesIn = rememberedFor<LiveGraph, Map<string, FieldPlace | undefined>>(() => new Map());
 
-function sourceOf(graph: LiveGraph, link: Link, field: string): Place | undefined {
+function sourceOf(graph: LiveGraph, link: Link, field: string): FieldPlace | undefined {
   const sources = sourcesIn(graph);
   const passed: string[] = [];
-  let source: Place | undefined;
+  let source: FieldPlace | undefined;
   for (let at: Link | undefined = link; at !== undefined;) {
     const key = `${at.node} ${at.slot} ${field}`;
     if (sources.has(key)) {
@@ -82,7 +83,7 @@ function sourceOf(graph: LiveGraph, link: Link, field: string): Place | undefine
       break;
     }
     passed.push(key);
-    // A ring ends here.
+    // The mark ends a cycle.
     sources.set(key, undefined);
     source = givenBy(graph, at, field);
     at = source === undefined ? handedOn(graph, at) : undefined;
@@ -91,13 +92,13 @@ function sourceOf(graph: LiveGraph, link: Link, field: string): Place | undefine
   return source;
 }
 
-function givenBy(graph: LiveGraph, { node, slot }: Link, field: string): Place | undefined {
+function givenBy(graph: LiveGraph, { node, slot }: Link, field: string): FieldPlace | undefined {
   const source = graph.nodes[node];
   if (source === undefined) return undefined;
   const hasLinks = linksOf(source).length > 0;
   const carried = hasLinks ? undefined : carriedBy(source, slot);
   if (carried !== undefined) return { node, field: carried };
-  // A node that resizes hands on the width that it was given; one that makes nothing else has it first.
+  // A resizing node passes on the given width as a later output; a node that makes nothing else has it first.
   const isGiven = slot > 0 || (!hasLinks && givesSize(source, field));
   return isGiven && isLiteral(source.inputs[field]) ? { node, field } : undefined;
 }
@@ -109,7 +110,7 @@ function handedOn(graph: LiveGraph, { node }: Link): Link | undefined {
   return branchOf(graph, node) ?? (links.length === 1 ? links[0]?.[1] : undefined);
 }
 
-/** The field whose value a node without links gives; a slider has one as a whole number and one as a fraction for each output. */
+/** The field whose value a node without links outputs. A slider has one whole number and one fraction for each output. */
 export function carriedBy({ inputs }: GraphNode, slot: number): string | undefined {
   const axis = 'XYZ'.charAt(slot);
   const isFraction = inputs[`isfloat${axis}`];
