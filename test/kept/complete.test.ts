@@ -19,7 +19,7 @@ const callsIn = (file: string): number => [...readFileSync(file, 'utf8').matchAl
 const isPassing = (what: string): boolean => PASSING.includes(what as never);
 
 it('every file that parses JSON says what it reads: a kind with a test, or nothing that is kept', () => {
-  const files = globSync('{src,activities,workflows}/**/*.ts').filter((file) => !PARSERS.has(file));
+  const files = globSync('{src,activities,workflows}/**/*.{ts,tsx}').filter((file) => !PARSERS.has(file));
   const found = Object.fromEntries(
     files.flatMap((file) => {
       const calls = callsIn(file);

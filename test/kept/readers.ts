@@ -4,8 +4,9 @@
 /**
  * `answer`: of another program. `given`: by a user. `scratch`: of this process, or of a file that one command makes and uses.
  * `cache`: made anew if it is lost. `rest`: of inputs that are kept elsewhere, by their digits.
+ * `page`: written with the script that reads it, into one page.
  */
-export const PASSING = ['answer', 'given', 'scratch', 'cache', 'rest'] as const;
+export const PASSING = ['answer', 'given', 'scratch', 'cache', 'rest', 'page'] as const;
 
 export const READERS: Readonly<Record<string, readonly string[]>> = {
   'activities/finalize-batch.ts': ['evidence'],
@@ -34,6 +35,11 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/results/parts.ts': ['record of a part', 'record of a part'],
   'src/results/past-runs.ts': ['record of a part'],
   'src/results/summary.ts': ['summary.json', 'summary.json', 'duplicate'],
+  'src/results/page/browser/data.ts': ['page', 'page'],
+  'src/results/page/browser/main.ts': ['page'],
+  'src/results/page/browser/pairs.tsx': ['page'],
+  // Picks, which the viewer may also save as a sheet.
+  'src/results/page/browser/picks.ts': ['given'],
   'src/run-service/calls.ts': ['answer'],
   'src/run-service/local-address.ts': ['address of the local service'],
   'src/run-service/open-services.ts': ['answer'],
