@@ -13,7 +13,7 @@ import { openTransport } from '../run-service/transport.ts';
 import { withInputNames } from '../sheet/named-inputs.ts';
 import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from './batch-spec.ts';
 import type { SheetCopy } from './copy-sheet.ts';
-import type { CreateParams } from './create-batch.ts';
+import type { CreateParams } from './stages.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { count } from '../options/number-text.ts';
 

@@ -13,7 +13,7 @@ import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './batch-spec.ts';
-import type { CreatedBatch } from './create-batch.ts';
+import type { CreatedBatch } from './make-batch.ts';
 import { propose, type Needed, type Source } from './propose.ts';
 import { answersTo, asOption, type ReuseWish, type Wording } from './questions.ts';
 import { nameOf, ofOther } from './reuse/reuse.ts';

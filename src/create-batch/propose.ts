@@ -19,7 +19,9 @@ import {
   type Preparing,
   type SheetCopy,
 } from './copy-sheet.ts';
-import { NewBatch, type CreatedBatch, type CreateParams } from './create-batch.ts';
+import { NewBatch } from './new-batch.ts';
+import type { CreatedBatch } from './make-batch.ts';
+import type { CreateParams } from './stages.ts';
 import type { DraftBatch } from './laid-out-sheet.ts';
 import type { LongComparison } from './long-comparison.ts';
 import { addressPages } from './files/addressed-pages.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { AGAIN } from '../../src/create-batch/questions.ts';
 import { createBatch } from '../create-batch/create.ts';
 import { createParams } from '../../src/create-batch/batch-request.ts';

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Appended } from '../../src/create-batch/append/append-rows.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { asOption } from '../../src/create-batch/questions.ts';
 import { settle } from '../../src/create-batch/settle.ts';
 import { countRows, rowsOf } from '../../src/results/batch-rows.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pass.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import type { Question } from '../../src/create-batch/questions.ts';
 import { passParams } from '../../src/library/handle/retried-rows.ts';
 import { partName } from '../../src/results/parts.ts';

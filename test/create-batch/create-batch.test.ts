@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { paramsOf } from '../../src/store/batch-file.ts';
 import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
 

@@ -2,7 +2,9 @@
 
 import { Readable } from 'node:stream';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { NewBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import { NewBatch } from '../../src/create-batch/new-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
+import type { CreateParams } from '../../src/create-batch/stages.ts';
 import type { DraftBatch } from '../../src/create-batch/laid-out-sheet.ts';
 import { refusal } from '../../src/create-batch/question-texts.ts';
 import { asOption, QuestionsOpen, type EarlierBatches } from '../../src/create-batch/questions.ts';

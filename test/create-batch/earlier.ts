@@ -1,7 +1,7 @@
 // A batch that has ended, or still runs, with results in its folder.
 
 import { createHash } from 'node:crypto';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { copyReused, placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
 import { hasOnlyLayouts } from '../../src/create-batch/stale-folders.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { RowsAgain } from '../../src/create-batch/append/add-pass.ts';
 import type { Question } from '../../src/create-batch/questions.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { passParams, proposeRetry, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { NewBatch } from '../../src/create-batch/create-batch.ts';
+import { NewBatch } from '../../src/create-batch/new-batch.ts';
 import { answersOf, asOption, type Question } from '../../src/create-batch/questions.ts';
 import { refusal } from '../../src/create-batch/question-texts.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { differences } from '../../src/create-batch/reuse/reuse.ts';
 import { staleIn } from '../../src/create-batch/stale-folders.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { ASKED, filesBelow, Place, wholeBatch } from './creating.ts';
 
 /** The paths of all leftovers. */

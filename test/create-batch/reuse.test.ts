@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import type { Overlap } from '../../src/create-batch/reuse/overlap.ts';
 import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
 import { recordsOf } from '../../src/results/batch-rows.ts';

@@ -1,7 +1,7 @@
 // The rows of a batch as results and workers read them.
 
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { rowsOf } from '../../src/results/batch-rows.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';

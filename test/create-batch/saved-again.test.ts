@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import type { Appended } from '../../src/create-batch/append/append-rows.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { requestHash } from '../../src/create-batch/request-hash.ts';
 import { DELETED, readWishes } from '../../src/create-batch/watched/left-out.ts';
 import { writeWatched } from '../../src/create-batch/watched/watched-file.ts';

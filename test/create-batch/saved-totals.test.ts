@@ -1,7 +1,7 @@
 // Rows that were left out of a sheet stay left out when it is saved again, although their numbers change.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { noteWatched } from '../../src/library/watched/saved-sheet.ts';
 import type { Reading } from '../../src/sheet/sheet-source.ts';
 import type { RowRange } from '../../src/options/batch-kinds.ts';

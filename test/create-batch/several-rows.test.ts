@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Appended } from '../../src/create-batch/append/append-rows.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { rowsWithCells } from '../../src/results/results.ts';
 import type { BatchRow } from '../../src/results/batch-rows.ts';
 import { ASKED, Place } from './creating.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { findUnchanged } from '../../src/create-batch/reuse/reuse.ts';

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RowsAgain } from '../../src/create-batch/append/add-pass.ts';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { readStanding } from '../../src/create-batch/standing-rows.ts';
 import { passParams } from '../../src/library/handle/retried-rows.ts';
 import { partName } from '../../src/results/parts.ts';

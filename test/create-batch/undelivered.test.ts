@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { partName } from '../../src/results/parts.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';

@@ -1,7 +1,7 @@
 // What plan found, and a forecast, as JSON: for a new batch, and with --into for rows that are added to one.
 
 import { z } from 'zod';
-import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../create-batch/make-batch.ts';
 import type { Asked } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../results/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';

@@ -1,7 +1,7 @@
 // Prints the lines that run and plan begin with: rows, inputs, GPUs, batch and webhooks.
 
 import type { Config } from '../../host/config.ts';
-import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../create-batch/make-batch.ts';
 import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';

@@ -1,7 +1,7 @@
 // What a sheet would become, without sending anything.
 
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../create-batch/make-batch.ts';
 import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { propose, type Source as Rows } from '../../create-batch/propose.ts';
 import { earlierNotes, ignoredText, questionText } from '../../create-batch/question-texts.ts';

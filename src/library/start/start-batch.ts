@@ -1,7 +1,7 @@
 // Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
 
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../create-batch/make-batch.ts';
 import { propose, type Around, type Proposal, type Source as Rows } from '../../create-batch/propose.ts';
 import { sumOf, type Question, type Wording } from '../../create-batch/questions.ts';
 import { differences } from '../../create-batch/reuse/reuse.ts';

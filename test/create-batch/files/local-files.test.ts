@@ -17,7 +17,7 @@ import { deploymentSpecSchema } from '../../../src/service/deployments.ts';
 import { openBatchFolder, type BatchFolder } from '../../../src/store/batch-folders.ts';
 import { carriedOut, withFurther } from '../further.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
-import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
 
 describe('a picture beside the sheet', () => {
   it('is uploaded once for its content, and every row has its address', async () => {

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
 import {
   FileAddresses,
   UploadMemory,

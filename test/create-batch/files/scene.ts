@@ -8,7 +8,7 @@ import type { Uploading } from '../../../src/create-batch/files/local-files.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
 import type { Config } from '../../../src/host/config.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
-import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
 import { readPage } from '../../../src/sheet/pages.ts';
 import { encodePng } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
 import type { LocalServiceOptions } from '../../../src/service/server.ts';

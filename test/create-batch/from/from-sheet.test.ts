@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withIncoming } from '../../../src/create-batch/copy-sheet.ts';
-import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
 import { readFromSheet, type FromAsked, type FromSheet } from '../../../src/create-batch/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
 import { propose } from '../../../src/create-batch/propose.ts';
 import { outputAddresses } from '../../../src/create-batch/from/from-sheet.ts';
 import type { WantedFile } from '../../../src/create-batch/from/source-rows.ts';

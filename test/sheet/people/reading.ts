@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
-import type { CreateParams } from '../../../src/create-batch/create-batch.ts';
+import type { CreateParams } from '../../../src/create-batch/stages.ts';
 import { draftOf } from '../../create-batch/create.ts';
 import type { InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';

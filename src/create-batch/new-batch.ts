@@ -1,0 +1,203 @@
+// A new batch while it does not exist: holds the newest of each stage, what the user has decided, and makes the stages anew that an answer
+// changes. Nothing is sent. Its caller disposes of it.
+
+import type { BatchFolder } from '../store/batch-folders.ts';
+import { newMark, type DraftBatch } from './laid-out-sheet.ts';
+import { saidIfSlow } from './long-comparison.ts';
+import { makeBatch, type CreatedBatch } from './make-batch.ts';
+import {
+  aboutGuesses,
+  manyRows,
+  otherGpu,
+  outsideFiles,
+  QuestionsOpen,
+  unanswered,
+  type Answers,
+  type EarlierBatches,
+  type Question,
+  type RowsElsewhere,
+} from './questions.ts';
+import { settleQueue } from './queue-pages.ts';
+import type { Overlap } from './reuse/overlap.ts';
+import {
+  compareBatch,
+  draftBatch,
+  limitedTo,
+  settleBatch,
+  withLimit,
+  type ComparedBatch,
+  type CreateParams,
+  type Decided,
+  type Drafted,
+  type SettledBatch,
+} from './stages.ts';
+
+export class NewBatch implements Disposable {
+  #params: CreateParams;
+  #decided: Decided;
+  #drafted: Drafted;
+  #compared: ComparedBatch | undefined;
+  #settled: SettledBatch | undefined;
+  /** The queue of the sheet was rewritten for a batch that was not made. */
+  #isQueueLost = false;
+
+  private constructor(params: CreateParams, decided: Decided, drafted: Drafted) {
+    [this.#params, this.#decided, this.#drafted] = [params, decided, drafted];
+  }
+
+  /** Throws the errors of the sheet, and lists all of them in `<sheet>-errors.csv`. */
+  static async of(params: CreateParams): Promise<NewBatch> {
+    const decided = { answers: params.answers ?? {}, again: params.again };
+    const batch = new NewBatch(params, decided, await draftBatch(params, decided));
+    try {
+      await batch.#compare();
+      return batch;
+    } catch (error) {
+      batch[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The batch that has the same rows. */
+  get same(): BatchFolder | undefined {
+    return this.#compared?.same;
+  }
+
+  /** What would be made; undefined if the sheet can only be laid out with other guesses. */
+  get draft(): DraftBatch | undefined {
+    return this.#settled?.whole;
+  }
+
+  get earlier(): EarlierBatches {
+    const { same, overlap } = this.#compared ?? {};
+    if (same !== undefined) return { same: same.batch };
+    if (overlap === undefined) return {};
+    const { done, open, unknown, undelivered } = overlap;
+    return { done, open, unknown, undelivered };
+  }
+
+  /** The marks of the batches that the rows were compared with. */
+  get compared(): ComparedBatch['compared'] {
+    return this.#compared?.compared ?? new Map();
+  }
+
+  get questions(): readonly Question[] {
+    const stages = { drafted: this.#drafted, compared: this.#compared, settled: this.#settled };
+    return questionsOf(this.#params.copy.name, stages, this.#decided.answers);
+  }
+
+  /** Adds answers, and repeats what they change. Throws what they bring to light. */
+  async answer(answers: Answers, again = this.#decided.again): Promise<void> {
+    const before = this.#decided;
+    this.#decided = { answers: { ...before.answers, ...answers }, again };
+    const { draft, failure } = this.#drafted;
+    if (failure !== undefined && this.#decided.answers.guesses === 'accept') throw failure;
+    if (draft === undefined) return;
+    if (again !== before.again) await this.#compareAgain();
+    else if (this.#decided.answers.earlier !== before.answers.earlier) await this.#settle();
+  }
+
+  /** Another limit of the cost; no row is another one. */
+  async limit(maxCostNano: number): Promise<void> {
+    this.#params = { ...this.#params, settings: { ...this.#params.settings, maxCostNano } };
+    const { draft } = this.#drafted;
+    if (draft === undefined) return;
+    const limited = withLimit(draft, maxCostNano);
+    this.#drafted = { ...this.#drafted, draft: limited };
+    this.#compared &&= { ...this.#compared, draft: limited };
+    this.#settled &&= await limitedTo(this.#params, maxCostNano, this.#settled);
+  }
+
+  /** Batches in other places that only the cluster knows. */
+  addElsewhere(batches: readonly RowsElsewhere[]): void {
+    this.#compared &&= { ...this.#compared, elsewhere: [...this.#compared.elsewhere, ...batches] };
+  }
+
+  /** Makes the batch exist, or finds the one that has the same rows. Throws {@link QuestionsOpen}, also if another command was faster. */
+  async carryOut(): Promise<CreatedBatch> {
+    for (;;) {
+      if (this.same !== undefined) return { ...this.same, laidOut: undefined };
+      const [questions, compared, settled] = [this.questions, this.#compared, this.#settled];
+      if (questions.length > 0 || compared === undefined || settled === undefined)
+        throw new QuestionsOpen(questions);
+      this.#isQueueLost = await settleQueue(settled.whole.layout);
+      const made = await makeBatch({ params: this.#params, compared, decided: this.#decided }, settled);
+      if (made !== 'overtaken') return made;
+      this.#params.onComparing?.('overtaken');
+      this.#takeBackAgain();
+      await this.#compareAgain();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#compared?.overlap?.[Symbol.dispose]();
+    this.#compared = undefined;
+  }
+
+  /** That rows are bought again was agreed to before the other batch was there. */
+  #takeBackAgain(): void {
+    const { earlier, ...answers } = this.#decided.answers;
+    if (earlier === 'again' && answers.open !== 'again') this.#decided = { ...this.#decided, answers };
+  }
+
+  /** The layout stays. A batch that was taken back may have been seen under its mark, which is never used again. */
+  async #compareAgain(): Promise<void> {
+    if (this.#isQueueLost) this.#drafted = await draftBatch(this.#params, this.#decided);
+    this.#isQueueLost = false;
+    const { draft } = this.#drafted;
+    if (draft === undefined) return;
+    this.#drafted = { ...this.#drafted, draft: { ...draft, file: { ...draft.file, mark: newMark() } } };
+    this[Symbol.dispose]();
+    await this.#compare();
+  }
+
+  async #compare(): Promise<void> {
+    const { draft } = this.#drafted;
+    if (draft === undefined) return;
+    this.#compared = await saidIfSlow(this.#params.onComparing, () =>
+      compareBatch(this.#params, draft, this.#decided),
+    );
+    await this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    const compared = this.#compared as ComparedBatch;
+    this.#settled = await settleBatch(this.#params, compared, this.#decided, this.#settled);
+  }
+}
+
+type Stages = {
+  readonly drafted: Drafted;
+  readonly compared: ComparedBatch | undefined;
+  readonly settled: SettledBatch | undefined;
+};
+
+/** What has to be decided about a sheet called `name` before its batch is made. */
+function questionsOf(
+  name: string,
+  { drafted: { agreed, draft, failure }, compared, settled }: Stages,
+  answers: Answers,
+): readonly Question[] {
+  if (compared?.same !== undefined) return [];
+  const guesses = draft?.laidOut.guesses ?? agreed.guesses;
+  const asked: Question[] = agreed.problems.length === 0 ? [...aboutGuesses(name, guesses, failure)] : [];
+  if (settled !== undefined) {
+    const { file, laidOut } = settled.whole;
+    const elsewhere = compared?.elsewhere ?? [];
+    asked.push(...aboutEarlier(compared?.overlap, answers));
+    if (elsewhere.length > 0) asked.push({ id: 'elsewhere', rows: file.sheet.rows, others: elsewhere });
+    asked.push(...outsideFiles(name, laidOut.files), ...manyRows(file), ...otherGpu(file, laidOut.gpus));
+    if (settled.budget !== undefined) asked.push({ id: 'lowBudget', ...settled.budget });
+  }
+  return unanswered(asked, answers);
+}
+
+function aboutEarlier(overlap: Overlap | undefined, answers: Answers): readonly Question[] {
+  if (overlap === undefined || overlap.isEmpty) return [];
+  const { rows, open, done, unknown, undelivered } = overlap;
+  if (open.length > 0 && answers.open !== 'again') return [{ id: 'open', open }];
+  return [
+    ...(undelivered.length > 0 ? [{ id: 'undelivered', rows, undelivered } as const] : []),
+    ...(done.length + unknown.length > 0 ? [{ id: 'earlier', rows, done, unknown } as const] : []),
+  ];
+}

@@ -1,0 +1,182 @@
+// The stages of a new batch, each a value made from the one before:
+//
+//   drafted    the sheet is laid out, or refused with the guesses that are still open
+//   compared   with the batches that exist, at one moment; remade when another command was faster
+//   settled    with reused results and the canary first, its name, and its forecast against the limit of the cost
+//
+// An answer that changes a stage makes it anew, and those after it; `new-batch.ts` holds the newest of each.
+
+import { definedOnly } from '../options/defined-only.ts';
+import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
+import { namesFor } from './batch-place.ts';
+import { canaryFirst } from './canary-rows.ts';
+import { comparedWith, type Compared } from './commit.ts';
+import { batchesAt, placesElsewhere } from './known-places.ts';
+import {
+  agreedSheetOf,
+  guessesAbout,
+  layOutSheet,
+  type AgreedSheet,
+  type DraftBatch,
+  type SheetParams,
+} from './laid-out-sheet.ts';
+import type { LongComparison } from './long-comparison.ts';
+import { lowBudget, type LowBudget } from './low-budget.ts';
+import { MadeLog } from './made-log.ts';
+import { withFurther } from './one-command.ts';
+import { sumOf, type Answers, type RowsElsewhere } from './questions.ts';
+import { restoreQueue } from './queue-pages.ts';
+import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
+import { dropReused, reuseRows } from './reuse/reuse-rows.ts';
+import { findSame, knownName, sameAs } from './reuse/reuse.ts';
+
+export type CreateParams = SheetParams & {
+  /** Where the batches in other folders are known; undefined: they do not matter. */
+  readonly places?: string;
+  /** The state folder of the embedded servers that run it. */
+  readonly home?: string | undefined;
+  readonly again: boolean;
+  readonly answers?: Answers;
+  /** Once it aborts, no batch is made. */
+  readonly signal?: AbortSignal;
+  /** Says why a comparison with other batches takes long. */
+  readonly onComparing?: ((why: LongComparison) => void) | undefined;
+};
+
+/** What the user has decided. `again`: the batch is made whatever other batches have. */
+export type Decided = { readonly answers: Answers; readonly again: boolean };
+
+/** `failure`: why the sheet cannot be laid out with the guesses that are open. */
+export type Drafted = {
+  readonly agreed: AgreedSheet;
+  readonly draft?: DraftBatch;
+  readonly failure?: unknown;
+};
+
+export type ComparedBatch = {
+  readonly draft: DraftBatch;
+  /** The position in the log before the batches were listed. */
+  readonly position: number;
+  readonly compared: Compared;
+  readonly comparedElsewhere: Compared;
+  /** The batch that has the same rows. */
+  readonly same?: BatchFolder;
+  /** The rows that other batches have; whoever holds the stage disposes of it. */
+  readonly overlap?: Overlap;
+  readonly elsewhere: readonly RowsElsewhere[];
+};
+
+/** `whole`: with reused results and the canary first. */
+export type SettledBatch = { readonly whole: DraftBatch; readonly budget: LowBudget | undefined };
+
+/** Throws the errors of the sheet, unless guesses about it are open. */
+export async function draftBatch(params: CreateParams, { answers }: Decided): Promise<Drafted> {
+  const further = (error: unknown): Promise<unknown> =>
+    withFurther(error, params.options, (options) => guessesAbout(params, options));
+  const agreed = await agreedSheetOf(params).catch(async (error: unknown) => {
+    throw await further(error);
+  });
+  try {
+    return { agreed, draft: await layOutSheet(params, agreed) };
+  } catch (error) {
+    const failure = await further(error);
+    if (agreed.open.length === 0 || answers.guesses === 'accept') throw failure;
+    return { agreed, failure };
+  }
+}
+
+/** Rows that are bought whatever other batches have need no comparison. */
+export async function compareBatch(
+  params: CreateParams,
+  draft: DraftBatch,
+  { answers, again }: Decided,
+): Promise<ComparedBatch> {
+  const { out } = params;
+  const position = again ? 0 : await new MadeLog(out).position();
+  const batches = again ? [] : await listBatchFolders(out);
+  const compared = await comparedWith(draft.file, batches);
+  const seen = { draft, position, compared, comparedElsewhere: new Map(), elsewhere: [] };
+  const same = again ? undefined : await findSame({ ...params, batches }, sameAs(draft));
+  if (same !== undefined) return { ...seen, same };
+  if (again || buysAll(answers)) return seen;
+  const overlap = await findOverlap(batches, rowsIn(draft));
+  try {
+    return { ...seen, overlap, ...(await compareElsewhere(params, seen, answers)) };
+  } catch (error) {
+    overlap[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function compareElsewhere(
+  params: CreateParams,
+  { draft, compared }: Pick<ComparedBatch, 'draft' | 'compared'>,
+  answers: Answers,
+): Promise<Partial<Pick<ComparedBatch, 'comparedElsewhere' | 'elsewhere'>>> {
+  const places = placesFor(params, draft);
+  if (places === undefined || answers.elsewhere === 'again') return {};
+  const batches = await batchesAt(
+    await placesElsewhere(places, { out: params.out, file: draft.file }, compared),
+  );
+  const comparedElsewhere = await comparedWith(draft.file, batches);
+  if (batches.length === 0) return { comparedElsewhere };
+  using overlap = await findOverlap(batches, rowsIn(draft));
+  const shared = Map.groupBy(overlap.all, ({ batch }) => batch);
+  const elsewhere: RowsElsewhere[] = [];
+  for (const { batch, out, home } of batches) {
+    const rows = sumOf(shared.get(batch) ?? []);
+    // Of two places of the same rows, which have one name, the first one counts.
+    shared.delete(batch);
+    const state = home === params.home ? {} : definedOnly({ home });
+    if (rows > 0) elsewhere.push({ batch, out, ...state, rows });
+  }
+  return { comparedElsewhere, elsewhere };
+}
+
+/** Nothing is paid for in a rehearsal. */
+export const placesFor = (
+  { places }: Pick<CreateParams, 'places'>,
+  { file }: Pick<BatchFolder, 'file'>,
+): string | undefined => (file.service.rehearsal ? undefined : places);
+
+export const buysAll = ({ earlier, open, undelivered }: Answers): boolean =>
+  [earlier, open, undelivered].every((answer) => answer === 'again');
+
+/** Results that are reused leave the queue, and the canary comes first in it. `before`: what was settled over the same layout. */
+export async function settleBatch(
+  params: CreateParams,
+  { draft, overlap }: Pick<ComparedBatch, 'draft' | 'overlap'>,
+  { answers, again }: Decided,
+  before: SettledBatch | undefined,
+): Promise<SettledBatch> {
+  await restoreQueue(draft.layout);
+  if (before?.whole.file.sheet.reused !== undefined) await dropReused(draft.layout);
+  const reusable = answers.earlier === 'reuse' && overlap?.isEmpty === false ? overlap : undefined;
+  const reused = reusable === undefined ? draft : await reuseRows(draft, reusable);
+  const ordered = await canaryFirst(reused, params.settings.canary);
+  const batch = await freeName(params, draft, again);
+  // What has not changed is the same value: it is not shown again.
+  const whole = batch === ordered.batch ? ordered : { ...ordered, batch };
+  return { whole, budget: await lowBudget(params.out, whole) };
+}
+
+async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: boolean): Promise<string> {
+  const batch = again || name !== undefined ? draft.batch : await knownName(out, draft);
+  const { value: free = batch } = await namesFor(out, batch, again).next();
+  return free;
+}
+
+/** Another limit of the cost; no row is another one. */
+export async function limitedTo(
+  { out }: Pick<CreateParams, 'out'>,
+  maxCostNano: number,
+  { whole }: SettledBatch,
+): Promise<SettledBatch> {
+  const limited = withLimit(whole, maxCostNano);
+  return { whole: limited, budget: await lowBudget(out, limited) };
+}
+
+export const withLimit = (draft: DraftBatch, maxCostNano: number): DraftBatch => ({
+  ...draft,
+  file: { ...draft.file, maxCostNano },
+});
