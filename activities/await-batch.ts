@@ -1,4 +1,4 @@
-// Reads how a batch has ended, for the workflow that awaits it.
+// Reads the end of a batch for a workflow that awaits it.
 
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
@@ -17,16 +17,16 @@ import { finalFailure } from './activity-failures.ts';
 /** The content of summary.json, with the folder; `ok`: every row succeeded. */
 export type EndedBatch = Summary & { readonly folder: string; readonly ok: boolean };
 
-/** There is no such batch, or not for this worker. */
+/** Errors that say that there is no such batch, or none that this worker may read. */
 const FINAL: ReadonlySet<string> = new Set(['E411', 'E502', 'E504', 'E514']);
 
 /**
- * Fails until the batch has ended, and Temporal retries it. Once no workflow runs the batch, nothing will write its results: fails
- * for good with E411 or E504 if its folder cannot be read, with E508 if it has no results, and with E503 if Temporal has forgotten
- * the batch as well.
+ * Fails until the batch has ended, so that Temporal retries it. Once no workflow runs the batch, nothing will write
+ * its results: then it fails for good with E411 or E504 if the folder cannot be read, with E508 if there are no
+ * results, and with E503 if Temporal has forgotten the batch as well.
  */
 export async function awaitBatch(deps: Deps, ref: BatchRef): Promise<EndedBatch> {
-  // In this order: a workflow that has ended wrote its summary before.
+  // The status is read first: a workflow that has ended wrote its summary before.
   const status = await deps.statusOf(ref);
   const summary = await summaryAt(deps, ref, status === 'RUNNING').catch((error: unknown) => {
     // A batch that runs waits for its folder as well, which may be on a disk that is away.
@@ -45,7 +45,7 @@ export async function awaitBatch(deps: Deps, ref: BatchRef): Promise<EndedBatch>
   });
 }
 
-/** A pass that a command has added, and that no workflow has begun, does not undo the end before it. */
+/** A pass that a command added, and that no workflow has begun, does not undo the end before it. */
 async function summaryAt(deps: Deps, ref: BatchRef, isRunning: boolean): Promise<Summary | undefined> {
   const { store } = await deps.open(ref);
   const summary = await readSummary(store);

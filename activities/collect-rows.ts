@@ -1,5 +1,6 @@
-// Writes one part: up to a hundred rows with an outcome, and the files of those that succeeded. A part is created once, as a
-// whole, and never changes: a retry that finds it returns its content. A row whose files cannot be downloaded now is deferred.
+// Writes one part: up to a hundred rows with an outcome, and the files of rows that succeeded. A part is created
+// once, as a whole, and never changes: a retry that finds it returns its content. A row whose files cannot be
+// downloaded now is deferred.
 
 import { definedOnly } from '../src/options/defined-only.ts';
 import { Context } from '@temporalio/activity';
@@ -77,9 +78,9 @@ async function writePart(
       }),
     { concurrency: CONCURRENCY, signal },
   );
-  const records = collected.filter((one) => !('kind' in one));
-  const deferred = collected.filter((one) => 'kind' in one);
-  // If Temporal has abandoned this attempt of the activity, another one may be writing.
+  const records = collected.filter((result) => !('kind' in result));
+  const deferred = collected.filter((result) => 'kind' in result);
+  // If Temporal has abandoned this attempt of the activity, another attempt may be writing.
   signal.throwIfAborted();
   const text = jsonLines(records);
   const own = parsePart(text);
@@ -91,7 +92,7 @@ async function writePart(
   return resultOf({ open, input, name }, written, deferred);
 }
 
-/** Its rows as the page of the batch shows them. */
+/** The rows of the part as the page of the batch shows them. */
 const shownRows = (
   records: readonly PartRecord[],
   rows: ReadonlyMap<number, PlacedRow>,
@@ -115,13 +116,13 @@ function resultOf(
   deferred: readonly DeferredRow[],
 ): PartResult {
   const { ladder = [] } = open.file.sheet.options;
-  const asked = new Set(rows.map(({ place }) => place));
-  const other = records.find((record) => !asked.has(placeOf(record)));
-  if (other !== undefined)
-    throw new StoreConflict(`${name} already exists, with row ${other.row}, which belongs in another part`);
+  const places = new Set(rows.map(({ place }) => place));
+  const stray = records.find((record) => !places.has(placeOf(record)));
+  if (stray !== undefined)
+    throw new StoreConflict(`${name} already exists, with row ${stray.row}, which belongs in another part`);
   const written = new Set(records.map(placeOf));
   const missing = rows.filter(({ place }) => !written.has(place));
-  const reasons = new Map(deferred.map((one) => [one.place, one]));
+  const reasons = new Map(deferred.map((row) => [row.place, row]));
   const unpriced = records.flatMap((record) =>
     unpricedIn(record).map(({ gpu_asked = '' }) => ({
       place: placeOf(record),
@@ -148,15 +149,15 @@ function resultOf(
 type RecordParams = {
   readonly ended: EndedRow;
   readonly row: PlacedRow | undefined;
-  /** The record that a row had before it was sent again. */
+  /** The record of a row from before it was sent again. */
   readonly recordBefore: (row: PlacedRow) => Promise<PartRecord | undefined>;
   readonly pass: number;
   readonly signal: AbortSignal;
-  /** Why a host let a download of the part wait for long. */
+  /** The reason of the first download in the part that had to wait long for its host. */
   readonly slow: { host?: string };
 };
 
-/** The record, or why the row is deferred. Throws the store's errors. */
+/** Returns the record, or the reason why the row is deferred. Throws the store's errors. */
 async function recordRow(deps: Deps, open: OpenBatch, params: RecordParams) {
   const { ended, row } = params;
   if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
@@ -174,7 +175,7 @@ async function recordRow(deps: Deps, open: OpenBatch, params: RecordParams) {
   const { outcome, reason, files, texts } = delivered;
   const record = {
     ...placeOfRecord(ended, row),
-    // A row of a ladder was asked for on the rung of its last attempt.
+    // A row of a ladder asked for the rung of its last attempt.
     ...definedOnly({ gpu_asked: attempts.at(-1)?.gpu_asked, outcome, reason, attempts, files }),
     ...(texts.length > 0 ? { texts } : {}),
     ...(row.change === undefined ? {} : { change: row.change }),
@@ -195,8 +196,8 @@ async function recordFetched(
   const delivered = await deliver(deps, open, params, names);
   if ('kind' in delivered) return delivered;
   const had = { outcome: before.outcome, attempts: before.attempts.length };
-  const { place: _, reason: __, ...rest } = before;
-  const kept = { ...rest, ...placeOfRecord(ended, row), before: had };
+  const { place: _, reason: __, ...unplaced } = before;
+  const kept = { ...unplaced, ...placeOfRecord(ended, row), before: had };
   const { outcome, reason, files, texts } = delivered;
   if (outcome !== 'succeeded') return { ...kept, reason: whyMissing(reason ?? outcome) };
   const note = reason === undefined ? {} : { reason };
@@ -214,7 +215,7 @@ function placeOfRecord(
   };
 }
 
-/** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */
+/** Files of a rebuilt batch, or of a row that is sent again, must not replace files that an earlier record names. */
 function editionOf(pass: number, before: PartRecord | undefined): string {
   const rebuilt = pass === 1 ? [] : [`${pass}`];
   const again = before === undefined ? [] : [`after-${before.attempts.length}`];
@@ -240,7 +241,7 @@ async function readUsage(
   }
 }
 
-/** After such a time without its files, the other rows of the part are deferred as well. */
+/** If a row waits longer than this for its files, the other rows of the part are deferred as well. */
 const SLOW_HOST_MS = 25_000;
 
 type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
@@ -261,7 +262,7 @@ async function deliver(
   const batch = `${file.batch}~${file.mark}`;
   let startedAt = Date.now();
   const delivery = await deps.downloadSlots.run(batch, signal, async () => {
-    // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
+    // Otherwise every row of the part would wait as long for the same host before the batch learns of it.
     const slowHost = ended.isLastTry ? undefined : slow.host;
     if (slowHost !== undefined) return slowHost;
     startedAt = Date.now();
@@ -303,17 +304,17 @@ function attemptRecord(
   };
 }
 
-/** Whether it failed below the rung on which its row ended. */
+/** Whether the attempt failed below the rung on which its row ended. */
 const isBelow = ({ attempts }: EndedRow, { outcome, rung = 0 }: PastAttempt): boolean =>
   (outcome === 'failed' || outcome === 'timed-out') && rung < (attempts.at(-1)?.rung ?? 0);
 
-/** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
+/** Whether the run's record contains everything that its cost depends on. A run that no machine took cost nothing. */
 function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {
   if (run === undefined || stateOf(run).kind !== 'ended') return false;
   const { status, gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
   const wasTaken = queuedAtMs !== undefined || startedAtMs !== undefined || runSeconds > 0;
   if (status === 'cancelled' && !wasTaken) return true;
-  const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((known) => Object.hasOwn(known, gpu));
+  const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((list) => Object.hasOwn(list, gpu));
   return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
 }
 

@@ -1,5 +1,5 @@
-// Makes a batch from a sheet for a workflow. Temporal may retry it: a retry finds the batch of the first try by the id of the
-// call, so there is never a second one.
+// Makes a batch from a sheet for a workflow. Temporal may retry the activity: a retry finds the batch of the first
+// try by the id of the call, so there is never a second one.
 
 import { definedOnly } from '../src/options/defined-only.ts';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
@@ -20,19 +20,19 @@ export type NewBatch = BatchRef & {
   readonly version: number;
   readonly rows: number;
   readonly reused: number;
-  /** Whether it has ended: an earlier call with the same id has run it. */
+  /** Whether the batch has ended: an earlier call with the same id has run it. */
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
-  /** What Temporal's UI shows of it, and what it is found by. */
+  /** The texts that Temporal's UI shows of the batch. */
   readonly summary: string;
   readonly details: string;
   readonly searchAttributes: readonly SearchAttributePair[];
 };
 
-/** A call as a workflow writes it. */
+/** A call in the form in which a workflow writes it. */
 export type WrittenCall = Pick<BatchCall, 'sheet' | 'callId' | 'findOnly'> & {
-  /** As JSON has carried them. */
+  /** The options as JSON has carried them. */
   readonly options: object;
 };
 
@@ -42,13 +42,13 @@ export const createBatch = (
 ): Promise<NewBatch | undefined> => createFrom(deps, call.sheet, () => callOf(call));
 
 function callOf({ options, ...call }: WrittenCall): BatchCall {
-  const given = givenFrom('workflow', options);
-  refuseBoth(given);
-  const { format, reuse } = given;
-  return { ...call, ...definedOnly({ format, reuse }), request: wishOf(given) };
+  const callOptions = givenFrom('workflow', options);
+  refuseBoth(callOptions);
+  const { format, reuse } = callOptions;
+  return { ...call, ...definedOnly({ format, reuse }), request: wishOf(callOptions) };
 }
 
-/** What `read` throws fails the activity too. `job`: the job file that asks for it. */
+/** Creates the batch. An error that `read` throws fails the activity too. `job`: the job file that requests the batch. */
 export async function createFrom(
   { maker, log }: Pick<Deps, 'log' | 'maker'>,
   sheet: string,
@@ -73,13 +73,16 @@ export async function createFrom(
   }
 }
 
-/** A sheet that was being written may be whole at the next try, and a batch whose rows are sent again ends. */
+/**
+ * Errors that pass: a sheet that was being written may be whole at the next try, and a batch whose rows are sent
+ * again ends.
+ */
 const PASSING: ReadonlySet<string> = new Set(['E107', 'E551']);
 
-/** An outage is retried; what only a user can correct fails the activity. */
+/** Retries an outage; an error that only a user can correct fails the activity. */
 function failureOf(error: RunsheetError, job: string | undefined): ApplicationFailure {
   const isTemporary = error.exit === EXIT.unreachable || PASSING.has(error.code);
-  const inJob = (one: RunsheetError) => (job === undefined ? one : aboutJob(one, job));
+  const inJob = (problem: RunsheetError) => (job === undefined ? problem : aboutJob(problem, job));
   const [first, problems] = [inJob(error), problemsOf(error).map(inJob)];
   return ApplicationFailure.create({
     message: withoutSecrets([textOf(first), ...problems.map(textOf)].join('\n')),

@@ -1,4 +1,4 @@
-// Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
+// Makes the batch of a firing from the current sheet. A firing has one batch, which a retry finds again.
 
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import { asKeys } from '../src/schedule/job-keys.ts';
@@ -14,7 +14,7 @@ import { finalFailure } from './activity-failures.ts';
 export type FiringInput = {
   readonly definition: ScheduleDefinition;
   readonly nominalTime: number;
-  /** As of a batch call. */
+  /** The same as in a batch call. */
   readonly findOnly?: true;
 };
 
@@ -39,7 +39,8 @@ export async function createFiring(
       ...wanted,
       name,
       settings: { ...wanted.settings, ...deadline },
-      // The schedule says what happens to rows of other batches, wherever these are, and its limit was accepted when it was made.
+      // The schedule decides about rows of other batches, wherever these are, and its limit was accepted when it was
+      // created.
       answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new', lowBudget: 'accept' },
     },
     ...(service.base === LOCAL ? { service: LOCAL } : {}),

@@ -27,7 +27,7 @@ export type OpenBatch = {
 };
 
 export type Deps = {
-  /** This worker, and whose tasks it takes. */
+  /** The process of this worker, and the Temporal whose tasks it takes. */
   readonly holder: Holder;
   /** Whether this workflow run has the batch by its folder, which is read each time. */
   standing(caller: Execution | undefined, ref: BatchRef): Promise<Standing>;
@@ -57,7 +57,7 @@ export type Deps = {
   readonly posts: PostsOnWire;
   readonly maker: Omit<Maker, 'signal'> & {
     readonly isEncrypted: boolean;
-    /** Those with which the workflow of a batch starts, as Temporal's server knows them. */
+    /** The search attributes with which the workflow of a batch starts, as Temporal's server knows them. */
     searchAttributes(batch: SearchedBatch): Promise<readonly SearchAttributePair[]>;
   };
   readonly log: Logger;

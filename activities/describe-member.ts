@@ -1,4 +1,4 @@
-// What a worker or receiver says of itself when `doctor --cluster` asks all of them.
+// The description that a worker or receiver gives of itself when `doctor --cluster` asks all of them.
 
 import { randomUUID } from 'node:crypto';
 import { Context, activityInfo } from '@temporalio/activity';
@@ -6,24 +6,24 @@ import { READS, WRITES } from '../src/batch/params.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Store } from '../src/store/store.ts';
 
-export type Member = {
+export type WorkerMember = {
   readonly identity: string;
   readonly version: string;
   readonly works: boolean;
   readonly receives: boolean;
   readonly deployment?: { readonly name: string; readonly build: string };
-  /** A hash of the secret of webhooks. */
+  /** A hash of the webhook secret. */
   readonly webhookSecret: string;
   readonly out: string;
-  /** Programs that it may start for notifications. */
+  /** Programs that the member may start for notifications. */
   readonly programs: readonly string[];
 };
 
-export type MemberAnswer = Member & {
-  /** The versions of batches that it can continue, and that it starts. */
+export type MemberAnswer = WorkerMember & {
+  /** The versions of batches that the member can continue, and the version that it starts. */
   readonly reads: number;
   readonly writes: number;
-  /** How far its clock is ahead of that of Temporal's server, with the time until it got the question. */
+  /** How far the member's clock is ahead of that of Temporal's server, including the time until the question arrived. */
   readonly clockMs: number;
   readonly sees: boolean;
   readonly storeFault?: string;
@@ -34,10 +34,10 @@ export type MemberQuestion = {
   readonly file: string;
 };
 
-/** Longer than a question waits for a member, so that none answers twice. */
+/** Longer than a question waits for a member, so that no member answers twice. */
 const HOLD_MS = 3_000;
 
-export const createMember = (member: Member, batches: Store, holdMs = HOLD_MS) => ({
+export const createMember = (member: WorkerMember, batches: Store, holdMs = HOLD_MS) => ({
   describeMember: async ({ file }: MemberQuestion): Promise<MemberAnswer> => {
     const clockMs = Date.now() - activityInfo().currentAttemptScheduledTimestampMs;
     const [stored] = await Promise.all([tryStore(batches, file), Context.current().sleep(holdMs)]);
@@ -50,7 +50,7 @@ export type MemberActivities = ReturnType<typeof createMember>;
 async function tryStore(batches: Store, file: string): Promise<Pick<MemberAnswer, 'sees' | 'storeFault'>> {
   const own = `${file}-${randomUUID()}`;
   try {
-    // Who may write to Temporal must not choose what a member writes.
+    // A stranger who can write to Temporal must not choose what a member writes.
     if (!/^\.doctor-[0-9a-f-]{36}$/.test(file)) throw new Error('the question names another file');
     const sees = await batches.exists(file);
     await batches.write(own, '');

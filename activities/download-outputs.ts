@@ -1,5 +1,6 @@
-// Downloads the files of a succeeded run into the batch folder (R14): a row succeeds only if its files were downloaded. Retries
-// a few times within seconds, each time with new addresses because they expire; the caller decides the row's outcome.
+// Downloads the files of a succeeded run into the batch folder (R14): a row succeeds only if its files were
+// downloaded. Retries a few times within seconds, with new addresses each time because they expire; the caller
+// decides the row's outcome.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { definedOnly } from '../src/options/defined-only.ts';
@@ -12,13 +13,13 @@ import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { EmptyRun, FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
-import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';
 import { fetchFile } from './fetch-file.ts';
+import { OUTPUT_LIMITS, type OutputLimits, textsWithin } from './output-limits.ts';
 
 type DownloadDeps = {
   readonly download: Download;
-  readonly limits?: Limits;
+  readonly limits?: OutputLimits;
 };
 
 export type WantedOutputs = {
@@ -35,10 +36,10 @@ export type Delivery =
       readonly kind: 'delivered';
       readonly files: readonly FileRecord[];
       readonly texts: readonly string[];
-      /** Which texts were cut, and why. */
+      /** Names the texts that were cut, and why. */
       readonly note?: string;
     }
-  /** One of its files is gone, refused or too large; or the run has no output at all. */
+  /** A file is gone, refused or too large; or the run has no output at all. */
   | { readonly kind: 'file'; readonly reason: string; readonly isEmpty?: true }
   /** The file's host or the run service is down, slow or failing: nothing is known about the files. */
   | { readonly kind: 'host'; readonly host: string; readonly reason: string };
@@ -80,19 +81,19 @@ function verdict(fault: FileFault | HostFault, erred: HostFault | undefined): De
   return { kind: 'host', host, reason: message };
 }
 
-type Listed = Pick<Run['outputs'][number], 'nodeId' | 'nodeTitle'> & { readonly file: OutputFile };
+type ListedFile = Pick<Run['outputs'][number], 'nodeId' | 'nodeTitle'> & { readonly file: OutputFile };
 
 class OutputDownload {
   readonly #deps: DownloadDeps;
   readonly #wanted: WantedOutputs;
-  readonly #limits: Limits;
-  /** The files that are there, each with what the service said of it. */
+  readonly #limits: OutputLimits;
+  /** The files that were downloaded, each with the address and name that the service gave for it. */
   readonly #delivered = new Map<number, { readonly source: string; readonly record: FileRecord }>();
 
   constructor(deps: DownloadDeps, wanted: WantedOutputs) {
     this.#deps = deps;
     this.#wanted = wanted;
-    this.#limits = deps.limits ?? LIMITS;
+    this.#limits = deps.limits ?? OUTPUT_LIMITS;
   }
 
   get delivered(): number {
@@ -110,7 +111,8 @@ class OutputDownload {
     if (listed.length > most)
       throw new FileFault(`the run has ${listed.length} files; the limit is ${most}`, ONE_TRY);
     const files: FileRecord[] = [];
-    for (const [at, one] of listed.entries()) files.push(await this.#deliver(one, at + 1, files));
+    for (const [at, listedFile] of listed.entries())
+      files.push(await this.#deliver(listedFile, at + 1, files));
     return { kind: 'delivered', files, ...textsWithin(texts, this.#limits) };
   }
 
@@ -137,13 +139,13 @@ class OutputDownload {
   }
 
   async #deliver(
-    { nodeId, nodeTitle, file }: Listed,
+    { nodeId, nodeTitle, file }: ListedFile,
     nth: number,
     before: readonly FileRecord[],
   ): Promise<FileRecord> {
     const source = sourceOf(nodeId, file);
-    const known = this.#delivered.get(nth);
-    if (known?.source === source) return known.record;
+    const delivered = this.#delivered.get(nth);
+    if (delivered?.source === source) return delivered.record;
     const { store, service, names, signal } = this.#wanted;
     const fetched = await fetchFile({
       download: this.#deps.download,
@@ -184,44 +186,3 @@ function located(error: unknown, nth: number, { filename }: OutputFile): unknown
   if (error instanceof HostFault) return new HostFault(error.host, reason(error.message), error.tries);
   return error;
 }
-
-// Limits the outputs of one run, so that a faulty workflow or service cannot fill the disk.
-
-export type Limits = {
-  readonly files: number;
-  readonly fileBytes: number;
-  readonly runBytes: number;
-  readonly texts: number;
-  readonly textBytes: number;
-};
-
-export const LIMITS: Limits = {
-  files: 1_000,
-  fileBytes: 2 ** 31,
-  runBytes: 2 ** 33,
-  texts: 1_000,
-  // Texts are stored in the parts as JSON, and many parts are in memory at the same time; S3 refuses large ones.
-  textBytes: 1 << 18,
-};
-
-type Kept = { readonly texts: readonly string[]; readonly note?: string };
-
-/** As many texts as fit, as they are written, the last one cut if necessary; a note says what was cut. */
-export function textsWithin(texts: readonly string[], limits: Limits): Kept {
-  const kept: string[] = [];
-  let left = limits.textBytes;
-  for (const text of texts.slice(0, limits.texts)) {
-    if (left <= 0) break;
-    kept.push(cutTo(text, left, writtenBytes));
-    left -= writtenBytes(text);
-  }
-  if (kept.length === texts.length && left >= 0) return { texts };
-  const most = `${limits.texts} texts, ${limits.textBytes / 1024} KiB in all`;
-  return {
-    texts: kept,
-    note: `the texts of the run were cut: it has ${texts.length}; the limit is ${most}`,
-  };
-}
-
-/** Without the quotes; a control character takes six bytes. */
-const writtenBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;

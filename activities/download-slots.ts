@@ -1,26 +1,29 @@
-// Shares the downloads of a worker between its batches. A batch takes as many as it likes while there are slots; when none is left,
-// every batch may still have a few, so that slow hosts of other batches never stop it. A slot that becomes free goes to the batch
-// that has the fewest.
+// Shares the downloads of a worker between its batches. A batch takes as many slots as it likes while there are any;
+// when none is left, every batch may still use a few of its own, so that slow hosts of other batches never stop it. A
+// free slot goes to the batch with the fewest.
 
-/** Below the connections to one host (src/worker/worker-parts.ts), so that the few of other batches find one too. */
+/**
+ * Fewer than the connections to one host (src/worker/worker-parts.ts), so that the few downloads of other batches
+ * find one too.
+ */
 const SHARED = 192;
 const OWN = 4;
 
-type Waiting = { readonly batch: string; readonly start: () => void };
+type WaitingDownload = { readonly batch: string; readonly start: () => void };
 
 export class DownloadSlots {
   readonly #shared: number;
   readonly #own: number;
   readonly #running = new Map<string, number>();
   #total = 0;
-  #waiting: readonly Waiting[] = [];
+  #waiting: readonly WaitingDownload[] = [];
 
   constructor(shared = SHARED, own = OWN) {
     this.#shared = shared;
     this.#own = own;
   }
 
-  /** Runs `work` as soon as the batch may have another download. Throws the reason of the signal if that aborts before. */
+  /** Runs `work` as soon as the batch may have another download. Throws the reason of the signal if it aborts first. */
   async run<T>(batch: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#mayStart(batch)) this.#take(batch);
     else await this.#wait(batch, signal);
@@ -50,7 +53,7 @@ export class DownloadSlots {
     const own = { batch, start: turn.resolve };
     const leave = (): void => {
       if (!this.#waiting.includes(own)) return;
-      this.#waiting = this.#waiting.filter((one) => one !== own);
+      this.#waiting = this.#waiting.filter((queued) => queued !== own);
       turn.reject(signal.reason as Error);
     };
     this.#waiting = [...this.#waiting, own];
@@ -68,13 +71,13 @@ export class DownloadSlots {
     else this.#running.set(batch, left);
     this.#total -= 1;
     const next = this.#waiting
-      .filter((one) => this.#mayStart(one.batch))
-      .reduce<Waiting | undefined>(
-        (least, one) => (least && this.#of(least.batch) <= this.#of(one.batch) ? least : one),
+      .filter((queued) => this.#mayStart(queued.batch))
+      .reduce<WaitingDownload | undefined>(
+        (least, queued) => (least && this.#of(least.batch) <= this.#of(queued.batch) ? least : queued),
         undefined,
       );
     if (next === undefined) return;
-    this.#waiting = this.#waiting.filter((one) => one !== next);
+    this.#waiting = this.#waiting.filter((queued) => queued !== next);
     this.#take(next.batch);
     next.start();
   }

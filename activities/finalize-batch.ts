@@ -29,7 +29,7 @@ import type { Store } from '../src/store/store.ts';
 export type FinalizeInput = BatchRef &
   Omit<Ended, 'reading'> & {
     readonly progress: Progress;
-    /** Runs that no row in the workflow's state explained; more of them are in the store. */
+    /** Runs that no row in the workflow's state explained; the store has further ones. */
     readonly evidence: readonly AttemptRun[];
     readonly back: ReadBack;
     readonly log: readonly BatchEvent[];
@@ -49,8 +49,8 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
       await confirmOurs(deps);
       await confirmHeld(deps, input);
     };
-    const known = await compare(open, input).catch(async (error: unknown) => {
-      // If another execution has written parts, that is the reason, and not the folder.
+    const knownRuns = await compare(open, input).catch(async (error: unknown) => {
+      // If another execution has written parts, that is the fault, and not the folder.
       await confirmHeld(deps, input);
       throw error;
     });
@@ -60,8 +60,8 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
     const { progress, startedAt, endedAt, isEvidenceLost, throughPass, closed } = input;
     await writeSnapshot(store, throughPass, closed, confirm);
     const over = new AbortController();
-    const reading = readAgain(deps, open, input, { known, over: over.signal, confirm });
-    // It may fail before the results need it.
+    const reading = readAgain(deps, open, input, { known: knownRuns, over: over.signal, confirm });
+    // The reading may fail before the results need it.
     const settled = reading.catch(() => undefined);
     const ended = { startedAt, endedAt, reading, isEvidenceLost, throughPass };
     try {
@@ -77,18 +77,18 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */
 async function compare({ store, file }: OpenBatch, { progress, throughPass }: FinalizeInput) {
-  const known = new KnownRuns();
+  const knownRuns = new KnownRuns();
   let counted: Tally = NO_TALLY;
   let neverSent = await countRows(store, file, throughPass);
   for await (const { outcome, attempts } of newestRecords(store, neverSent)) {
     counted = tallyOutcome(counted, outcome);
     neverSent -= 1;
-    for (const { run_id } of attempts) if (run_id !== undefined) known.add(run_id);
+    for (const { run_id } of attempts) if (run_id !== undefined) knownRuns.add(run_id);
   }
   counted = tallyOutcome(counted, 'cancelled', neverSent);
   const expected = progress.tally.outcomes;
   const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== expected[outcome]);
-  if (wrong.length === 0) return known;
+  if (wrong.length === 0) return knownRuns;
   const differences = wrong.map(
     (outcome) => `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${expected[outcome]} counted`,
   );
@@ -102,7 +102,7 @@ async function readAgain(
   { store, file, service }: OpenBatch,
   { evidence, back, ...ref }: FinalizeInput,
   {
-    known,
+    known: knownRuns,
     over,
     confirm,
   }: {
@@ -116,7 +116,7 @@ async function readAgain(
     const reading = await readLast({
       file,
       service,
-      known,
+      known: knownRuns,
       back,
       evidence: keptEvidence(store, evidence),
       earlier: readDuplicates(store),
@@ -139,8 +139,7 @@ async function readAgain(
   }
 }
 
-// Reads the runs that matched no row in the workflow's state, from the workflow and from its files.
-
+/** The runs that matched no row in the workflow's state, from the workflow and from its files. */
 export async function* keptEvidence(
   store: Store,
   evidence: readonly AttemptRun[],

@@ -1,6 +1,6 @@
-// Refuses activities of any execution but the one that has the batch by its folder (R36). Two Temporals may know the same batch after
-// it was rebuilt from its folder, and every user of the machine can connect to an embedded server: he cannot read or create
-// payloads, but he can copy them, and reset or start workflows.
+// Refuses activities of any execution except the one that owns the batch according to its folder (R36). Two Temporals
+// may know the same batch after it was rebuilt from its folder. And every user of the machine can connect to an
+// embedded server: such a user cannot read or create payloads, but can copy them, and reset or start workflows.
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -12,9 +12,10 @@ import { finalFailure } from './activity-failures.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
- * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `guardFirings` checks
- * `createFiring` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
+ * Activities that no owner is checked for. `awaitBatch` only reads. `loadBatch` writes started.json and checks it
+ * itself. `createBatch` buys nothing and makes one batch for each key; its payload is encrypted for one workflow, so
+ * no other user can request another batch. `guardFirings` checks `createFiring` and `notifyFiring`. Activities of a
+ * pipeline follow its folder, which a command has written.
  */
 const BEFORE_START: ReadonlySet<string> = new Set([
   'awaitBatch',
@@ -27,10 +28,13 @@ const BEFORE_START: ReadonlySet<string> = new Set([
   'showPipeline',
 ]);
 
-/** They change neither the folder nor a run, so they go on while the batch is rebuilt: it may be taken back. */
+/**
+ * Activities that change neither the folder nor a run, so they continue while the batch is rebuilt: it may be taken
+ * back.
+ */
 const ONLY_READING: ReadonlySet<string> = new Set(['notify', 'pollRuns', 'reconcileRuns']);
 
-/** Those whose failure of the type `StoreFailed` pauses the batch. */
+/** Activities whose failure of type `StoreFailed` pauses the batch. */
 const STORING: ReadonlySet<string> = new Set([
   'collectRows',
   'finalizeBatch',
@@ -39,34 +43,38 @@ const STORING: ReadonlySet<string> = new Set([
   'loadPass',
 ]);
 
-type Work = (deps: Deps, input: never) => unknown;
+type ActivityWork = (deps: Deps, input: never) => unknown;
 
 /** An activity that begins only for the execution that has the batch. */
 export const onlyHolder =
-  (name: string, work: Work): Work =>
+  (name: string, work: ActivityWork): ActivityWork =>
   async (deps, input) => {
     if (!BEFORE_START.has(name)) await assertHeld(deps, input, name);
     return work(deps, input);
   };
 
 async function assertHeld({ standing }: Deps, ref: BatchRef, name: string): Promise<void> {
-  const found = await standing(activityInfo().workflowExecution, ref).catch((error: unknown) => {
-    // The folder, S3 or Temporal is away; nothing was sent yet. What only reads says so itself, so that the batch can show it.
+  const holding = await standing(activityInfo().workflowExecution, ref).catch((error: unknown) => {
+    // The folder, S3 or Temporal is away, and nothing was sent yet. Reading activities report that themselves, so
+    // that the batch can show it.
     if (ONLY_READING.has(name)) return undefined;
     throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent' });
   });
-  if (found === undefined || (found.is === 'rebuilding' && ONLY_READING.has(name))) return;
-  refuseOthers(found, ref, STORING.has(name) ? 'StoreFailed' : 'NothingSent');
+  if (holding === undefined || (holding.is === 'rebuilding' && ONLY_READING.has(name))) return;
+  refuseOthers(holding, ref, STORING.has(name) ? 'StoreFailed' : 'NothingSent');
 }
 
-/** Before an activity changes a file that another execution may have by now. Also fails if the folder cannot be read. */
+/**
+ * Checks the owner before an activity changes a file that another execution may own by now. Also fails if the folder
+ * cannot be read.
+ */
 export async function confirmHeld({ standing }: Pick<Deps, 'standing'>, ref: BatchRef): Promise<void> {
   refuseOthers(await standing(activityInfo().workflowExecution, ref), ref, 'StoreFailed');
 }
 
 const RECENT_MS = 1_000;
 
-/** The same for many changes in a row: the folder is read once a second. */
+/** The same for many changes in succession: the folder is read once a second. */
 export function confirmingHeld(deps: Pick<Deps, 'standing'>, ref: BatchRef): () => Promise<void> {
   let confirmed = Promise.resolve();
   let at = Number.NEGATIVE_INFINITY;
@@ -78,7 +86,7 @@ export function confirmingHeld(deps: Pick<Deps, 'standing'>, ref: BatchRef): () 
   };
 }
 
-/** Why a group must not go on sending; undefined if it may. */
+/** The reason why a group must stop sending; undefined if it may continue. */
 export function whyNotHeld(standing: Standing): string | undefined {
   switch (standing.is) {
     case 'ours':
@@ -96,19 +104,19 @@ export function whyNotHeld(standing: Standing): string | undefined {
 const rebuildingText = ({ holder }: Extract<Standing, { readonly is: 'rebuilding' }>): string =>
   `the batch is being rebuilt by ${holderText(holder)}`;
 
-/** The details of a failure because of a rebuild, from which a batch knows that neither the service nor its folder is to blame. */
+/** The details of a failure because of a rebuild. They tell a batch that neither the service nor its folder is to blame. */
 type HeldElsewhere = { readonly isHeldElsewhere: true };
 
 function refuseOthers(standing: Standing, { batch, folder }: BatchRef, type: string): void {
   if (standing.is === 'ours') return;
   if (standing.is === 'superseded') {
     const { holder } = standing;
-    const there = holder && commandThere(holder, 'status', { batch, folder });
-    throw finalFailure(problem('E515', { batch, folder, holder: holderText(holder), there }));
+    const remedy = holder && commandThere(holder, 'status', { batch, folder });
+    throw finalFailure(problem('E515', { batch, folder, holder: holderText(holder), there: remedy }));
   }
   if (standing.is === 'rebuilding') {
     const details: HeldElsewhere = { isHeldElsewhere: true };
-    // What the batch stores and sends pauses it; anything else is tried again by Temporal.
+    // Failures of storing and sending pause the batch; Temporal retries any other activity.
     throw ApplicationFailure.create({
       message: rebuildingText(standing),
       type,

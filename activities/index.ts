@@ -19,10 +19,14 @@ import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { HEARTBEAT_MS } from './lease.ts';
 
-type Work = Record<string, (deps: Deps, input: never) => unknown>;
-type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
+type WorkByName = Record<string, (deps: Deps, input: never) => unknown>;
+type Bound<T extends WorkByName> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
 
-const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string]) => activity): Bound<T> =>
+const bind = <T extends WorkByName>(
+  deps: Deps,
+  work: T,
+  wrap = (activity: WorkByName[string]) => activity,
+): Bound<T> =>
   Object.fromEntries(
     Object.entries(work).map(([name, activity]) => [
       name,
@@ -32,7 +36,7 @@ const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string
 
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =
-  (work: Work[string]): Work[string] =>
+  (work: WorkByName[string]): WorkByName[string] =>
   async (deps, input) => {
     const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
     try {

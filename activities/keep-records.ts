@@ -1,4 +1,4 @@
-// Stores what a batch must remember beside its rows.
+// Stores what a batch must remember besides its rows.
 
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';

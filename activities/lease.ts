@@ -1,7 +1,7 @@
-// Allows a worker to start POSTs only while the server confirms that its group is still active (R3). The server may abandon a
-// group while its worker is disconnected, frozen or asleep; when that worker continues, it must not send. Every confirmed
-// heartbeat opens the lease until 3 s after the heartbeat was requested. The same holds for the folder: another Temporal may have
-// rebuilt the batch meanwhile (R36).
+// Allows a worker to start POSTs only while the server confirms that its group is still active (R3). The server may
+// abandon a group while its worker is disconnected, frozen or asleep; when that worker continues, it must not send.
+// Every confirmed heartbeat opens the lease until 3 s after the heartbeat was requested. The folder must confirm the
+// batch in the same way: another Temporal may have rebuilt it meanwhile (R36).
 //
 //   heartbeat, started.json ──both confirmed──► open until 3 s after the request ──► closed until the next ones are confirmed
 //     └────not found, or another execution──► lost permanently: nothing more is sent
@@ -21,11 +21,11 @@ export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
-/** Why the batch no longer belongs to this execution; undefined if it does. Throws if that cannot be read. */
+/** Asks why the batch no longer belongs to this execution; undefined if it does. Throws if that cannot be read. */
 export type AskHolder = () => Promise<string | undefined>;
 
 export type Lease = {
-  /** The first heartbeat. Before it, the folder is asked: a group without a heartbeat has sent nothing. */
+  /** Sends the first heartbeat, after asking the folder: a group without a heartbeat has sent nothing. */
   begin(details: unknown): Promise<boolean>;
   /** Sends `details` and asks whether the group is still active; false once it is lost. */
   heartbeat(details: unknown): Promise<boolean>;
@@ -54,7 +54,7 @@ export function takeLease(
     }
   };
   const heartbeat: Lease['heartbeat'] = async (details) => {
-    // A folder that hangs delays no heartbeat.
+    // A folder that hangs does not delay the heartbeat.
     asking ??= askHolder().finally(() => (asking = undefined));
     const requested = momentNow();
     try {
@@ -63,7 +63,7 @@ export function takeLease(
     } catch (error) {
       if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
         lostBecause ??= `Temporal has abandoned the group: ${errorMessage(error)}`;
-      // Other errors say nothing about the group; the lease expires if they continue.
+      // Any other error says nothing about the group; the lease expires if it persists.
     }
     return lostBecause === undefined;
   };
@@ -82,12 +82,12 @@ export function takeLease(
   };
 }
 
-/** By both clocks. */
-type Moment = { readonly wallMs: number; readonly steadyMs: number };
+/** A moment by both clocks. */
+type ClockMoment = { readonly wallMs: number; readonly steadyMs: number };
 
-const momentNow = (): Moment => ({ wallMs: Date.now(), steadyMs: performance.now() });
+const momentNow = (): ClockMoment => ({ wallMs: Date.now(), steadyMs: performance.now() });
 
-const isRecent = ({ wallMs, steadyMs }: Moment): boolean =>
+const isRecent = ({ wallMs, steadyMs }: ClockMoment): boolean =>
   Date.now() - wallMs < LEASE_MS && performance.now() - steadyMs < LEASE_MS;
 
-const NEVER: Moment = { wallMs: Number.NEGATIVE_INFINITY, steadyMs: Number.NEGATIVE_INFINITY };
+const NEVER: ClockMoment = { wallMs: Number.NEGATIVE_INFINITY, steadyMs: Number.NEGATIVE_INFINITY };

@@ -49,7 +49,7 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   if (end === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
   if (end === undefined) return { params, ...time };
-  // What workers and services can do may have changed since.
+  // The capabilities of workers and services may have changed since.
   const now = { ...end.closed.params, webhooks, lists };
   return { params, closed: { ...end.closed, params: now }, ...time };
 }
@@ -57,12 +57,14 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
 type EndedState = { readonly through: number; readonly closed: Snapshot };
 
 /**
- * The state at the end that a pass continues. Fails for good with E504 if it is missing or damaged, and with E514 if it is too old:
- * no wait mends it. A store that does not show the summary either may be a disk that is away, and is tried again.
+ * The state at the end of the batch, which a pass continues. Fails for good with E504 if it is missing or damaged,
+ * and with E514 if it is too old: waiting does not help. If the store shows no summary either, the disk may be away,
+ * so Temporal retries.
  */
 async function endedState({ file: { batch }, store }: OpenBatch, continues: number): Promise<EndedState> {
   const through = await summarizedPass(store);
-  // A run that was slower than its own pass: the next pass continues this end, and its mark would refuse it.
+  // A run that was slower than its own pass: the next pass continues from this end, and its mark would refuse the
+  // run.
   if (through !== undefined && through >= continues) throw problem('E515', { batch, folder: store.location });
   const text = through === undefined ? undefined : await store.read(snapshotName(through));
   const closed = text === undefined ? undefined : readable(text);
@@ -76,7 +78,7 @@ async function endedState({ file: { batch }, store }: OpenBatch, continues: numb
   throw (await summarizedPass(store)) === undefined ? failure : finalFailure(failure);
 }
 
-/** undefined if the workflow could not continue from it. */
+/** undefined if the workflow could not continue from the state. */
 function readable(text: string): Snapshot | undefined {
   const closed = jsonIn(text) as Snapshot | undefined;
   try {
@@ -139,24 +141,24 @@ async function hasLists({ file, service }: OpenBatch): Promise<boolean> {
 
 type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
 
-type Input = BatchRef & {
+type PassInput = BatchRef & {
   readonly pass: number;
   /** The batch pauses if the store fails. A batch of version 3 would fail, so Temporal retries its activity. */
   readonly mayPause?: true;
 };
 
 /** A pass that cannot be read pauses the batch; nothing else would name the reason. */
-export const loadPass = (deps: Deps, input: Input): Promise<LoadedPass> =>
+export const loadPass = (deps: Deps, input: PassInput): Promise<LoadedPass> =>
   input.mayPause ? withStore(() => readWanted(deps, input)) : readWanted(deps, input);
 
-async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPass> {
+async function readWanted(deps: Deps, { pass, ...ref }: PassInput): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
   await markContinued(store, pass);
   const { segments, by, reason, appended } = await readPass(store, pass);
   return definedOnly({ segments, by, reason, appended: appended?.rows });
 }
 
-/** A batch that goes on although it has written its results must not be continued from them by another workflow run. */
+/** A batch that continues after its results were written must not be continued from them by another workflow run. */
 async function markContinued(store: Store, pass: number): Promise<void> {
   const ended = await endBefore(store, pass);
   if (ended !== undefined) await createContinued(store, ended, executionOf());

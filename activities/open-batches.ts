@@ -1,4 +1,4 @@
-// Opens batches for the activities and the receiver of a worker. batch.json never changes, so it is read once.
+// Opens batches for the activities and the receiver of a worker. batch.json never changes, so each is read once.
 
 import QuickLRU from 'quick-lru';
 import { isAllowed } from '../src/store/allowed-folders.ts';
@@ -11,17 +11,17 @@ import type { Store } from '../src/store/store.ts';
 import { workflowIdOf, type BatchName, type BatchRef } from '../src/batch/workflow-ids.ts';
 import type { OpenBatch } from './deps.ts';
 
-type Opened = { readonly file: BatchFile; readonly store: Store; readonly folder: string };
+type OpenedFolder = { readonly file: BatchFile; readonly store: Store; readonly folder: string };
 
-/** So many are kept at least, and at most twice as many. */
+/** QuickLRU keeps between this many and twice as many batches. */
 const OPEN_LEAST = 1_000;
 
 export class OpenBatches {
   readonly #config: Config;
   readonly #services: Services;
   readonly #folderOf: (name: BatchName) => Promise<string | undefined>;
-  /** By name; a worker sees every batch of its life. */
-  readonly #opened = new QuickLRU<string, Opened>({ maxSize: OPEN_LEAST });
+  /** Batches by name; a worker sees every batch of its lifetime. */
+  readonly #opened = new QuickLRU<string, OpenedFolder>({ maxSize: OPEN_LEAST });
 
   constructor(
     config: Config,
@@ -35,8 +35,8 @@ export class OpenBatches {
 
   /** Throws E411 if the worker may not use the folder, E504 if the folder does not hold this batch. */
   async open(ref: BatchRef): Promise<OpenBatch> {
-    const known = this.#opened.get(workflowIdOf(ref));
-    if (known?.folder === ref.folder) return this.#withService(known);
+    const remembered = this.#opened.get(workflowIdOf(ref));
+    if (remembered?.folder === ref.folder) return this.#withService(remembered);
     const opened = await read(ref, this.#config);
     this.#opened.set(workflowIdOf(ref), opened);
     return this.#withService(opened);
@@ -44,18 +44,18 @@ export class OpenBatches {
 
   /** Finds a batch by name; undefined if Temporal does not know it. */
   async find({ batch, mark }: BatchName): Promise<OpenBatch | undefined> {
-    const known = this.#opened.get(workflowIdOf({ batch, mark }));
-    if (known !== undefined) return this.#withService(known);
+    const remembered = this.#opened.get(workflowIdOf({ batch, mark }));
+    if (remembered !== undefined) return this.#withService(remembered);
     const folder = await this.#folderOf({ batch, mark });
     return folder ? this.open({ batch, mark, folder }) : undefined;
   }
 
-  #withService({ file, store }: Opened): OpenBatch {
+  #withService({ file, store }: OpenedFolder): OpenBatch {
     return { file, store, service: this.#services.at(file.service) };
   }
 }
 
-async function read({ batch, mark, folder }: BatchRef, config: Config): Promise<Opened> {
+async function read({ batch, mark, folder }: BatchRef, config: Config): Promise<OpenedFolder> {
   if (!isAllowed(folder, config)) throw problem('E411', { folder, out: config.out });
   const store = openStore(folder, 'existing');
   const file = await readBatchFile(store);

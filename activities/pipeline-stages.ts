@@ -1,5 +1,5 @@
-// What the workflow of a pipeline does: looks whether a stage may begin, makes its batch, and shows how far all stages are. A stage
-// has one batch, which a retry finds again.
+// The activities of a pipeline's workflow: they check whether a stage may begin, make its batch, and show the
+// progress of all stages. A stage has one batch, which a retry finds again.
 
 import { mkdtempDisposable } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
@@ -41,18 +41,18 @@ import { finalFailure } from './activity-failures.ts';
 
 type PipelineRef = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 type StageRef = PipelineRef & { readonly stage: string };
-type Making = Pick<Deps, 'log' | 'maker'>;
+type StageDeps = Pick<Deps, 'log' | 'maker'>;
 
 /** Fails until the stage may begin, and Temporal retries it. */
-export async function awaitStage(deps: Making, { stage, ...ref }: StageRef): Promise<void> {
+export async function awaitStage(deps: StageDeps, { stage, ...ref }: StageRef): Promise<void> {
   // An earlier try may have failed.
   await (await pipelineAt(deps, ref)).store.remove(failureOf(stage));
   refuseWaiting(await showStages(deps, ref), stage);
 }
 
-/** Throws what Temporal retries. */
+/** Throws a failure that Temporal retries. */
 function refuseWaiting(states: readonly StageState[], stage: string): void {
-  const waiting = states.find((one) => one.stage.name === stage)?.waitsFor;
+  const waiting = states.find((state) => state.stage.name === stage)?.waitsFor;
   if (waiting === undefined) return;
   throw ApplicationFailure.create({
     message: `stage ${stage} waits for ${waiting}`,
@@ -63,15 +63,15 @@ function refuseWaiting(states: readonly StageState[], stage: string): void {
 
 /** Fails permanently, with the code of the error, if another attempt would not help. */
 export async function createStage(
-  deps: Making,
+  deps: StageDeps,
   { stage: name, findOnly, ...ref }: StageRef & { readonly findOnly?: true },
 ): Promise<NewBatch | undefined> {
   const opened = await pipelineAt(deps, ref);
-  const stage = opened.file.stages.find((one) => one.name === name);
+  const stage = opened.file.stages.find((candidate) => candidate.name === name);
   if (stage === undefined)
     throw finalFailure(problem('E504', { what: `pipeline ${ref.pipeline} has no stage ${name}` }));
   await opened.store.remove(failureOf(name));
-  // Since it was looked at, rows of its source may have been added or sent again.
+  // Rows of its source may have been added or sent again since the stage was checked.
   if (findOnly !== true) refuseWaiting(await stageStates(dirname(ref.folder), opened), name);
   const { base, api } = stage.request.service;
   refuseElsewhere(deps.maker.config, ref.folder, base);
@@ -89,24 +89,25 @@ export async function createStage(
   return made;
 }
 
-type Place = {
+type StagePlace = {
   readonly out: string;
-  /** What a worker may read of the files that rows name. */
+  /** The folders in which a worker may read files that rows name. */
   readonly within: BatchFrom['within'];
-  /** For the picks. */
+  /** The folder of the picks. */
   readonly folder: string;
 };
 type BatchFrom = NonNullable<BatchCall['from']>;
 
 async function callFor(
-  { out, within, folder }: Place,
+  { out, within, folder }: StagePlace,
   { file: { pipeline }, store }: PipelineFolder,
   stage: StageDefinition,
 ): Promise<BatchCall> {
   const { name, from, pick, each, reuse } = stage;
   const { service, ...wanted } = requestOfStage(pipeline, stage);
   const batch = batchOfStage(pipeline, name);
-  const found = from === undefined ? undefined : await openBatchFolder(out, batchOfStage(pipeline, from));
+  const sourceBatch =
+    from === undefined ? undefined : await openBatchFolder(out, batchOfStage(pipeline, from));
   const pickedIn = pick ? await store.read(pickedInOf(name)) : undefined;
   const picks = pick ? definedOnly({ path: join(folder, 'picks'), folder: pickedIn }) : undefined;
   if (picks !== undefined) await piped(store.open(picksOf(name)), createWriteStream(picks.path));
@@ -117,11 +118,11 @@ async function callFor(
     reuse,
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     // A pipeline is a job.
-    ...(found && { from: definedOnly({ found, each, picks, within, isJobs: true }) }),
+    ...(sourceBatch && { from: definedOnly({ found: sourceBatch, each, picks, within, isJobs: true }) }),
   };
 }
 
-/** Its stages may wait for the rows of the batch. If that fails, they look later. */
+/** Wakes the pipeline of the batch, whose stages may wait for its rows. If that fails, they look later. */
 export async function wakePipeline(
   deps: Pick<Deps, 'wakePipeline' | 'log'>,
   { batch, folder }: BatchRef,
@@ -130,8 +131,8 @@ export async function wakePipeline(
   const pipeline = pipelineOfCall(madeFor);
   if (pipeline === undefined) return;
   try {
-    const found = await openPipeline(dirname(folder), pipeline);
-    if (found !== undefined) await deps.wakePipeline(found.file);
+    const opened = await openPipeline(dirname(folder), pipeline);
+    if (opened !== undefined) await deps.wakePipeline(opened.file);
   } catch (error) {
     deps.log.warn(
       { batch, pipeline, error: errorMessage(error) },
@@ -140,9 +141,9 @@ export async function wakePipeline(
   }
 }
 
-/** Keeps why a stage has made no batch, and writes the page of the pipeline. */
+/** Stores the reason why a stage has made no batch, and writes the page of the pipeline. */
 export async function showPipeline(
-  deps: Making,
+  deps: StageDeps,
   { failed, ...ref }: PipelineRef & { readonly failed?: StageFailure & { readonly stage: string } },
 ): Promise<void> {
   try {
@@ -153,18 +154,19 @@ export async function showPipeline(
     }
     await showStages(deps, ref);
   } catch (error) {
-    // What is shown keeps no pipeline from its end: its folder is gone, or has taken nothing for some minutes.
+    // A page that cannot be written does not keep a pipeline from its end: its folder is gone, or has taken no write
+    // for some minutes.
     const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
     if (!isFinal && activityInfo().attempt < SHOW_TRIES) throw error;
     deps.log.warn({ ...ref, error: errorMessage(error) }, 'the pipeline could not be shown');
   }
 }
 
-/** With the waits between them, some five minutes. */
+/** How many tries the page gets: with the waits between them, about five minutes. */
 const SHOW_TRIES = 12;
 
 /** Writes the page if a stage has changed. */
-async function showStages(deps: Making, ref: PipelineRef): Promise<readonly StageState[]> {
+async function showStages(deps: StageDeps, ref: PipelineRef): Promise<readonly StageState[]> {
   const opened = await pipelineAt(deps, ref);
   const states = await stageStates(dirname(ref.folder), opened);
   const stages = states.map((state) => pageStage(ref.pipeline, state));
@@ -174,13 +176,13 @@ async function showStages(deps: Making, ref: PipelineRef): Promise<readonly Stag
 }
 
 function pageStage(pipeline: string, state: StageState): PipelineStage {
-  const { stage, found, summary, failure } = state;
+  const { stage, found: batch, summary, failure } = state;
   const word =
     summary !== undefined
       ? 'finished'
       : failure !== undefined
         ? 'failed'
-        : found !== undefined
+        : batch !== undefined
           ? 'running'
           : state.waitsFor === undefined
             ? 'starting'
@@ -191,8 +193,8 @@ function pageStage(pipeline: string, state: StageState): PipelineStage {
     state: word,
     reason: reasonOf(state),
     help: helpFor(pipeline, state),
-    batch: found && state.batch,
-    rows: summary?.rows ?? found?.file.sheet.rows,
+    batch: batch && state.batch,
+    rows: summary?.rows ?? batch?.file.sheet.rows,
     outcomes: summary?.outcomes,
     costUsd: summary?.total_cost_usd,
   };
@@ -203,14 +205,14 @@ async function pipelineAt(
   { pipeline, folder, mark }: PipelineRef,
 ): Promise<PipelineFolder> {
   refuseElsewhere(maker.config, folder, LOCAL);
-  const found = await openPipeline(dirname(folder), pipeline).catch((error: unknown) => {
-    // A damaged file is not mended by another try.
+  const opened = await openPipeline(dirname(folder), pipeline).catch((error: unknown) => {
+    // Another try does not repair a damaged file.
     throw isRunsheetError(error, 'E504') ? finalFailure(error) : error;
   });
-  // Its folder was removed: nothing brings it back.
-  if (found === undefined)
+  // The folder was removed, and nothing brings it back.
+  if (opened === undefined)
     throw finalFailure(problem('E504', { what: `there is no pipeline.json in ${folder}` }));
-  if (mark !== undefined && mark !== found.file.mark)
+  if (mark !== undefined && mark !== opened.file.mark)
     throw finalFailure(problem('E504', { what: `${folder} has another pipeline of this name` }));
-  return found;
+  return opened;
 }

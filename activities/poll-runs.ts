@@ -68,7 +68,10 @@ const again = (message: string, nextRetryDelay?: number): ApplicationFailure =>
     ...(nextRetryDelay === undefined ? {} : { nextRetryDelay }),
   });
 
-/** Each poll is billed, and an end that is found late delays its slot by no more than this share of the time that the run took. */
+/**
+ * The interval as a share of a run's age: each poll is billed, and an end that is found late delays its slot by no
+ * more than this share of the run time.
+ */
 const AGE_SHARE = 0.05;
 /** A longer time between two polls proves nothing about a run. */
 const INTERVAL_MOST_MS = 25_000;
@@ -116,7 +119,7 @@ async function pollOnce(
   };
 }
 
-type Seen = {
+type RunSights = {
   readonly runs: readonly Observation[];
   readonly completions: readonly RunCompletion[];
   readonly overdue: readonly OverdueRun[];
@@ -127,13 +130,13 @@ function observeAll(
   { runs }: PollInput,
   before: PollMemory,
   sights: ReadonlyMap<string, Sight>,
-): Seen {
+): RunSights {
   const completions: RunCompletion[] = [];
   const overdue: OverdueRun[] = [];
   const after = runs.map(({ place, attempt, runId, ageMs, isOverdue }, at) => {
-    const known = before.runs[at] as Observation;
+    const observation = before.runs[at] as Observation;
     const sight = sights.get(runId) ?? { kind: 'unread' };
-    const { after: next, report } = observe(known, sight, {
+    const { after: next, report } = observe(observation, sight, {
       sinceLastMs: before.sinceLastMs,
       ageMs: ageMs + before.agedMs + before.sinceLastMs,
       deadlines: file.deadlines,
@@ -148,11 +151,14 @@ function observeAll(
   return { runs: after, completions, overdue };
 }
 
-/** False if the batch accepts no more signals. Skips runs that this worker has already signalled after a webhook. */
+/**
+ * Signals ended and overdue runs; false if the batch accepts no more signals. Skips runs that this worker has already
+ * signalled after a webhook.
+ */
 async function signalRuns(
   { signals, reported, ownRuns }: Deps,
   ref: BatchRef,
-  { completions, overdue }: Seen,
+  { completions, overdue }: RunSights,
 ): Promise<boolean> {
   for (const { runId } of completions) ownRuns.ended(ref, runId);
   const unreported = completions.filter(({ runId }) => !reported.has(runId));
@@ -164,14 +170,14 @@ async function signalRuns(
 const isAnyRead = (sights: ReadonlyMap<string, Sight>): boolean =>
   sights.size === 0 || [...sights.values()].some(({ kind }) => kind !== 'unread');
 
-type Reading = { readonly isRead: boolean; readonly failure: unknown };
+type ServiceReading = { readonly isRead: boolean; readonly failure: unknown };
 
 /** Signals that runs cannot be read: immediately if the service refuses our key, after a minute if it is unreachable. */
 async function signalReadable(
   { signals }: Deps,
   ref: BatchRef,
   { unreadMs, sinceLastMs, isOutageReported }: PollMemory,
-  { isRead, failure }: Reading,
+  { isRead, failure }: ServiceReading,
 ): Promise<Pick<PollMemory, 'unreadMs' | 'isOutageReported'>> {
   if (isRead) {
     if (isOutageReported) await signals.serviceRead(ref, {});
@@ -188,8 +194,8 @@ async function signalReadable(
 }
 
 /**
- * What a poll remembers between its attempts, in heartbeat details: short lists, because Temporal stores them at every poll. The
- * time between two polls comes from Temporal's clock and is capped.
+ * The memory of a poll between its attempts, in heartbeat details: short lists, because Temporal stores them at every
+ * poll. The time between two polls comes from Temporal's clock and is capped.
  */
 type PollMemory = {
   readonly lookedAtMs: number;
@@ -251,13 +257,13 @@ const storeRun = ({ shown, quietMs, missingMs, isReported }: Observation): RunTu
 const CONCURRENCY = 16;
 const LIST_PAGE = 200;
 
-/** By how many runs the start of each poll moves on. */
+/** How many runs further the next poll starts. */
 const TURN_RUNS = 37;
 
-/** A poll ends after this time, however slowly the service answers; the next poll reads the rest. */
+/** A poll ends after this time, however slowly the service answers; the next poll reads the remaining runs. */
 const POLL_MS = 60_000;
 
-/** After this many consecutive failures the service counts as unreachable, and the rest is skipped. */
+/** After this many consecutive failures the service counts as unreachable, and the remaining runs are skipped. */
 const FAILURES_MOST = 2 * CONCURRENCY;
 
 type RunReadings = {

@@ -25,16 +25,22 @@ import type { BatchRef } from '../src/batch/workflow-ids.ts';
 
 type GroupInput = BatchRef & {
   readonly attempts: readonly SentAttempt[];
-  /** Its results may wait for the next ends of runs. */
+  /** The results may wait and travel with the next ends of runs. */
   readonly mayWait?: true;
 };
 
 const COMPLETE_AGAIN_MS = 500;
 
-/** How long the results of a group wait for the next ends of runs, if it may, and if it may not or a row needs them now. */
+/**
+ * How long the results of a group wait for the next ends of runs: if they may wait, and if they may not or a row
+ * needs them now.
+ */
 const WAIT_MOST_MS = 10_000;
 const NO_WAIT_MS = 250;
-/** When a waiting group heartbeats its results, for which Temporal bills; a heartbeat also tells it that it was stopped. */
+/**
+ * When a waiting group heartbeats its results, for which Temporal bills; a heartbeat also tells the group that it was
+ * stopped.
+ */
 const FIRST_MS = 750;
 const NEXT_MS = 2_000;
 
@@ -62,7 +68,8 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
   try {
     const ends = load && { by: load.by, completions: load.completions };
     const result = { ...soFar(), ...(ends && { ends }) };
-    // While Temporal does not answer, a signal may try it too: the webhooks of these ends must get an answer. Twice changes nothing.
+    // While Temporal does not answer, a signal may reach it too: the webhooks of these ends must get an answer. A
+    // repeated end changes nothing.
     isTaken = await complete(deps, input, { taskToken, result, refused: () => load?.delivered(false) });
   } finally {
     load?.delivered(isTaken);
@@ -110,11 +117,12 @@ function notSentBy(
   const row = rows.get(place);
   const reason = row && wishes.againstSending(place, row, file.deployment.gpu);
   if (reason !== undefined) return [{ place, attempt, result: 'left-out', reason }];
-  // A run without its picture is paid for.
+  // A run without its picture would still be paid for.
   const expired = row && expiredFile(row.inputs);
   if (expired !== undefined)
     return [{ place, attempt, result: 'left-out', reason: expiredText(expired, file.batch) }];
-  // The first attempt of a rebuilt batch is not number 1, and an attempt without an answer is followed by another.
+  // The first attempt of a rebuilt batch is not number 1, and an attempt without an answer is followed by another
+  // one.
   return row?.fetch === undefined
     ? []
     : [{ place, attempt, result: 'accepted', runId: row.fetch, isKnown: true }];
@@ -171,8 +179,8 @@ async function send(
 }
 
 /**
- * Ends wait while runs do (src/webhook/own-runs.ts). Not in a pool, where another batch may need the slot, nor while the concurrency is
- * found by how long runs wait.
+ * Records the run, so that its end can wait for ends of other runs (src/webhook/own-runs.ts). Not in a pool, where
+ * another batch may need the slot, nor while queue times determine the concurrency.
  */
 function noted({ ownRuns }: Deps, { file }: OpenBatch, { request }: Prepared, result: PostResult) {
   if (result.result === 'accepted' && file.pool === undefined && file.adaptive === undefined)
@@ -206,7 +214,10 @@ async function renew(lease: Lease, soFar: () => GroupResult, done: AbortSignal):
   while (await wait(HEARTBEAT_MS, true, { signal: done }).catch(() => false)) await lease.heartbeat(soFar());
 }
 
-/** Waits for ends that the completion can carry, while nothing but the results of accepted attempts is delayed by that. */
+/**
+ * Waits for ends that the completion can carry, as long as the wait delays nothing but the results of accepted
+ * attempts.
+ */
 async function nextEnds(
   { waitingGroups, posts }: Deps,
   { mayWait, ...ref }: GroupInput,
@@ -214,7 +225,8 @@ async function nextEnds(
   soFar: () => GroupResult,
 ): Promise<Load | undefined> {
   const isPatient =
-    mayWait === true && soFar().results.every((one) => one.result === 'accepted' && !one.isKnown);
+    mayWait === true &&
+    soFar().results.every((postResult) => postResult.result === 'accepted' && !postResult.isKnown);
   const waiting = waitingGroups.wait(ref, {
     mostMs: isPatient ? WAIT_MOST_MS : NO_WAIT_MS,
     carries: mayWait === true,
@@ -239,13 +251,13 @@ async function heartbeatWaiting(lease: Lease, soFar: () => GroupResult, over: Ab
 type Completion = {
   readonly taskToken: Uint8Array;
   readonly result: GroupResult;
-  /** Called whenever Temporal does not accept it. */
+  /** Called whenever Temporal does not accept the completion. */
   readonly refused: () => void;
 };
 
 /**
- * Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s. False if Temporal
- * has given the group up.
+ * Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s.
+ * False if Temporal has given the group up.
  */
 async function complete(
   deps: Deps,
@@ -255,7 +267,9 @@ async function complete(
   return untilAccepted(deps, { batch: input.batch, refused }, async () => {
     try {
       await deps.completion.complete(taskToken, result);
-      deps.ownRuns.taken(result.results.flatMap((one) => (one.result === 'accepted' ? [one.runId] : [])));
+      deps.ownRuns.taken(
+        result.results.flatMap((postResult) => (postResult.result === 'accepted' ? [postResult.runId] : [])),
+      );
       return true;
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
@@ -267,9 +281,9 @@ async function complete(
 
 /** Resolves the accepted attempts of an abandoned group, which the workflow holds as unconfirmed. */
 async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
-  const runs = results.flatMap((one) =>
-    one.result === 'accepted' && !one.isKnown
-      ? [{ place: one.place, attempt: one.attempt, runId: one.runId }]
+  const runs = results.flatMap((postResult) =>
+    postResult.result === 'accepted' && !postResult.isKnown
+      ? [{ place: postResult.place, attempt: postResult.attempt, runId: postResult.runId }]
       : [],
   );
   if (runs.length > 0) await deps.signals.runsSeen(ref, runs);

@@ -1,5 +1,5 @@
-// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/list-read.ts`
-// decides what that proves.
+// Reads the run lists for unconfirmed attempts (R10, R11). The activity only reports the content of a list;
+// `src/batch/on-event/list-read.ts` decides what it proves.
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
@@ -21,19 +21,19 @@ export type ReconcileInput = BatchRef & {
   readonly least: number;
 };
 
-/** Of one attempt: others may make any number with its token, and the close reports them. */
+/** How many runs of one attempt count: strangers may create any number with its token, and the close reports them. */
 const RUNS_MOST = 2;
 
 /** For how long every service lists a run that has ended (docs/guarantees.md). */
 const LISTED_MS = 86_400_000;
 
-/** Few, because the batch repeats the reading anyway. */
+/** Only a few tries, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
 
 export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<ListReading> {
   const { batch } = input;
   // The runs of the first pages count even if the rest of the list cannot be read.
-  const seen: Seen = { found: [], hasControl: false };
+  const seen: SeenRuns = { found: [], hasControl: false };
   try {
     const open = await deps.open(input);
     await read(open, input, await workflowIdOf(open, input.control), seen);
@@ -45,7 +45,7 @@ export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<
   }
 }
 
-type Seen = { readonly found: AttemptRun[]; hasControl: boolean; serviceNowMs?: number };
+type SeenRuns = { readonly found: AttemptRun[]; hasControl: boolean; serviceNowMs?: number };
 
 /** Run lists belong to a workflow. If the deployment cannot be read, any of its runs names the workflow. */
 async function workflowIdOf({ file, service }: OpenBatch, control: string | undefined) {
@@ -57,19 +57,19 @@ async function read(
   { file, service }: OpenBatch,
   { attempts, back, control, least }: ReconcileInput,
   workflowId: string | undefined,
-  seen: Seen,
+  seen: SeenRuns,
 ): Promise<void> {
   const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
-  const all = new KnownRuns();
+  const knownRuns = new KnownRuns();
   // The run service of this package, which has an id, deletes no run.
   let reachesBack = file.service.id !== undefined;
-  const isWhole = (): boolean => all.size >= least;
+  const isWhole = (): boolean => knownRuns.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
     for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
       const key = attemptKey({ place, attempt });
-      const left = all.has(runId) ? 0 : (wanted.get(key) ?? 0);
-      all.add(runId);
+      const left = knownRuns.has(runId) ? 0 : (wanted.get(key) ?? 0);
+      knownRuns.add(runId);
       if (left === 0) continue;
       wanted.set(key, left - 1);
       seen.found.push({ place, attempt, runId });
@@ -82,7 +82,7 @@ async function read(
   if (!reachesBack) throw new Error('the service may have deleted runs of the time of the attempts');
 }
 
-/** Whether the service still lists the runs of the time at which the oldest attempt was sent, whenever they ended. */
+/** Whether the service still lists the runs from the time when the oldest attempt was sent, whenever they ended. */
 function listsRunsOfThen(page: readonly Run[], back: ReadBack, nowMs: number): boolean {
   const passedMs = passedAtMost(nowMs, back);
   return passedMs <= LISTED_MS || page.some(({ endedAtMs = Infinity }) => endedAtMs < nowMs - passedMs);

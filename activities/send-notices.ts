@@ -17,7 +17,10 @@ import type { Deps } from './deps.ts';
 
 type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };
 
-/** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
+/**
+ * Sends one notification of a batch. Temporal retries for a minute; receivers recognise a repeated notification by
+ * its id.
+ */
 export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInput): Promise<void> {
   const { file, service, store } = await deps.open(ref);
   const delivery = { to: notice.to, within: service.base, settings: deps.notices };
@@ -32,7 +35,7 @@ type FiringNotice = {
   readonly notice: ScheduleNotice;
 };
 
-/** Tells a target of a schedule that a firing made no batch. Temporal tries it again for a minute. */
+/** Tells a target of a schedule that a firing made no batch. Temporal retries for a minute. */
 export async function notifyFiring(
   { notices, maker }: Pick<Deps, 'notices' | 'maker'>,
   { definition, nominalTime, notice }: FiringNotice,
@@ -51,7 +54,7 @@ export async function notifyFiring(
   await deliver(delivery, scheduleNoticeBody(about, notice));
 }
 
-/** An address that is in no network of its own: only public ones are allowed beside it. */
+/** An address that shares no network with any target, so only public addresses are allowed besides it. */
 const PUBLIC_ONLY = 'http://192.0.2.1';
 
 /** The run service of this worker, whatever the schedule names. */

@@ -61,7 +61,7 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     startToCloseTimeout: '10m',
     retry: { ...patientOptions.retry, maximumAttempts: 20 },
   });
-  // A receiver that is away delays the end of the batch by this at most.
+  // A notification receiver that is away delays the end of the batch by at most this.
   const { notify } = proxyActivities<Activities>({
     ...patientOptions,
     scheduleToCloseTimeout: NOTIFY_WITHIN_MS,

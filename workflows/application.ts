@@ -1,5 +1,5 @@
-// runsheet/workflow: what an application's own workflows use. The application exports everything from here, because the batch
-// runs on its worker.
+// runsheet/workflow: the exports for an application's own workflows. The application re-exports everything from here,
+// because the batch runs on its worker.
 
 export { runsheetBatch } from './batch.ts';
 export { runBatch, type BatchSummary } from './run-batch.ts';

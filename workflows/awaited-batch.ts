@@ -1,5 +1,5 @@
-// Runs the batch that an activity makes as a child of this workflow, and waits for its end. A batch that was made is always
-// started, even if this workflow is cancelled meanwhile, so that each of its rows gets an outcome.
+// Runs the batch that an activity makes as a child of this workflow, and waits for its end. Once made, a batch is
+// always started, even if this workflow is cancelled meanwhile, so that each of its rows gets an outcome.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -22,15 +22,15 @@ import type { runsheetBatch } from './batch.ts';
 import type { BatchInput, BatchMemo } from './signals.ts';
 import { workQueueOf } from './task-queues.ts';
 
-type Making = {
+type BatchMaking = {
   /** An activity that waits for its own end when it is cancelled. */
   readonly make: () => Promise<NewBatch | undefined>;
-  /** Finds what `make` has made, and makes nothing. */
+  /** Finds the batch that `make` has made, and makes none. */
   readonly find: () => Promise<NewBatch | undefined>;
 };
 
 /**
- * Only the activity itself knows whether the batch exists, so a cancellation waits for its answer. An outage that lasts for a day fails
+ * Only the activity knows whether the batch exists, so a cancellation waits for its answer. An outage of a day fails
  * the workflow that wanted the batch (R34).
  */
 export const MAKING = {
@@ -39,11 +39,11 @@ export const MAKING = {
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 } as const;
 
-/** A batch that is not found in this time has never been started, and buys nothing. */
+/** A batch that is not found in this time was never started, and buys nothing. */
 export const FINDING = { startToCloseTimeout: '1m', scheduleToCloseTimeout: '10m' } as const;
 
-/** Throws a CancelledFailure with the summary if this workflow was cancelled; the batch and its runs have ended then. */
-export async function runMade(taskQueue: string, making: Making): Promise<EndedBatch> {
+/** Throws a CancelledFailure with the summary if this workflow was cancelled; by then the batch and its runs have ended. */
+export async function runMade(taskQueue: string, making: BatchMaking): Promise<EndedBatch> {
   const made = await madeBy(making);
   const caller = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
@@ -55,12 +55,12 @@ export async function runMade(taskQueue: string, making: Making): Promise<EndedB
   });
 }
 
-async function madeBy({ make, find }: Making): Promise<NewBatch> {
+async function madeBy({ make, find }: BatchMaking): Promise<NewBatch> {
   try {
     return present(await make());
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // It may have made the batch before the cancellation reached it, or its worker was killed after that.
+    // The activity may have made the batch before the cancellation reached it, or its worker was killed after that.
     const made = await CancellationScope.nonCancellable(find).catch(() => undefined);
     if (made === undefined) throw error;
     return made;
@@ -72,7 +72,7 @@ function present(made: NewBatch | undefined): NewBatch {
   return made;
 }
 
-/** Each look is a retry, because retries of an activity add no events to the history. */
+/** Each check is a retry, because retries of an activity add no events to the history. */
 const awaitBatchAt = (taskQueue: string): Activities['awaitBatch'] =>
   proxyActivities<Activities>({
     taskQueue: workQueueOf(taskQueue),
@@ -87,7 +87,8 @@ async function untilEnded(made: NewBatch, taskQueue: string, caller: Cancellatio
   const child = await startChild<typeof runsheetBatch>('runsheetBatch', options).catch((error: unknown) => {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   });
-  // A child that is cancelled before it has started would never start, and a batch that another workflow started is no child.
+  // A child that is cancelled before it starts would never start, and a batch that another workflow started is no
+  // child.
   caller.cancelRequested.catch(() =>
     // Temporal may have forgotten the batch meanwhile.
     CancellationScope.nonCancellable(() => getExternalWorkflowHandle(options.workflowId).cancel()).catch(
@@ -97,7 +98,10 @@ async function untilEnded(made: NewBatch, taskQueue: string, caller: Cancellatio
   await child?.result();
 }
 
-/** How another workflow runs a batch as its child: under the id that makes it unique, and cancelled with its parent. */
+/**
+ * The options with which another workflow runs a batch as its child: under the id that makes it unique, and cancelled
+ * with its parent.
+ */
 function childBatch(made: NewBatch) {
   const { version, encrypted, batch, mark, folder } = made;
   // The receiver of any worker reads the batch's folder from the memo.

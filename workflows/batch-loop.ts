@@ -1,6 +1,6 @@
-// The loop of a batch: it turns signals and results into events, and the commands of `step` into activities and timers, until
-// the batch has ended or continues as new. `state` holds everything that is remembered. The simulator of the tests runs this
-// code as well, so Temporal is only reached through `runtime`.
+// The loop of a batch: turns signals and results into events, and the commands of `step` into activities and timers,
+// until the batch has ended or continues as new. `state` holds everything that is remembered. The simulator of the
+// tests runs this code as well, so it reaches Temporal only through `runtime`.
 
 import type { Event } from '../src/batch/events.ts';
 import type { Command } from '../src/batch/commands.ts';
@@ -59,7 +59,8 @@ export async function runBatchLoop(runtime: BatchRuntime, { state, started }: Lo
 
   // Temporal drops the signals of a workflow run that has ended.
   const mayContinue = (): boolean => reports.inFlight === 0 && mayContinueAsNew(runtime, state, received);
-  // What arrives while the last report to the pool is on its way is done as well: it may bring the rows of another pass.
+  // Events that arrive while the last report to the pool is on its way are handled too: they may bring the rows of
+  // another pass.
   const hasEnded = (): boolean => state.finished && (state.version < 4 || reports.inFlight === 0);
   const isOver = (): boolean => hasEnded() || mayContinue();
   const isGoodMoment = async (): Promise<boolean> => goodMoment(runtime, state, received);
@@ -92,7 +93,7 @@ function connect(runtime: BatchRuntime, state: State, received: Received): Conne
   const wake = createTimers(runtime);
   const groups: GroupScopes = new Map();
   const reports: Reports = { last: Promise.resolve(), inFlight: 0 };
-  // No Trigger: that rejects when the workflow is cancelled, and a cancelled batch still writes its results.
+  // Not a Trigger, which rejects when the workflow is cancelled: a cancelled batch still writes its results.
   const failed = Promise.withResolvers<never>();
   let events: Event[] = [];
 

@@ -1,5 +1,5 @@
-// What the code of a batch's workflow needs of Temporal. The workflow gets it from the SDK, and the simulator of the tests brings
-// its own, so that both run the same loop.
+// The parts of Temporal that a batch's workflow needs. The workflow gets them from the SDK, and the simulator of the
+// tests brings its own, so that both run the same loop.
 
 import type { Event } from '../src/batch/events.ts';
 import type { Usage } from '../src/batch/pool/messages.ts';
@@ -17,15 +17,15 @@ export type BatchRuntime = {
   readonly activities: BoundActivities;
   now(): number;
   history(): { readonly historyLength: number; readonly continueAsNewSuggested: boolean };
-  /** Resolves when `is` holds after a workflow task's events were applied. */
+  /** Resolves when `is` holds after the events of a workflow task were applied. */
   condition(is: () => boolean): Promise<void>;
   /** The same, but resolves with false after this time. */
   conditionWithin(is: () => boolean, ms: number): Promise<boolean>;
   sleep(ms: number): Promise<void>;
-  /** Does work that is not cancelled with the workflow. */
+  /** Runs work that is not cancelled with the workflow. */
   nonCancellable<T>(work: () => Promise<T>): Promise<T>;
   openScope(): Scope;
-  /** Calls `receive` with each signal, as an event, and with a cancellation of the workflow. */
+  /** Calls `receive` with each signal, as an event, and `cancelled` when the workflow is cancelled. */
   listen(receive: (event: Event) => void, cancelled: () => void): void;
   /** Signals a report to a pool; rejects if it cannot be delivered. */
   signalPool(pool: string, usage: Usage): Promise<void>;
@@ -35,7 +35,10 @@ export type BatchRuntime = {
 
 export type Wake = (afterMs: number) => Promise<Event | undefined>;
 
-/** Starts no timer if an earlier one is pending: when that fires, the batch asks again. Cancelling timers costs as many events. */
+/**
+ * Starts no timer if an earlier one is pending: when that one fires, the batch asks again. Cancelling timers costs as
+ * many events.
+ */
 export function createTimers(runtime: Pick<BatchRuntime, 'now' | 'sleep'>): Wake {
   const timers = new Set<number>();
   return async (afterMs) => {

@@ -4,8 +4,8 @@
 //                 └─ otherwise ──▶ a moment without a group, in whose task only a timer fires ──▶ continues
 //                                  └─ five moments were none, or 4,000 events ──▶ stops sending, and tries again
 //
-// Whatever arrives during the workflow task of a continue-as-new makes Temporal reject it, and costs a replay. A task in which
-// only a timer fires is the least likely to be disturbed: ends come together, so one end announces others.
+// Temporal rejects a continue-as-new if anything arrives during its workflow task, which costs a replay. A task in
+// which only a timer fires is the least likely to be disturbed: ends come together, so one end announces others.
 
 import { CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import { progress } from '../src/batch/shown/progress.ts';
@@ -17,13 +17,16 @@ import type { BatchRuntime } from './batch-runtime.ts';
 /** History events after which a batch stops sending, so that it can continue as new. */
 const CONTINUE_BY_EVENTS = 4_000;
 
-/** A batch at rest in which no run has ended for this time continues with the runs that it has: they take longer than usual. */
+/**
+ * A batch at rest in which no run has ended for this time continues with its outstanding runs: they take longer than
+ * usual.
+ */
 const REST_QUIET_MS = 250;
 
 /** The timer in whose task a batch continues as new otherwise. */
 const MOMENT_MS = 30;
 
-/** After so many moments that were none a batch stops sending to find one, and after so many more it takes any. */
+/** After this many failed moments a batch stops sending to find one; after this many more it takes any moment. */
 const MOMENTS_SENDING = 5;
 const MOMENTS_STOPPED = 20;
 
@@ -34,7 +37,7 @@ export type Received = {
   signals: number;
   /** The length of the history when the latest event of any kind arrived. */
   eventAt: number;
-  /** How many moments were none, until sending stopped or since then. */
+  /** How many moments failed, until sending stopped or since then. */
   moments: number;
 };
 
@@ -46,7 +49,7 @@ export const isLong = (runtime: History, signals = 0): boolean => {
   return historyLength >= CONTINUE_AT_EVENTS || signals >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
 };
 
-/** Whether sending has to stop, because the batch would find no such moment otherwise. */
+/** Whether sending has to stop, because the batch would find no good moment otherwise. */
 export function mustStopSending(runtime: History, state: State, { signals, moments }: Received): boolean {
   if (state.isStopping) return false;
   if (runtime.history().historyLength >= CONTINUE_BY_EVENTS) return true;
@@ -62,7 +65,7 @@ export const mayContinueAsNew = (runtime: History, state: State, { signals }: Re
 const isReading = (runtime: History, state: State): boolean =>
   state.reconcile.requestedAt !== undefined && runtime.history().historyLength < CONTINUE_BY_EVENTS;
 
-/** Waits for a good moment; returns false if it was none. */
+/** Waits for a good moment; returns false if the moment was disturbed. */
 export async function goodMoment(runtime: BatchRuntime, state: State, received: Received): Promise<boolean> {
   const rests = state.isStopping && endsOften(state);
   const { signals } = received;

@@ -11,7 +11,7 @@ import type { State } from '../src/batch/state/state.ts';
 import type { BatchRuntime, Scope, Wake } from './batch-runtime.ts';
 import { isLong } from './continue-batch.ts';
 
-export type Context = {
+export type CommandContext = {
   readonly runtime: BatchRuntime;
   readonly state: State;
   readonly wake: Wake;
@@ -20,7 +20,7 @@ export type Context = {
 };
 
 export async function execute(
-  { runtime, state, wake, groups, reports }: Context,
+  { runtime, state, wake, groups, reports }: CommandContext,
   command: Command,
 ): Promise<Event | undefined> {
   const { activities } = runtime;
@@ -120,7 +120,7 @@ async function cancelled(
   return { type: 'runsCancelled', id };
 }
 
-/** A store that cannot be written does not fail the batch: the batch waits. Rethrows every other error. */
+/** A store that cannot be written does not fail the batch, which waits. Rethrows every other error. */
 async function stored(item: number, work: () => Promise<Event>): Promise<Event> {
   try {
     return await work();
@@ -131,8 +131,6 @@ async function stored(item: number, work: () => Promise<Event>): Promise<Event> 
     throw error;
   }
 }
-
-// Sends one group of attempts.
 
 /** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
 export type GroupScopes = Map<number, Scope>;
@@ -158,7 +156,10 @@ async function sendGroup(
   }
 }
 
-/** Another execution has the batch for good (R36): this one ends, as it does after any other activity that says so. */
+/**
+ * Whether another execution owns the batch for good (R36): then this one ends, as after any other activity that says
+ * so.
+ */
 const isSuperseded = (error: unknown): boolean =>
   error instanceof ActivityFailure &&
   error.cause instanceof ApplicationFailure &&
@@ -173,8 +174,6 @@ const heldElsewhere = ({ details, message }: ApplicationFailure): { readonly hel
     ? { heldElsewhere: message }
     : {};
 
-// What the batch knows about a group whose activity failed.
-
 /** The result of a group whose activity failed (R2). */
 function resultOfFailed(
   error: unknown,
@@ -186,14 +185,14 @@ function resultOfFailed(
   if (cause instanceof ApplicationFailure && cause.type === 'NothingSent')
     return { results: [], rest: 'not-sent', reason, ...heldElsewhere(cause) };
   if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
-  const known = cause.lastHeartbeatDetails as GroupResult | undefined;
+  const confirmed = cause.lastHeartbeatDetails as GroupResult | undefined;
   // The worker sends no POST before the server confirms the first heartbeat.
-  return known
-    ? { ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
+  return confirmed
+    ? { ...confirmed, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
     : { results: [], rest: 'not-sent', reason };
 }
 
-/** Sends a notification. It never fails the batch: what went wrong becomes an entry of the log. */
+/** Sends a notification. A failure never fails the batch: it becomes an entry of the log. */
 async function notified(notice: Notice, send: (notice: Notice) => Promise<void>): Promise<Event> {
   const { number } = notice;
   try {
@@ -211,9 +210,10 @@ function reasonOf(error: Error): string {
   return reasonOf(error.cause);
 }
 
-// Signals a batch's reports to its pool. Both are workflows of one namespace, so no worker stands between them.
-
-/** The batch ends when its last report has arrived, or cannot arrive. */
+/**
+ * Reports to the pool in flight. Both are workflows of one namespace, so reports are signals without a worker between
+ * them. The batch ends when its last report has arrived, or cannot arrive.
+ */
 export type Reports = { last: Promise<unknown>; inFlight: number };
 
 async function report(

@@ -1,5 +1,5 @@
-// One firing of a schedule: makes the batch of its time and runs it. It lasts as long as its batch, so that Temporal's overlap
-// policies count batches that run; to cancel it cancels the batch and its runs.
+// A firing of a schedule: makes the batch of its time and runs it. A firing lasts as long as its batch, so that
+// Temporal's overlap policies count batches that run; cancelling it cancels the batch and its runs.
 
 import { ApplicationFailure, defineSearchAttributeKey } from '@temporalio/common';
 import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
@@ -36,12 +36,12 @@ export async function runsheetFiring(definition: Definition): Promise<EndedBatch
   });
 }
 
-/** The firing was refused: others may have caused it, so they would cause the notification as well. */
+/** The firing was refused because a stranger may have caused it, and could then cause the notification as well. */
 const REFUSED = 'E561';
 
 type Firing = Omit<Parameters<Activities['createFiring']>[0], 'findOnly'>;
 
-/** Tells the targets of a schedule what no batch can tell, that a firing made none, and throws why. */
+/** Tells the targets of a schedule that a firing made no batch, which no batch could report, and throws the cause. */
 async function failed(taskQueue: string, firing: Firing, cause: unknown): Promise<never> {
   const { notify: targets = [] } = firing.definition.request.settings;
   const errors = isCancellation(cause) ? [] : errorsOf(cause as FiringFailure);
@@ -55,7 +55,7 @@ async function failed(taskQueue: string, firing: Firing, cause: unknown): Promis
     retry: { initialInterval: '1s', maximumInterval: '15s' },
   });
   const at = Date.now();
-  // A notification that cannot be delivered is not why a firing fails.
+  // A notification that cannot be delivered is not the reason why a firing fails.
   await CancellationScope.nonCancellable(() =>
     Promise.allSettled(targets.map((to) => notifyFiring({ ...firing, notice: { errors, to, at } }))),
   );

@@ -1,5 +1,5 @@
-// Asks all workers and receivers of a task queue to describe themselves. Each takes one question at a time and keeps it for longer
-// than a question waits, so as many questions as members reach each of them once.
+// Asks all workers and receivers of a task queue to describe themselves. Each takes one question at a time and keeps
+// it for longer than a question waits, so as many questions as there are members reach each of them once.
 
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { MemberActivities, MemberAnswer, MemberQuestion } from '../activities/describe-member.ts';
@@ -11,7 +11,7 @@ export type MembersInput = MemberQuestion & {
   readonly members: number;
 };
 
-/** Those that answered. */
+/** Returns the answers of the members that answered. */
 export async function runsheetMembers({ members, file }: MembersInput): Promise<readonly MemberAnswer[]> {
   const { describeMember } = proxyActivities<MemberActivities>({
     taskQueue: membersQueueOf(workflowInfo().taskQueue),
@@ -19,7 +19,7 @@ export async function runsheetMembers({ members, file }: MembersInput): Promise<
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 1 },
   });
-  const asked = Array.from({ length: members }, () => describeMember({ file }));
-  const answers = await Promise.allSettled(asked);
+  const questions = Array.from({ length: members }, () => describeMember({ file }));
+  const answers = await Promise.allSettled(questions);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }

@@ -1,6 +1,7 @@
-// Gives every payload that leaves a workflow its label (src/batch/payloads/labels.ts), and checks the labels of those that come
-// in. The codec encrypts with the label, decrypts, and marks what it had to refuse; the SDK tells it no names, so they are
-// compared here. Everyone who can reach an embedded server can copy payloads and send them again.
+// Gives every payload that leaves a workflow its label (src/batch/payloads/labels.ts), and checks the labels of
+// incoming payloads. The codec encrypts with the label, decrypts, and marks payloads that it refused; the SDK does
+// not tell it the names, so this file compares them. Anyone who can reach an embedded server can copy payloads and
+// send them again.
 //
 //   a signal that is refused             is dropped and logged
 //   a result of an activity              is a failure `Refused`: the activity is scheduled again, except for `queueRuns`, whose
@@ -38,9 +39,9 @@ import {
 } from '../src/batch/payloads/labels.ts';
 import { signalFault } from '../src/batch/payloads/signal-shapes.ts';
 
-type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
-type Call = { readonly activityType: string; readonly activityId: string };
-type Result = NonNullable<NonNullable<Job['resolveActivity']>['result']>;
+type ActivationJob = NonNullable<ActivateInput['activation']['jobs']>[number];
+type ScheduledCall = { readonly activityType: string; readonly activityId: string };
+type ActivityResult = NonNullable<NonNullable<ActivationJob['resolveActivity']>['result']>;
 type Guard = { isSealed: boolean; isStrict: boolean };
 
 const AGAIN_MS = 1_000;
@@ -53,11 +54,11 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   const { workflowType } = workflowInfo();
   // An application's own workflows may be on the same worker.
   if (!isOwnWorkflow(workflowType)) return {};
-  const calls = new Map<number, Call>();
+  const calls = new Map<number, ScheduledCall>();
   const guard: Guard = { isSealed: false, isStrict: workflowType !== 'runsheetBatch' };
   const dropped = new Map<string, number>();
 
-  const takes = (job: Job): boolean => {
+  const takes = (job: ActivationJob): boolean => {
     if (job.initializeWorkflow) Object.assign(guard, checkStart(job.initializeWorkflow));
     if (job.resolveActivity) checkResult(job.resolveActivity, guard, calls);
     const fault = job.signalWorkflow ? faultOf(job.signalWorkflow, guard.isStrict) : undefined;
@@ -88,7 +89,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
       {
         scheduleActivity: (input, next) => {
           const result = next(input);
-          // Whether a group was sent is not known, so it is reconciled.
+          // Nothing shows whether the group was sent, so it is reconciled.
           if (!guard.isStrict || input.activityType === 'queueRuns') return result;
           return result.catch(async (error: unknown) => {
             if (!isRefused(error)) throw error;
@@ -106,7 +107,10 @@ const isRefused = (error: unknown): boolean =>
   error.cause instanceof ApplicationFailure &&
   error.cause.type === REFUSED_RESULT;
 
-/** Why the payload is refused here; undefined if it is plain, which the codec has allowed, or has one of the labels. */
+/**
+ * The reason why the payload is refused here; undefined if it has one of the labels, or is plain and the codec
+ * allowed it.
+ */
 function refusal(payload: Payload | null | undefined, ...labels: readonly string[]): string | undefined {
   const reason = metadataText(payload, REFUSED);
   if (reason !== undefined && metadataText(payload, ELSEWHERE) !== undefined) throw new Error(reason);
@@ -115,8 +119,8 @@ function refusal(payload: Payload | null | undefined, ...labels: readonly string
   return label === undefined || labels.includes(label) ? undefined : `it is encrypted as "${label}"`;
 }
 
-/** Throws for a workflow that a stranger started with payloads of another place. */
-function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
+/** Throws for a workflow that a stranger started with payloads copied from elsewhere. */
+function checkStart(start: NonNullable<ActivationJob['initializeWorkflow']>) {
   const {
     workflowType,
     arguments: args,
@@ -126,7 +130,7 @@ function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
   } = start;
   const type = workflowType ?? '';
   const continued = from ? [continuedLabel(type, from)] : [];
-  // The workflow of an application that starts a batch as its child labels nothing.
+  // An application's workflow that starts a batch as its child labels nothing.
   const also = parentWorkflowInfo ? [OTHER] : [];
   for (const payload of args ?? [])
     refuse(refusal(payload, workflowLabel(type, 'input'), ...continued, ...also));
@@ -137,7 +141,7 @@ function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
   if (type !== 'runsheetBatch' || first == null) return { isSealed };
   const { version = 1 } = defaultPayloadConverter.fromPayload<{ readonly version?: number }>(first);
   const isStrict = version >= STRICT_FROM;
-  // A stranger that answers a workflow task could continue the batch as new, with a copied input of an earlier time.
+  // A stranger who answers a workflow task could continue the batch as new with a copied earlier input.
   if (isStrict && from) for (const payload of args ?? []) refuse(refusal(payload, ...continued));
   return { isSealed, isStrict };
 }
@@ -147,10 +151,10 @@ function refuse(reason: string | undefined): void {
     throw new Error(`the workflow was started with a payload that is refused: ${reason}`);
 }
 
-function faultOf({ signalName, input }: NonNullable<Job['signalWorkflow']>, isStrict: boolean) {
+function faultOf({ signalName, input }: NonNullable<ActivationJob['signalWorkflow']>, isStrict: boolean) {
   const name = signalName ?? '';
   const refused = (input ?? []).map((payload) => refusal(payload, signalLabel(name)));
-  const reason = refused.find((one) => one !== undefined);
+  const reason = refused.find((fault) => fault !== undefined);
   if (reason !== undefined) return reason;
   try {
     const args = (input ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload));
@@ -164,21 +168,21 @@ function faultOf({ signalName, input }: NonNullable<Job['signalWorkflow']>, isSt
 function reportDropped(dropped: Map<string, number>, signal: string, reason: string): void {
   const [why = ''] = reason.split(/[:"]/);
   const kind = `${signal}: ${why}`;
-  // Names of signals that the workflow does not have are a stranger's choice.
-  const known = dropped.has(kind) || dropped.size < KINDS_MOST ? kind : 'others';
-  const count = (dropped.get(known) ?? 0) + 1;
-  dropped.set(known, count);
+  // A stranger chooses the names of signals that the workflow does not have.
+  const counted = dropped.has(kind) || dropped.size < KINDS_MOST ? kind : 'others';
+  const count = (dropped.get(counted) ?? 0) + 1;
+  dropped.set(counted, count);
   if (/^10*$/.test(String(count)))
     log.warn('a signal was dropped', { signal: signal.slice(0, 100), reason, count });
 }
 
 const KINDS_MOST = 100;
 
-/** Replaces a result that is not one of this call. */
+/** Replaces a result that does not belong to this call. */
 function checkResult(
-  resolved: NonNullable<Job['resolveActivity']>,
+  resolved: NonNullable<ActivationJob['resolveActivity']>,
   { isSealed, isStrict }: Guard,
-  calls: Map<number, Call>,
+  calls: Map<number, ScheduledCall>,
 ): void {
   const call = calls.get(resolved.seq ?? 0);
   if (call === undefined || !resolved.result) return;
@@ -197,8 +201,11 @@ function checkResult(
   resolved.result = { failed: { failure: refusedFailure(call, reason) } };
 }
 
-/** Why it is not believed that the activity ended like this: its worker has not said so, which takes an encrypted payload. */
-function endFault({ failed, cancelled }: Result, { activityType }: Call): string | undefined {
+/** The reason to doubt that the activity ended like this: only an encrypted payload shows that its worker said so. */
+function endFault(
+  { failed, cancelled }: ActivityResult,
+  { activityType }: ScheduledCall,
+): string | undefined {
   const failure = failed?.failure ?? cancelled?.failure;
   const cause = failure?.cause;
   if (!cause || !(cause.timeoutFailureInfo || cause.canceledFailureInfo)) return undefined;
@@ -210,7 +217,7 @@ function endFault({ failed, cancelled }: Result, { activityType }: Call): string
 }
 
 function failureFault(
-  failure: Failure | null | undefined,
+  failure: ProtoFailure | null | undefined,
   about: Parameters<typeof activityLabel>[0],
   isSealed: boolean,
 ): string | undefined {
@@ -221,13 +228,15 @@ function failureFault(
     ...thrown.map((payload) => refusal(payload, own)),
     ...heartbeats.map((payload) => refusal(payload, beats)),
   ];
-  // Everyone could report a failure in plain text, such as that nothing was sent.
+  // Anyone could report a failure in plain text, such as that nothing was sent.
   const isForged = isSealed && failure.applicationFailureInfo && thrown.length === 0;
-  const own0 = isForged ? 'its failure has no encrypted payload' : faults.find((one) => one !== undefined);
+  const own0 = isForged
+    ? 'its failure has no encrypted payload'
+    : faults.find((fault) => fault !== undefined);
   return own0 ?? failureFault(failure.cause, about, isSealed);
 }
 
-const refusedFailure = ({ activityType, activityId }: Call, reason: string): Failure => ({
+const refusedFailure = ({ activityType, activityId }: ScheduledCall, reason: string): ProtoFailure => ({
   message: 'activity error',
   activityFailureInfo: { activityType: { name: activityType }, activityId },
   cause: {
@@ -237,11 +246,11 @@ const refusedFailure = ({ activityType, activityId }: Call, reason: string): Fai
 });
 
 type Command = ConcludeActivationInput['commands'][number];
-type Failure = NonNullable<NonNullable<Command['failWorkflowExecution']>['failure']>;
-type Fields = Readonly<Record<string, Payload>> | null | undefined;
+type ProtoFailure = NonNullable<NonNullable<Command['failWorkflowExecution']>['failure']>;
+type MemoFields = Readonly<Record<string, Payload>> | null | undefined;
 
 type Own = Pick<ActivityCall, 'workflowType' | 'runId'> & {
-  /** Whether its continued input names the run that wrote it. */
+  /** Whether the continued input names the run that wrote it. */
   readonly namesRun: boolean;
   /** The activities that have no result yet. */
   readonly calls: Map<number, Pick<ActivityCall, 'activityType' | 'activityId'>>;
@@ -259,12 +268,14 @@ function write(payloads: readonly (Payload | null | undefined)[] | null | undefi
     if (payload) payload.metadata = { ...payload.metadata, [LABEL]: encoder.encode(label) };
 }
 
-function writeFields(fields: Fields): void {
+function writeFields(fields: MemoFields): void {
   for (const [field, payload] of Object.entries(fields ?? {})) write([payload], memoLabel(field));
 }
 
-/** Payloads of other commands, such as summaries, are read by nothing but Temporal's web UI. */
-/** Writes the labels of the payloads in a command of the workflow. */
+/**
+ * Writes the labels of the payloads in a command of the workflow. Only Temporal's web UI reads payloads of other
+ * commands, such as summaries.
+ */
 function labelCommand(command: Command, { calls, namesRun, ...own }: Own): void {
   const { scheduleActivity: activity, startChildWorkflowExecution: child } = command;
   const { signalExternalWorkflowExecution: signal, continueAsNewWorkflowExecution: next } = command;
@@ -286,12 +297,12 @@ function labelCommand(command: Command, { calls, namesRun, ...own }: Own): void 
   }
   write([command.completeWorkflowExecution?.result], workflowLabel(own.workflowType, 'result'));
   writeFields(command.modifyWorkflowProperties?.upsertedMemo?.fields);
-  for (let one = command.failWorkflowExecution?.failure; one; one = one.cause)
-    write(payloadsIn(one).thrown, workflowLabel(own.workflowType, 'failure'));
+  for (let cause = command.failWorkflowExecution?.failure; cause; cause = cause.cause)
+    write(payloadsIn(cause).thrown, workflowLabel(own.workflowType, 'failure'));
 }
 
 /** The payloads of a failure without those of its cause. */
-function payloadsIn(failure: Failure): {
+function payloadsIn(failure: ProtoFailure): {
   readonly thrown: readonly Payload[];
   readonly heartbeats: readonly Payload[];
 } {

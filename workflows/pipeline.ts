@@ -1,5 +1,6 @@
-// A pipeline: batches whose sheets are the results of others. Each stage makes its batch and runs it, once the stage before it has
-// ended and what it waits for is there. It may wait for days: for picks, or for rows that the user sends again.
+// A pipeline: batches whose sheets are the results of others. Each stage makes its batch and runs it once the stage
+// before it has ended and everything else that it waits for is there. A stage may wait for days: for picks, or for
+// rows that the user sends again.
 
 import {
   CancellationScope,
@@ -22,8 +23,8 @@ export type PipelineInput = Ref & {
 };
 
 /**
- * Resolves when each stage has ended. Throws the first error of a stage that made no batch; others end before. `lookAgain` takes up
- * stages that failed, and makes those that wait look immediately.
+ * Resolves when each stage has ended. Throws the first error of a stage that made no batch, after all other stages
+ * have ended. `lookAgain` retries stages that failed, and makes waiting stages look immediately.
  */
 export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promise<void> {
   const states = new Map<string, StageState>(stages.map(({ name }) => [name, 'waiting']));
@@ -50,7 +51,7 @@ export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promi
   };
   let work: Promise<unknown> = begin();
   setHandler(lookAgain, () => {
-    // A worker of an earlier release has dropped it.
+    // A worker of an earlier release has dropped the signal.
     if (!patched('lookAgain')) return;
     looks += 1;
     for (const [name, error] of failures)
@@ -71,7 +72,7 @@ export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promi
   if (first !== undefined) throw first;
 }
 
-/** `mark`: absent if an earlier release has started it. */
+/** `mark`: absent if an earlier release started the pipeline. */
 type Ref = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 
 async function runStage(ref: Ref, { name, from }: Stage, looks: () => number): Promise<void> {
@@ -91,7 +92,7 @@ async function runStage(ref: Ref, { name, from }: Stage, looks: () => number): P
   await workOf().showPipeline(ref);
 }
 
-/** Looks whenever a command or the end of a batch asks for it, and seldom besides: a stage may wait for days. */
+/** Looks whenever a command or the end of a batch asks for it, and rarely otherwise: a stage may wait for days. */
 async function awaitStage(input: Ref & { readonly stage: string }, looks: () => number): Promise<void> {
   for (;;) {
     const seen = looks();
@@ -122,7 +123,7 @@ const workOf = () =>
     retry: { initialInterval: '500ms', maximumInterval: '1m' },
   });
 
-/** Why a stage has made no batch stands in the folder of the pipeline. */
+/** Stores the reason why a stage has made no batch in the folder of the pipeline. */
 async function noted(ref: Ref, stage: string, error: unknown): Promise<void> {
   const [failure = { message: '' }] = isCancellation(error)
     ? [{ message: 'the pipeline was cancelled' }]

@@ -1,5 +1,5 @@
-// The workflow of a pool: it turns signals into events of `src/batch/pool`, and grants into signals to batches. It has no
-// activities: that a batch has ended shows when a grant cannot be delivered.
+// The workflow of a pool: turns signals into events of `src/batch/pool`, and grants into signals to batches. There
+// are no activities: a grant that cannot be delivered shows that a batch has ended.
 
 import {
   condition,
@@ -32,19 +32,19 @@ type PoolInput = {
   readonly pool: string;
   /** Set by continue-as-new. */
   readonly state?: PoolState;
-  /** Members that the workflow run before did not reach. */
+  /** Members that the previous workflow run did not reach. */
   readonly untold?: readonly string[];
 };
 
-/** Shares slots between batches; it ends only when a user terminates it. */
+/** Shares slots between batches, until a user terminates the workflow. */
 export async function runsheetPool({
   pool,
   state = newPool(pool, Date.now()),
   untold: undelivered,
 }: PoolInput): Promise<never> {
   const events: PoolEvent[] = [{ type: 'started', ...(undelivered && { undelivered }) }];
-  const delivery = createDelivery(async (one) => {
-    const event = await delivered(one);
+  const delivery = createDelivery(async (grant) => {
+    const event = await delivered(grant);
     if (event !== undefined) events.push(event);
   });
   const publish = publisher(state);
@@ -64,7 +64,7 @@ export async function runsheetPool({
   }
 }
 
-/** Grants that are on their way may be lost: the next workflow run repeats them. */
+/** Whether the history is long. Grants that are on their way may be lost: the next workflow run repeats them. */
 const isLong = (): boolean =>
   workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
 
@@ -105,8 +105,8 @@ function publisher(state: PoolState): (isCommand: boolean) => number {
 }
 
 /**
- * Delivers the grants of a pool: one at a time to each member, always the newest, and not too many together, because the server
- * bounds them and each one is written into the history.
+ * Delivers the grants of a pool: one at a time to each member, always the newest, and only some at the same time,
+ * because the server bounds them and each is written into the history.
  */
 export function createDelivery(deliver: (grant: MemberGrant) => Promise<void>) {
   const waiting = new Map<string, MemberGrant>();
@@ -128,7 +128,7 @@ export function createDelivery(deliver: (grant: MemberGrant) => Promise<void>) {
   return {
     /** `deliver` must not fail. */
     send: (grants: readonly MemberGrant[]): void => {
-      for (const one of grants) waiting.set(one.member, one);
+      for (const grant of grants) waiting.set(grant.member, grant);
       next();
     },
     /** The members that may not have their newest grant. */

@@ -1,5 +1,5 @@
-// Runs a batch for another workflow, and waits for its end: an activity makes the batch, and a child workflow runs it. Both are
-// found again by the id of the call, whatever was killed meanwhile.
+// Runs a batch for another workflow, and waits for its end: an activity makes the batch, and a child workflow runs
+// it. The id of the call finds both again, whatever was killed meanwhile.
 
 import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { EndedBatch } from '../activities/await-batch.ts';
@@ -49,7 +49,7 @@ const intakeAt = (taskQueue: string) =>
 
 type Bundle = { readonly importWorkflows?: () => Readonly<Record<string, unknown>> };
 
-/** Without this check the child would wait for a worker that knows its type, without an error. Throws E415. */
+/** Without this check the child would silently wait for a worker that knows its type. Throws E415. */
 function refuseUnknownType(): void {
   const { __TEMPORAL__: bundle } = globalThis as { readonly __TEMPORAL__?: Bundle };
   const workflows = bundle?.importWorkflows?.();
@@ -60,13 +60,14 @@ function refuseUnknownType(): void {
   );
 }
 
-/** What a batch of a workflow is. */
+/** The options of a batch that a workflow runs. */
 export interface ChildBatchOptions extends BatchOptions {
   /** A path, or a file, http or https URL, that the worker can read. */
   readonly sheet: string;
   /**
-   * Names this call: the same id always means the same batch. Default: this workflow run and the number of the call in it. An id of
-   * your own, such as the number of an order, also finds the batch if the workflow itself is retried, reset or started again.
+   * Names this call: the same id always means the same batch. Default: this workflow run and the number of the call
+   * in it. An id of your own, such as an order number, also finds the batch if the workflow itself is retried, reset
+   * or started again.
    */
   readonly callId?: string;
   /** The task queue of a runsheet worker. Default: the queue of this workflow, whose worker has the plugin. */
@@ -83,7 +84,7 @@ export const batchCallOf = (
   options: Object.fromEntries(Object.entries(options).map(([option, value]) => [option, written(value)])),
 });
 
-/** JSON makes null of these, which would mean no limit; the activity refuses their text. */
+/** Keeps values that JSON would turn into null, which would mean no limit, as text that the activity refuses. */
 function written(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value;
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;

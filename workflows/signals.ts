@@ -64,7 +64,7 @@ export type BatchInput = BatchRef & {
   readonly snapshot?: Snapshot;
 };
 
-/** Something has changed that a stage of a pipeline may wait for, or because of which it failed. */
+/** Something has changed that a stage of a pipeline may wait for, or that made it fail. */
 export const lookAgain = defineSignal<[{ readonly mark: string }]>('lookAgain');
 
 export const usage = defineSignal<[MemberUsage]>('usage');

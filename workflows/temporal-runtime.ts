@@ -1,4 +1,4 @@
-// What the loop of a batch needs of Temporal, from its SDK.
+// The runtime of a batch's loop, made from Temporal's SDK.
 
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
@@ -71,10 +71,10 @@ const ROWS = defineSearchAttributeKey('RunsheetRows', 'INT');
 const FAILED = defineSearchAttributeKey('RunsheetFailed', 'INT');
 const COST = defineSearchAttributeKey('RunsheetCost', 'DOUBLE');
 
-/** Each upsert is an event of the history. */
+/** The minimum time between two updates of search attributes: each is an event of the history. */
 const SEARCH_MS = 60_000;
 
-/** When this workflow run last changed them; a workflow has modules of its own. */
+/** When this workflow run last updated the search attributes; a workflow has modules of its own. */
 let searchedAt = -Infinity;
 
 /** Shows the progress of a batch: in its memo, which commands read, on its page in Temporal's UI, and in its search attributes. */
@@ -82,7 +82,8 @@ function publish(state: State): void {
   const shown = progress(state);
   upsertMemo({ progress: shown });
   setCurrentDetails(currentDetails(shown));
-  // Only a batch that started with search attributes has them: a name that the server does not know would stop its workflow.
+  // Only a batch that started with search attributes has them: an attribute that the server does not know would block
+  // its workflow.
   const isSearchable = workflowInfo().typedSearchAttributes.get(DEPLOYMENT) !== undefined;
   if (isSearchable && (state.finished || state.now - searchedAt >= SEARCH_MS))
     makeSearchable(shown, state.now);

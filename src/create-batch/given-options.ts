@@ -7,14 +7,21 @@ import type { Wrong } from '../options/kinds.ts';
 import { withoutNone, type LimitChange } from '../options/limits.ts';
 import { flagOf } from '../options/written-options.ts';
 import { formOf, read } from '../options/read.ts';
-import { keptIn, optionsOf, type AnyOption, type Door, type Given, type Kind } from '../options/table.ts';
+import {
+  keptIn,
+  optionsOf,
+  type AnyOption,
+  type Door,
+  type OptionValues,
+  type OptionKind,
+} from '../options/table.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { BatchRequest } from './batch-request.ts';
 import type { Settings } from './batch-spec.ts';
 import { answersTo, type Answers, type ReuseWish } from './questions.ts';
 
 /** What to write instead. `example`: how the door writes one. */
-export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => string): string {
+export function hintFor(wrong: Wrong, kind: OptionKind, example: (value: string) => string): string {
   const { hint, unknown } = wrong;
   if (unknown !== undefined) return hintAmong(unknown[0], 'values', unknown[1]);
   const [first = '', ...others] = formOf(kind).examples(kind);
@@ -22,7 +29,7 @@ export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => st
 }
 
 /** The options of a program, of a workflow, or of JSON. Throws E602 for one that the door does not have, and for a wrong value. */
-export function givenFrom(door: Exclude<Door, 'command'>, options: object): Given {
+export function givenFrom(door: Exclude<Door, 'command'>, options: object): OptionValues {
   const rows = new Map<string, AnyOption>(optionsOf(door));
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -39,7 +46,7 @@ const noOption = (option: string, known: readonly string[]): RunsheetError =>
 
 type Written = {
   readonly name: (option: string) => string;
-  readonly example: (option: string, kind: Kind, value: string) => string;
+  readonly example: (option: string, kind: OptionKind, value: string) => string;
 };
 
 export const IN_PROGRAM: Written = {
@@ -79,7 +86,7 @@ const shownValue = (value: unknown): string =>
     ? String(value)
     : (JSON.stringify(value) ?? String(value));
 
-export function limitChangeOf(given: Given): LimitChange {
+export function limitChangeOf(given: OptionValues): LimitChange {
   const limits: LimitChange = keptIn('live', given);
   const { concurrency } = given;
   return typeof concurrency === 'object'
@@ -88,7 +95,7 @@ export function limitChangeOf(given: Given): LimitChange {
 }
 
 /** `asks`: whether the batch waits for its user also after a canary whose rows all succeeded. */
-export function settingsOf(given: Given, asks = false): Settings {
+export function settingsOf(given: OptionValues, asks = false): Settings {
   const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = given;
   const { timeLimit: timeLimitMs, servers } = given;
   return {
@@ -106,7 +113,7 @@ export function settingsOf(given: Given, asks = false): Settings {
   };
 }
 
-export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
+export const sheetOptionsOf = (given: OptionValues): BatchRequest['options'] => ({
   map: {},
   set: {},
   drop: [],
@@ -121,7 +128,7 @@ export const acceptedBy = ({
   acceptGpu,
   acceptFiles,
   acceptCost,
-}: Pick<Given, 'guess' | 'acceptGpu' | 'acceptFiles' | 'acceptCost'>): Answers => ({
+}: Pick<OptionValues, 'guess' | 'acceptGpu' | 'acceptFiles' | 'acceptCost'>): Answers => ({
   ...(guess === 'accept' ? { guesses: guess } : {}),
   ...(acceptGpu ? { otherGpu: 'accept' } : {}),
   ...(acceptFiles ? { outsideFiles: 'accept' } : {}),
@@ -129,7 +136,10 @@ export const acceptedBy = ({
 });
 
 /** A request without where its batch is made, and without what happens to rows of other batches. */
-export const wishOf = (given: Given, asks = false): Omit<BatchRequest, 'service' | 'again' | 'madeFor'> => ({
+export const wishOf = (
+  given: OptionValues,
+  asks = false,
+): Omit<BatchRequest, 'service' | 'again' | 'madeFor'> => ({
   deployment: given.deployment ?? '',
   options: sheetOptionsOf(given),
   settings: settingsOf(given, asks),
@@ -140,7 +150,7 @@ export const wishOf = (given: Given, asks = false): Omit<BatchRequest, 'service'
 
 type RequestParams = { readonly service: Spoken; readonly asks?: boolean; readonly reuse?: ReuseWish };
 
-export function requestOf(given: Given, { service, asks, reuse }: RequestParams): BatchRequest {
+export function requestOf(given: OptionValues, { service, asks, reuse }: RequestParams): BatchRequest {
   const wish = wishOf(given, asks);
   return { ...wish, service, again: reuse === 'again', answers: { ...answersTo(reuse), ...wish.answers } };
 }

@@ -1,7 +1,7 @@
 // Who is notified of a batch, and what this machine must know for that.
 
 import { accessSync, constants, realpathSync } from 'node:fs';
-import { isInterpreter, readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
+import { isInterpreter, readTarget, UNNAMED, type NotifyTarget } from '../options/notify-target.ts';
 import { join } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
@@ -33,7 +33,7 @@ export async function prepareNotify(
   if (notify === undefined || notify === 'none') return;
   if (await isCluster()) return refuseUnserved(notify, programs);
   for (const text of notify) {
-    const target = readTarget(text) as Target;
+    const target = readTarget(text) as NotifyTarget;
     const missing = missingFor(target, config.notify);
     if (missing !== undefined)
       throw problem('E602', { what: `to notify ${text}, ${missing.what} is missing`, hint: missing.hint });
@@ -43,7 +43,7 @@ export async function prepareNotify(
 
 async function refuseUnserved(notify: readonly string[], programs: NotifyWhere['programs']): Promise<void> {
   for (const text of notify) {
-    const target = readTarget(text) as Target;
+    const target = readTarget(text) as NotifyTarget;
     if (target.kind !== 'exec') continue;
     const workers = await programs?.();
     if (workers === undefined || (await workers.mayBeStarted(target.path))) continue;
@@ -56,7 +56,7 @@ async function refuseUnserved(notify: readonly string[], programs: NotifyWhere['
 
 type Missing = { readonly what: string; readonly hint: string };
 
-function missingFor(target: Target, { urls, slack, smtp }: Config['notify']): Missing | undefined {
+function missingFor(target: NotifyTarget, { urls, slack, smtp }: Config['notify']): Missing | undefined {
   if (target.kind === 'slack' && !slack.has(target.name))
     return addressOf('RUNSHEET_SLACK_WEBHOOK', target.name);
   if (target.kind === 'named' && !urls.has(target.name)) return addressOf('RUNSHEET_NOTIFY_URL', target.name);

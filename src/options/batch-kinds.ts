@@ -5,7 +5,7 @@ const isRow = (value: unknown): boolean => Number.isInteger(value) && (value as 
 
 const MOST_MS = 365 * 86_400_000;
 
-/** How long, in milliseconds. */
+/** A duration in milliseconds. */
 export const span = (least: string, leastMs: number) => ({
   type: 'span' as const,
   least,
@@ -26,7 +26,7 @@ export const flag = {
   isKept: (value: unknown): value is boolean => typeof value === 'boolean',
 };
 
-/** Any text but an empty one, which is most likely an unset variable; `form` and `example` say what it contains. */
+/** Any text but an empty one, which most likely comes from an unset variable; `form` and `example` say what it contains. */
 export const text = (form: string, example: string) => ({
   type: 'text' as const,
   form,
@@ -43,7 +43,7 @@ export const texts = (form: string, example: string, joined = false) => ({
   isKept: (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText),
 });
 
-/** A text for each of some names, such as inputs; `words`: the only ones. */
+/** A text for each name, such as an input; `words`: the only texts allowed. */
 export const pairs = <const W extends string = string>(
   right: string,
   example: string,
@@ -56,12 +56,12 @@ export const pairs = <const W extends string = string>(
   isKept: (value: unknown): value is Readonly<Record<string, W>> =>
     typeof value === 'object' &&
     value !== null &&
-    Object.values(value).every((one) =>
-      words === undefined ? typeof one === 'string' : words.includes(one),
+    Object.values(value).every((word) =>
+      words === undefined ? typeof word === 'string' : words.includes(word),
     ),
 });
 
-/** An axis with more values is a sheet of its own. */
+/** An axis with more values than this should be a sheet of its own. */
 const AXIS_VALUES_MAX = 10_000;
 
 /** The values of each axis of a grid, in their order. */
@@ -74,17 +74,17 @@ export const axes = {
     typeof value === 'object' &&
     value !== null &&
     Object.values(value).every(
-      (all) =>
-        Array.isArray(all) &&
-        all.length > 0 &&
-        all.length <= AXIS_VALUES_MAX &&
-        all.every((one) => typeof one === 'string'),
+      (axis) =>
+        Array.isArray(axis) &&
+        axis.length > 0 &&
+        axis.length <= AXIS_VALUES_MAX &&
+        axis.every((word) => typeof word === 'string'),
     ),
 };
 
-/** How often each row runs. */
+/** How many times each row runs. */
 export type Repeat = {
-  /** A number of times, or the column that has it. */
+  /** A number of times, or the column that contains the number. */
   readonly by: number | string;
   /** All runs have the same inputs. */
   readonly isSame?: true;
@@ -93,7 +93,10 @@ export type Repeat = {
     readonly column: string;
     /** The sheet has no such column. */
     readonly isAdded?: true;
-    /** The seed of the first run; else that of the row, or one is drawn from the row: from `from` (default: 0) to below `below`. */
+    /**
+     * The seed of the first run; otherwise the row's seed, or one drawn from the row: from `from` (default: 0) to
+     * below `below`.
+     */
     readonly first?: string;
     readonly from?: number;
     readonly below: number;
@@ -117,7 +120,7 @@ export const rowOrNone = {
   isKept: (value: unknown): value is number => value === 0 || isRow(value),
 };
 
-/** Rows of a file by their numbers, both included. */
+/** Rows of a file by number, both ends included. */
 export type RowRange = { readonly from: number; readonly to: number };
 
 export const rowRanges = {
@@ -130,7 +133,7 @@ export const rowRanges = {
     }),
 };
 
-/** What happens to an attempt that may have started a run. Without `afterMs`, the time comes from the service's profile. */
+/** The rule for an attempt that may have started a run. Without `afterMs`, the time comes from the service's profile. */
 export type Unconfirmed = {
   readonly rule: 'unknown' | 'ask' | 'fail' | 'resubmit';
   readonly afterMs?: number;

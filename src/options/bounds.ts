@@ -5,10 +5,10 @@ export const RETRIES_MAX = 20;
 export const USUAL_RETRIES = 2;
 
 export const CONCURRENCY_MAX = 3_000;
-/** With -c auto: the most runs without another bound. */
+/** With -c auto: the most concurrent runs if nothing else bounds them. */
 export const AUTO_MOST = 256;
 
-/** More rows than this are no trial any more, and choosing them takes seconds. */
+/** A canary with more rows than this is no trial any more, and choosing them takes seconds. */
 export const CANARY_ROWS_MAX = 100;
 
 export const STARTS_PER_MINUTE_MAX = 100_000;
@@ -23,7 +23,7 @@ export const RUNGS_MAX = 7;
 export const NOTIFY_TARGETS_MAX = 5;
 export const NOTIFY_TARGET_BYTES = 200;
 
-/** The share of rows without success that is notified unless the user chose another one. */
+/** The share of rows without success that triggers a notification, unless the user chose another one. */
 export const NOTIFY_FAILED = { share: 0.05 };
 
 export const POOL_SIZE_MAX = 100_000;

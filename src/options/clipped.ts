@@ -19,7 +19,7 @@ export function clipped(text: string, most: number): string {
   return text;
 }
 
-/** The same, cut between two words and with a mark: half a number would be read as another one. */
+/** The same, cut between two words and marked: half a number would be read as another number. */
 export function clippedAtWord(text: string, most: number): string {
   if (clipped(text, most) === text) return text;
   const cut = clipped(text, most - bytesOf('…'));

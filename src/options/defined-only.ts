@@ -1,4 +1,4 @@
-// An object without its undefined members: a stored or sent one has no such member, and its type says so.
+// Removes the undefined members of an object: stored and sent objects have none, and the type says so.
 
 type MayBeUndefined<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
 

@@ -21,7 +21,7 @@ export interface Limits {
   readonly gpuConcurrency?: Readonly<Partial<Record<Gpu, number>>> | null;
   /** Pause after n rows without success, or n % of the rows that ended, from 20 rows on (default: none). */
   readonly failAfter?: number | `${number}%` | null;
-  /** Pause at this time, 2026-12-24T06:00, or so long after this command, 8h (default: none). */
+  /** Pause at this time, such as 2026-12-24T06:00, or this long after the command, such as 8h (default: none). */
   readonly deadline?: Date | null;
   /** Pause before the runs could cost more US dollars than this, such as 20 or 7.50 (default: none). */
   readonly maxCost?: number | null;
@@ -33,7 +33,7 @@ export interface Limits {
   readonly urgency?: number;
   /** Notify when the batch is done, pauses, has many failed rows or has spent half of `maxCost`; at most 5 of https://…, slack:, mailto:a@b, exec:./script (default: none). */
   readonly notify?: readonly string[] | null;
-  /** Which rows without success are many for `notify` (default: 5%, from 20 rows on). */
+  /** How many unsuccessful rows trigger a `notify` message (default: 5%, from 20 rows on). */
   readonly notifyFailed?: number | `${number}%` | null;
 }
 
@@ -57,23 +57,23 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them (default: found in the file). */
+  /** Quotes in a CSV: csv encloses fields with them, loose takes quotes inside a field for letters, none takes all quotes for letters (default: found in the file). */
   readonly quote?: 'csv' | 'loose' | 'none';
-  /** Rows that begin with this are left out, such as #; none: they are rows (default: none). */
+  /** Leave out rows that begin with this, such as #; none: keep them (default: none). */
   readonly comment?: string;
   /** Rows may have fewer fields than the header: the last ones are empty. */
   readonly shortRows?: boolean;
-  /** Commas in this column are not in quotes: it takes what a row has more than the header (default: none). */
+  /** This column contains commas without quotes: it takes all fields that a row has beyond the header (default: none). */
   readonly unquoted?: string;
   /** Names of the columns of a sheet without a header, or of a list. */
   readonly columns?: readonly string[];
   /** Where a JSON document has the list of its rows, such as data.items (default: found in the file). */
   readonly records?: string;
-  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: it is one (default: found in the file). */
+  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row (default: found in the file). */
   readonly orient?: 'columns' | 'index' | 'row';
   /** Object in each JSON row whose members are columns too (default: inputs, if rows have it). */
   readonly unwrap?: string;
-  /** Cells with these words are empty, such as N/A,-; keep: all words are values. */
+  /** Cells with these words count as empty, such as N/A,-; keep: all words are values. */
   readonly null?: readonly string[];
   /** Empty cells of this column have the value of the row above. */
   readonly fillDown?: readonly string[];
@@ -81,7 +81,7 @@ export interface ReadingOptions {
   readonly unique?: boolean;
   /** Row of the header, or none (default: the first one of 20 that names an input). */
   readonly headerRow?: number | 'none';
-  /** Rows that are left out, such as 2,302-305, or none; of a text: its lines. */
+  /** Rows to leave out, such as 2,302-305, or none; in a text: its lines. */
   readonly skipRows?: readonly RowRange[];
   /** Rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing (default: asked). */
   readonly totals?: 'skip' | 'send';
@@ -129,9 +129,9 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file' | 'files'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
-  /** Upload also files outside of the folder of the sheet, and hidden ones, that its rows name (default: asked). */
+  /** Also upload files that rows name outside the folder of the sheet, and hidden ones (default: asked). */
   readonly acceptFiles?: boolean;
-  /** Run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs. */
+  /** Run each row this many times, or as many times as this column says; repeats use seed, seed + 1 …, drawn from the row if it has none; same:4 repeats the same inputs. */
   readonly repeat?: number | string;
   /** Make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]. */
   readonly split?: readonly string[];

@@ -1,4 +1,4 @@
-// The GPU names, and their default prices for when the service returns none.
+// The names of GPUs, and their default prices for when the service returns none.
 
 /** The values that Queue Run accepts, according to the service's specification. */
 export const GPUS = ['T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB', 'H100'] as const;
@@ -22,10 +22,10 @@ export const DEFAULT_PRICES: Readonly<Record<string, number>> = {
   B200: 0.002604,
 };
 
-/** GPUs of one's own have the price 0 in the list, which is none: what has no cost does not show 0. */
+/** GPUs of one's own are listed with price 0, which means no price: costs that do not exist are not shown as 0. */
 export function havePrices(prices: Readonly<Record<string, number>>): boolean {
-  const all = Object.values(prices);
-  return all.length === 0 || all.some((price) => price > 0);
+  const amounts = Object.values(prices);
+  return amounts.length === 0 || amounts.some((price) => price > 0);
 }
 
 /** `value` without its costs if there are none. */
@@ -33,7 +33,7 @@ export const withCosts = <T>(prices: Readonly<Record<string, number>>, value: T)
   havePrices(prices)
     ? value
     : (JSON.parse(
-        JSON.stringify(value, (name, one: unknown) => (/cost_?usd$/i.test(name) ? undefined : one)),
+        JSON.stringify(value, (name, member: unknown) => (/cost_?usd$/i.test(name) ? undefined : member)),
       ) as T);
 
 /**

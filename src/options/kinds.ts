@@ -1,5 +1,5 @@
-// The kinds of values that options have: what is stored of each, and how it is shown. The batch workflow checks limits with them, so
-// help texts and readers of what users write are in other files.
+// The kinds of values that options have: how each is stored and shown. The batch workflow checks limits with them, so
+// help texts and the readers of user input are in other files.
 
 import { readTarget } from './notify-target.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
@@ -11,14 +11,14 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText);
 
-/** What is wrong continues the name of an option and its value. `unknown`: a word, and those that there are. */
+/** `wrong` continues the name of an option and its value. `unknown`: a word, and the words that exist. */
 export type Wrong = {
   readonly wrong: string;
   readonly hint?: string;
   readonly unknown?: readonly [given: string, known: readonly string[]];
 };
 
-/** No `Date` can show a later time, and the error would fail every workflow task. */
+/** No `Date` can show a later time, and the resulting error would fail every workflow task. */
 const LATEST_MS = 8.64e15;
 
 /** A number of rows, or a share (0 to 1) of the rows that have ended. */
@@ -34,7 +34,10 @@ export const count = (least: number, most = 999_999_999, per = '') => ({
   textOf: (value: number): string => `${value}${per}`,
 });
 
-/** A fixed number, or the useful one that is found while the batch runs, up to a bound. Limits store a number and `adaptive`. */
+/**
+ * A fixed number, or the useful number, which is found while the batch runs, up to a bound. Limits store a number and
+ * `adaptive`.
+ */
 export const concurrency = (most: number, autoMost: number) => ({
   ...count(1, most),
   type: 'concurrency' as const,
@@ -61,7 +64,7 @@ export const money = (mostNano: number) => ({
   textOf: usdText,
 });
 
-/** At least two decimals, at most four. */
+/** Dollars with two to four decimals. */
 export function usdText(nano: number): string {
   const [whole, decimals = ''] = String(Number((nano / 1e9).toFixed(4))).split('.');
   return `$${whole}.${decimals.padEnd(2, '0')}`;
@@ -92,11 +95,11 @@ export const countBy = <const N extends string>(
   isKept: (value: unknown): value is CountBy<N> =>
     isObject(value) &&
     Object.entries(value).every(
-      ([name, one]) => names.some((known) => known === name) && isWhole(one, least, most),
+      ([name, number]) => names.some((allowed) => allowed === name) && isWhole(number, least, most),
     ),
   textOf: (value: CountBy<N>): string =>
     Object.entries(value)
-      .map(([one, number]) => `${one}=${String(number)}`)
+      .map(([key, number]) => `${key}=${String(number)}`)
       .join(','),
 });
 
@@ -116,6 +119,6 @@ export const targets = {
   isKept: (value: unknown): value is readonly string[] =>
     areTexts(value) &&
     value.length <= NOTIFY_TARGETS_MAX &&
-    value.every((one) => !('wrong' in readTarget(one))),
+    value.every((target) => !('wrong' in readTarget(target))),
   textOf: (value: readonly string[]): string => value.join(','),
 };

@@ -1,5 +1,5 @@
-// The limits of a batch: options that may change while it runs, and the part of the table that the batch workflow reads. Names that are
-// stored never change, because running batches and their histories contain them.
+// The limits of a batch: options that may change while it runs, and the part of the table that the batch workflow
+// reads. Stored names never change, because running batches and their histories contain them.
 
 import {
   AUTO_MOST,
@@ -17,8 +17,8 @@ import { GPUS } from './gpu.ts';
 import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets } from './kinds.ts';
 
 /**
- * `kept`: the name under which a batch stores it, if it is another one. `removable`: a batch may lose it. `merges`: a change keeps the
- * names that it does not contain. `without`: what holds in a batch that does not store it.
+ * `kept`: the name under which a batch stores the limit, if it differs. `removable`: a batch may lose it. `merges`: a
+ * change keeps names that it does not contain. `without`: the behaviour of a batch that does not store it.
  */
 export const LIMITS = {
   concurrency: {
@@ -77,7 +77,7 @@ export const LIMITS = {
     removable: true,
     scope: 'live',
     group: 'money',
-    help: 'pause at this time, 2026-12-24T06:00, or so long after this command, 8h',
+    help: 'pause at this time, such as 2026-12-24T06:00, or this long after the command, such as 8h',
     usual: 'none',
   },
   maxCost: {
@@ -129,7 +129,7 @@ export const LIMITS = {
     without: NOTIFY_FAILED,
     scope: 'live',
     group: 'notifications',
-    help: 'which rows without success are many for --notify',
+    help: 'how many unsuccessful rows trigger a --notify message',
     usual: '5%, from 20 rows on',
   },
 } as const;
@@ -142,28 +142,31 @@ export type KeptOf<K> = K extends { isKept: (value: unknown) => value is infer T
 /** The name under which a batch stores a limit. */
 type StoredName<N extends LimitName> = Limit<N> extends { readonly kept: infer S extends string } ? S : N;
 
-/** Every batch has these two. */
+/** The limits that every batch has. */
 type Always = 'concurrency' | 'retries';
 
 /** The limits that a batch has only if the user set them. */
 export type OptionalLimits = {
   readonly [N in Exclude<LimitName, Always> as StoredName<N>]?: KeptOf<Limit<N>['kind']>;
 } & {
-  /** The useful concurrency of each GPU is found, up to `concurrency`. The first cap of each. */
+  /** The first cap of each GPU whose useful concurrency is being found, up to `concurrency`. */
   readonly adaptive?: number;
 };
 
-/** Limits that change; `none` removes one. */
+/** Changed limits; `none` removes one. */
 export type LimitChange = {
   readonly [N in LimitName as StoredName<N>]?:
     | KeptOf<Limit<N>['kind']>
     | (Limit<N> extends { readonly removable: true } ? 'none' : never);
 } & {
-  /** Finds the useful concurrency, from the concurrency in force. Without it, a concurrency is fixed from then on. */
+  /**
+   * Starts to find the useful concurrency, beginning at the concurrency in force. Without it, a concurrency stays
+   * fixed.
+   */
   readonly adaptive?: true;
 };
 
-/** A limit as the core treats all of them. */
+/** The shape that all limits share, as the core treats them. */
 type AnyLimit = {
   readonly kind: { readonly type: string; isKept(value: unknown): boolean; textOf(value: unknown): string };
   readonly kept?: string;
@@ -184,9 +187,9 @@ export function optionalLimits(params: OptionalLimits): OptionalLimits {
   const names = STORED_LIMITS.map(({ stored }) => stored).filter(
     (name) => name !== 'concurrency' && name !== 'retries',
   );
-  const all: Readonly<Record<string, unknown>> = params;
+  const values: Readonly<Record<string, unknown>> = params;
   return Object.fromEntries(
-    ['adaptive', ...names].filter((name) => all[name] !== undefined).map((name) => [name, all[name]]),
+    ['adaptive', ...names].filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
   );
 }
 

@@ -10,26 +10,26 @@ const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 export const HAS_PASSED = 'has passed';
 
-/** Whether it is a duration, such as `8h`. */
-export const isSpan = (given: unknown): given is Extract<Duration, string> =>
-  typeof given === 'string' && /^[\d.]+(ms|s|m|h|d)$/.test(given);
+/** Whether the text is a duration, such as `8h`. */
+export const isSpan = (written: unknown): written is Extract<Duration, string> =>
+  typeof written === 'string' && /^[\d.]+(ms|s|m|h|d)$/.test(written);
 
-/** In milliseconds since 1970. */
-export function readMoment(given: unknown, msOf: (duration: string) => number): number | Wrong | undefined {
-  const at = momentOf(given, msOf);
+/** The time in milliseconds since 1970. */
+export function readMoment(written: unknown, msOf: (duration: string) => number): number | Wrong | undefined {
+  const at = momentOf(written, msOf);
   if (typeof at === 'object' || Number.isNaN(at)) return typeof at === 'object' ? at : undefined;
   if (at <= Date.now()) return { wrong: HAS_PASSED };
   return at <= Date.now() + MOST_MS ? Math.round(at) : { wrong: 'is more than ten years away' };
 }
 
-function momentOf(given: unknown, msOf: (duration: string) => number): number | Wrong {
-  if (given instanceof Date) return given.getTime();
-  if (typeof given !== 'string') return Number.NaN;
-  if (isSpan(given)) return Date.now() + msOf(given);
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(given) ? dateOf(given) : Number.NaN;
+function momentOf(written: unknown, msOf: (duration: string) => number): number | Wrong {
+  if (written instanceof Date) return written.getTime();
+  if (typeof written !== 'string') return Number.NaN;
+  if (isSpan(written)) return Date.now() + msOf(written);
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(written) ? dateOf(written) : Number.NaN;
 }
 
-/** Refuses what the clock of this machine never shows or shows twice, and days that no month has. */
+/** Refuses times that the clock of this machine never shows or shows twice, and days that no month has. */
 function dateOf(input: string): number | Wrong {
   const at = Date.parse(input);
   const clock = Date.parse(`${input.replace(ZONE, '')}Z`);
@@ -38,7 +38,9 @@ function dateOf(input: string): number | Wrong {
     return { wrong: 'is on a day that the month does not have' };
   if (ZONE.test(input)) return at;
   const offsets = new Set([at - DAY_MS, at + DAY_MS].map(offsetMs));
-  const moments = [...offsets].map((offset) => clock - offset).filter((one) => clock - one === offsetMs(one));
+  const moments = [...offsets]
+    .map((offset) => clock - offset)
+    .filter((time) => clock - time === offsetMs(time));
   if (moments.length === 1) return at;
   const examples = [...offsets].map((offset) =>
     new Date(clock - offset).toISOString().replace(/:\d\d\.\d+Z/, 'Z'),

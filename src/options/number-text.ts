@@ -1,4 +1,4 @@
-// Numbers as people read them, and amounts as files have them.
+// Numbers as people read them, and amounts as files store them.
 
 export const count = (number: number): string => number.toLocaleString('en-US');
 
@@ -7,5 +7,5 @@ export const plural = (number: number, word: string, several = `${word}s`): stri
 
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
-/** Amounts as files and JSON have them. */
+/** Amounts as files and JSON store them. */
 export const rounded = (number: number): number => Number(number.toFixed(6));

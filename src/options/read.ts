@@ -1,4 +1,4 @@
-// Reads the value of an option as it is written: the text of a flag, or a value of a program or of JSON.
+// Reads the value of an option as it is written: as the text of a flag, or as a value in a program or in JSON.
 
 import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
@@ -7,23 +7,23 @@ import { isObject, type Wrong } from './kinds.ts';
 import { count } from './number-text.ts';
 import { readTarget } from './notify-target.ts';
 import { readMoment } from './moment.ts';
-import type { Kind } from './table.ts';
+import type { OptionKind } from './table.ts';
 
-type Form<K extends Kind> = {
+type Form<K extends OptionKind> = {
   readonly form: (kind: K) => string;
   readonly expected: (kind: K) => string;
   readonly examples: (kind: K) => readonly string[];
-  /** The same for a program, if it is no number or text. */
+  /** The form of the example in a program, unless the value is a number or a text there. */
   readonly inProgram?: (example: string) => string;
   /** undefined: the value is not as expected. */
   readonly read: (kind: K, given: unknown) => KeptOf<K> | Wrong | undefined;
 };
 
-const textFrom = (given: unknown): string =>
-  typeof given === 'string' || typeof given === 'number' ? String(given) : '';
+const textFrom = (written: unknown): string =>
+  typeof written === 'string' || typeof written === 'number' ? String(written) : '';
 
-const wholeFrom = (given: unknown): number =>
-  /^\d{1,10}$/.test(textFrom(given)) ? Number(given) : Number.NaN;
+const wholeFrom = (written: unknown): number =>
+  /^\d{1,10}$/.test(textFrom(written)) ? Number(written) : Number.NaN;
 
 const kept = <T>(kind: { isKept(value: unknown): value is T & {} }, value: unknown): T | undefined =>
   kind.isKept(value) ? value : undefined;
@@ -38,39 +38,39 @@ export function msOf(input: string): number {
   return Number(amount) * (UNITS[unit] as number);
 }
 
-/** `20`, `19.95` or `$20` in nano-dollars. A number of a program is rounded to them. */
-function nanoOf(given: unknown): number {
-  if (typeof given === 'number') return Math.round(given * 1e9);
-  const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(textFrom(given)) ?? [];
+/** `20`, `19.95` or `$20` in nano-dollars. A number from a program is rounded to whole nano-dollars. */
+function nanoOf(written: unknown): number {
+  if (typeof written === 'number') return Math.round(written * 1e9);
+  const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(textFrom(written)) ?? [];
   return dollars === undefined ? Number.NaN : Number(dollars + decimals.padEnd(9, '0'));
 }
 
-/** `H100=2,A10G=16`, or an object. */
-const entriesOf = (given: unknown): readonly (readonly [string, unknown])[] | undefined =>
-  isObject(given)
-    ? Object.entries(given)
-    : typeof given === 'string'
-      ? given.split(',').map((part) => {
+/** Entries from `H100=2,A10G=16`, or from an object. */
+const entriesOf = (written: unknown): readonly (readonly [string, unknown])[] | undefined =>
+  isObject(written)
+    ? Object.entries(written)
+    : typeof written === 'string'
+      ? written.split(',').map((part) => {
           const at = part.indexOf('=');
           return at === -1 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
         })
       : undefined;
 
-const listFrom = (given: unknown): readonly unknown[] | undefined =>
-  Array.isArray(given) ? given : typeof given === 'string' ? [given] : undefined;
+const listFrom = (written: unknown): readonly unknown[] | undefined =>
+  Array.isArray(written) ? written : typeof written === 'string' ? [written] : undefined;
 
 function rangeOf(part: string): { readonly from: number; readonly to: number } {
   const [, first = '', last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part) ?? [];
   return { from: Number(first), to: Number(last) };
 }
 
-/** `input=value` each, or an object. The first `=` ends the name. */
-function pairsFrom(given: unknown): readonly (readonly [string, unknown])[] | Wrong | undefined {
-  if (isObject(given)) return Object.entries(given);
-  const all = listFrom(given);
-  if (all === undefined) return undefined;
+/** Pairs from `input=value` texts, or from an object. The first `=` ends the name. */
+function pairsFrom(written: unknown): readonly (readonly [string, unknown])[] | Wrong | undefined {
+  if (isObject(written)) return Object.entries(written);
+  const pairs = listFrom(written);
+  if (pairs === undefined) return undefined;
   const values = new Map<string, string>();
-  for (const pair of all) {
+  for (const pair of pairs) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(textFrom(pair)) ?? [];
     if (name === undefined || value === undefined) return { wrong: `${textFrom(pair)} has no =` };
     if (values.has(name)) return { wrong: `${name} is given twice`, hint: 'remove one of them' };
@@ -84,26 +84,26 @@ const RULES = [...UNCONFIRMED_RULES, `${RESUBMIT}2h`];
 
 const plain = { inProgram: (example: string): string => example };
 
-const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type: T }>> } = {
+const FORMS: { readonly [T in OptionKind['type']]: Form<Extract<OptionKind, { readonly type: T }>> } = {
   count: {
     form: ({ per }) => `n${per}`,
     expected: ({ least, most }) => wholeNumber(least, most),
     examples: ({ least, most, per }) => [`${Math.min(most, Math.max(least, 5))}${per}`],
-    read: (kind, given) =>
+    read: (kind, written) =>
       kept(
         kind,
-        wholeFrom(kind.per === '' || typeof given !== 'string' ? given : given.replace(kind.per, '')),
+        wholeFrom(kind.per === '' || typeof written !== 'string' ? written : written.replace(kind.per, '')),
       ),
   },
   concurrency: {
     form: () => 'n|auto',
     expected: ({ least, most }) => `${wholeNumber(least, most)}, auto, or auto with such a bound`,
     examples: () => ['20', 'auto', 'auto:64'],
-    read: (kind, given) => {
-      const [word, most, ...others] = textFrom(given).split(':');
-      if (word !== 'auto') return kept(kind, wholeFrom(given));
+    read: (kind, written) => {
+      const [word, most, ...extra] = textFrom(written).split(':');
+      if (word !== 'auto') return kept(kind, wholeFrom(written));
       if (most === undefined) return { auto: kind.autoMost } as never;
-      const bound = others.length > 0 ? undefined : kept(kind, wholeFrom(most));
+      const bound = extra.length > 0 ? undefined : kept(kind, wholeFrom(most));
       return bound === undefined ? undefined : ({ auto: bound } as never);
     },
   },
@@ -111,10 +111,10 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     form: () => 'n|n%',
     expected: () => 'a number of rows from 1, or a share above 0%, up to 100%',
     examples: () => ['200', '5%'],
-    read: (kind, given) => {
-      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(textFrom(given)) ?? [];
+    read: (kind, written) => {
+      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(textFrom(written)) ?? [];
       return percent === undefined
-        ? kept(kind, { rows: wholeFrom(given) })
+        ? kept(kind, { rows: wholeFrom(written) })
         : kept(kind, { share: Number(percent) / 100 });
     },
   },
@@ -122,35 +122,35 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     form: () => 'usd',
     expected: ({ most }) => `an amount in US dollars above 0, up to ${count(most / 1e9)}`,
     examples: () => ['20', '7.50'],
-    read: (kind, given) => kept(kind, nanoOf(given)),
+    read: (kind, written) => kept(kind, nanoOf(written)),
   },
   moment: {
     form: () => 'time',
     expected: () => 'a time in the next ten years',
     examples: () => ['8h', '2026-12-24T06:00', '2026-12-24T06:00Z'],
     inProgram: () => `new Date(Date.now() + 8 * 3_600_000)`,
-    read: (_, given) => readMoment(given, msOf),
+    read: (_, written) => readMoment(written, msOf),
   },
   span: {
     form: () => 'time',
     expected: ({ least }) => `a time from ${least} to 365d`,
     examples: () => ['90s', '30m', '2h', '7d'],
-    read: (kind, given) => kept(kind, typeof given === 'number' ? given : msOf(textFrom(given))),
+    read: (kind, written) => kept(kind, typeof written === 'number' ? written : msOf(textFrom(written))),
   },
   countBy: {
     form: ({ noun }) => `${noun === 'GPU' ? 'gpu' : 'kind'}=n,…`,
     expected: ({ noun, least, most }) => `${wholeNumber(least, most)} by ${noun}`,
     examples: ({ names, least }) => [`${names[0]}=${Math.max(1, least)}`],
     inProgram: (example) => `{ '${example.replace('=', "': ")} }`,
-    read: (kind, given) => {
-      const entries = entriesOf(given);
-      const known: readonly string[] = kind.names;
-      const other = entries?.find(([one]) => !known.includes(one));
-      if (other !== undefined)
-        return { wrong: `names no ${kind.noun} with ${other[0]}`, unknown: [other[0], known] };
+    read: (kind, written) => {
+      const entries = entriesOf(written);
+      const names: readonly string[] = kind.names;
+      const unknown = entries?.find(([name]) => !names.includes(name));
+      if (unknown !== undefined)
+        return { wrong: `names no ${kind.noun} with ${unknown[0]}`, unknown: [unknown[0], names] };
       return kept(
         kind as never,
-        entries && Object.fromEntries(entries.map(([one, most]) => [one, wholeFrom(most)])),
+        entries && Object.fromEntries(entries.map(([name, most]) => [name, wholeFrom(most)])),
       );
     },
   },
@@ -158,10 +158,10 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     form: ({ words }) => words.join('|'),
     expected: () => 'one of its values',
     examples: ({ words }) => words.slice(0, 1),
-    read: (kind, given) =>
-      kept(kind as never, given) ?? {
+    read: (kind, written) =>
+      kept(kind as never, written) ?? {
         wrong: 'is not one of its values',
-        unknown: [textFrom(given), kind.words],
+        unknown: [textFrom(written), kind.words],
       },
   },
   flag: {
@@ -169,20 +169,20 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     expected: () => 'true or false',
     examples: () => ['true'],
     ...plain,
-    read: (kind, given) => kept(kind, given),
+    read: (kind, written) => kept(kind, written),
   },
   named: {
     form: () => 'name',
     expected: () =>
       'a name of letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
     examples: () => ['portraits-2'],
-    read: (kind, given) => kept(kind, given),
+    read: (kind, written) => kept(kind, written),
   },
   text: {
     form: ({ form }) => form,
     expected: () => 'a text',
     examples: ({ example }) => [example],
-    read: (kind, given) => (given === '' ? { wrong: 'is empty' } : kept(kind, given)),
+    read: (kind, written) => (written === '' ? { wrong: 'is empty' } : kept(kind, written)),
   },
   texts: {
     form: ({ form }) => form,
@@ -191,16 +191,16 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     inProgram: (example) =>
       `[${example
         .split(',')
-        .map((one) => `'${one}'`)
+        .map((word) => `'${word}'`)
         .join(', ')}]`,
-    read: (kind, given) =>
-      given === ''
+    read: (kind, written) =>
+      written === ''
         ? { wrong: 'is empty' }
         : kept(
             kind,
-            kind.joined && typeof given === 'string'
-              ? given.split(',').map((one) => one.trim())
-              : listFrom(given),
+            kind.joined && typeof written === 'string'
+              ? written.split(',').map((word) => word.trim())
+              : listFrom(written),
           ),
   },
   targets: {
@@ -208,17 +208,19 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     expected: () => 'a list of targets',
     examples: () => ['slack:', 'mailto:me@example.org'],
     inProgram: (example) => `['${example}']`,
-    read: (kind, given) => {
-      const all = listFrom(given) ?? [];
-      const different = [...new Set(all)];
-      const wrong = different.map((one) => readTarget(textFrom(one))).find((one) => 'wrong' in one);
+    read: (kind, written) => {
+      const listed = listFrom(written) ?? [];
+      const different = [...new Set(listed)];
+      const wrong = different
+        .map((target) => readTarget(textFrom(target)))
+        .find((target) => 'wrong' in target);
       if (wrong !== undefined) return wrong;
       if (different.length > NOTIFY_TARGETS_MAX)
         return {
           wrong: `names ${different.length} targets, and a batch notifies at most ${NOTIFY_TARGETS_MAX}`,
           hint: 'one of them may pass it on',
         };
-      return Array.isArray(given) || typeof given === 'string' ? kept(kind, different) : undefined;
+      return Array.isArray(written) || typeof written === 'string' ? kept(kind, different) : undefined;
     },
   },
   pairs: {
@@ -226,17 +228,17 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     expected: ({ right }) => `a ${right} for each input`,
     examples: ({ example }) => [example],
     inProgram: (example) => `{ ${example.replace('=', ": '")}' }`,
-    read: (kind, given) => {
-      const found = pairsFrom(given);
-      if (found === undefined || 'wrong' in found) return found;
+    read: (kind, written) => {
+      const pairs = pairsFrom(written);
+      if (pairs === undefined || 'wrong' in pairs) return pairs;
       const { words } = kind;
-      const other = words && found.find(([, one]) => !words.some((word) => word === one));
-      if (other)
+      const unknown = words && pairs.find(([, right]) => !words.some((word) => word === right));
+      if (unknown)
         return {
-          wrong: `${other[0]}=${textFrom(other[1])} has an unknown ${kind.right}`,
-          unknown: [textFrom(other[1]), words],
+          wrong: `${unknown[0]}=${textFrom(unknown[1])} has an unknown ${kind.right}`,
+          unknown: [textFrom(unknown[1]), words],
         };
-      return kept(kind as never, Object.fromEntries(found));
+      return kept(kind as never, Object.fromEntries(pairs));
     },
   },
   axes: {
@@ -244,12 +246,12 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     expected: () => 'a list of values for each input',
     examples: () => ['style=oil,ink', 'seed=1..4', 'prompt=["a fox, red","an owl"]'],
     inProgram: () => `{ style: ['oil', 'ink'], seed: '1..4' }`,
-    read: (kind, given) => {
-      const found = pairsFrom(given);
-      if (found === undefined || 'wrong' in found) return found;
+    read: (kind, written) => {
+      const pairs = pairsFrom(written);
+      if (pairs === undefined || 'wrong' in pairs) return pairs;
       const axes: Record<string, readonly string[]> = {};
-      for (const [name, one] of found) {
-        const values = axisFrom(name, one, kind.most);
+      for (const [name, axis] of pairs) {
+        const values = axisFrom(name, axis, kind.most);
         if (values === undefined) return { wrong: `${name} has a value that is empty, or none` };
         if ('wrong' in values) return values;
         axes[name] = values;
@@ -261,8 +263,8 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     form: () => 'n|column',
     expected: ({ most }) => `${wholeNumber(1, most)}, or a column`,
     examples: () => ['4', 'variants'],
-    read: (kind, given): Repeat | undefined => {
-      const text = textFrom(given);
+    read: (kind, written): Repeat | undefined => {
+      const text = textFrom(written);
       const isSame = text.startsWith('same:');
       const wanted = isSame ? text.slice('same:'.length) : text;
       const by = /^\d+$/.test(wanted) ? Number(wanted) : wanted.trim();
@@ -274,23 +276,25 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
     expected: () => 'a row, or none',
     examples: () => ['3', 'none'],
     inProgram: (example) => example,
-    read: (kind, given) => (given === 'none' ? 0 : kept(kind, wholeFrom(given))),
+    read: (kind, written) => (written === 'none' ? 0 : kept(kind, wholeFrom(written))),
   },
   rowRanges: {
     form: () => 'rows',
     expected: () => 'a list of rows',
     examples: () => ['3', '17-40', '3,17-40'],
     inProgram: (example) => `[{ from: ${example.split(/[-,]/)[0]}, to: 40 }]`,
-    read: (kind, given) =>
-      given === 'none' ? [] : kept(kind, typeof given === 'string' ? given.split(',').map(rangeOf) : given),
+    read: (kind, written) =>
+      written === 'none'
+        ? []
+        : kept(kind, typeof written === 'string' ? written.split(',').map(rangeOf) : written),
   },
   unconfirmed: {
     form: () => 'rule',
     expected: () => 'one of its values',
     examples: () => [`${RESUBMIT}2h`],
-    read: ({ after }, given): Unconfirmed | Wrong | undefined => {
-      const input = textFrom(given);
-      const rule = UNCONFIRMED_RULES.find((one) => one === input);
+    read: ({ after }, written): Unconfirmed | Wrong | undefined => {
+      const input = textFrom(written);
+      const rule = UNCONFIRMED_RULES.find((name) => name === input);
       if (rule !== undefined) return { rule };
       if (!input.startsWith(RESUBMIT)) return { wrong: 'is not one of its values', unknown: [input, RULES] };
       const afterMs = msOf(input.slice(RESUBMIT.length));
@@ -301,33 +305,33 @@ const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type:
   },
 };
 
-/** The form of a kind; each has one of its own type. */
-export const formOf = (kind: Kind): Form<Kind> => FORMS[kind.type] as unknown as Form<Kind>;
+/** The form of a kind. Each type of kind has its own. */
+export const formOf = (kind: OptionKind): Form<OptionKind> => FORMS[kind.type] as unknown as Form<OptionKind>;
 
-/** The value in the form in which it is stored, or what is wrong with it. */
-export function read<K extends Kind>(kind: K, given: unknown): { readonly kept: KeptOf<K> } | Wrong {
+/** The value in its stored form, or what is wrong with it. */
+export function read<K extends OptionKind>(kind: K, written: unknown): { readonly kept: KeptOf<K> } | Wrong {
   const form = formOf(kind);
-  const found = form.read(kind, given) as KeptOf<K> | Wrong | undefined;
-  if (found === undefined) return { wrong: `is not ${form.expected(kind)}` };
-  return typeof found === 'object' && found !== null && 'wrong' in found ? (found as Wrong) : { kept: found };
+  const value = form.read(kind, written) as KeptOf<K> | Wrong | undefined;
+  if (value === undefined) return { wrong: `is not ${form.expected(kind)}` };
+  return typeof value === 'object' && value !== null && 'wrong' in value ? (value as Wrong) : { kept: value };
 }
 
-/** undefined: it has no values. */
-function axisFrom(name: string, given: unknown, most: number): readonly string[] | Wrong | undefined {
-  if (typeof given === 'string' && given.startsWith('@'))
+/** undefined: the axis has no values. */
+function axisFrom(name: string, written: unknown, most: number): readonly string[] | Wrong | undefined {
+  if (typeof written === 'string' && written.startsWith('@'))
     return { wrong: `${name} names a file`, hint: 'give its lines as a list' };
-  const all = Array.isArray(given) ? (given as readonly unknown[]) : listIn(given);
-  if (all === undefined || all.length === 0) return undefined;
+  const listed = Array.isArray(written) ? (written as readonly unknown[]) : listIn(written);
+  if (listed === undefined || listed.length === 0) return undefined;
   const values = new Set<string>();
-  for (const one of all) {
-    const [first, last] = Array.isArray(given) ? [] : rangeIn(String(one));
+  for (const element of listed) {
+    const [first, last] = Array.isArray(written) ? [] : rangeIn(String(element));
     if (first !== undefined && last !== undefined && first > last)
       return {
         wrong: `${name} has ${first}..${last}, which runs backwards`,
         hint: `write ${last}..${first}`,
       };
-    const those = first === undefined || last === undefined ? [one] : countedFrom(first, last, most);
-    for (const value of those) {
+    const counted = first === undefined || last === undefined ? [element] : countedFrom(first, last, most);
+    for (const value of counted) {
       if (!TYPES.has(typeof value)) return { wrong: `${name} has a value that is neither text nor a number` };
       if (values.has(String(value)))
         return {
@@ -347,16 +351,16 @@ function axisFrom(name: string, given: unknown, most: number): readonly string[]
 
 const TYPES: ReadonlySet<string> = new Set(['string', 'number']);
 
-/** A text that begins like a list is JSON, so that its values may have commas. */
-function listIn(given: unknown): readonly unknown[] | undefined {
-  if (typeof given === 'number') return [given];
-  if (typeof given !== 'string') return undefined;
-  if (!given.trimStart().startsWith('[')) {
-    const parts = given.split(',').map((part) => part.trim());
+/** A text that begins like a list is JSON, so that its values may contain commas. */
+function listIn(written: unknown): readonly unknown[] | undefined {
+  if (typeof written === 'number') return [written];
+  if (typeof written !== 'string') return undefined;
+  if (!written.trimStart().startsWith('[')) {
+    const parts = written.split(',').map((part) => part.trim());
     return parts.includes('') ? undefined : parts;
   }
   try {
-    return JSON.parse(given) as readonly unknown[];
+    return JSON.parse(written) as readonly unknown[];
   } catch {
     return undefined;
   }
@@ -365,7 +369,7 @@ function listIn(given: unknown): readonly unknown[] | undefined {
 const rangeIn = (text: string): readonly bigint[] =>
   /^(-?\d{1,20})\.\.(-?\d{1,20})$/.exec(text)?.slice(1).map(BigInt) ?? [];
 
-/** One more than `most` at most, which is enough to see that there are too many. */
+/** Returns at most one more than `most`, which is enough to see that there are too many. */
 function countedFrom(first: bigint, last: bigint, most: number): readonly string[] {
   const length = Math.min(Number(last - first), most) + 1;
   return Array.from({ length }, (_, at) => String(first + BigInt(at)));

@@ -1,5 +1,6 @@
-// The part of the table of options that says how a sheet is read. `stays`: further sheets of the batch are read so too; `rows`: but not
-// results, which have each of the rows already; `shape`: if they have the format of the first sheet, and are no results.
+// The options that say how a sheet is read. `stays`: how far an option applies to further sheets of the batch;
+// `rows`: to all but results, which have each of the rows already; `shape`: if they have the format of the first
+// sheet, and are no results.
 
 import { choice, flag, rowOrNone, rowRanges, text, texts } from './batch-kinds.ts';
 import { count } from './kinds.ts';
@@ -54,7 +55,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them',
+    help: 'quotes in a CSV: csv encloses fields with them, loose takes quotes inside a field for letters, none takes all quotes for letters',
     usual: 'found in the file',
   },
   comment: {
@@ -62,7 +63,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'rows that begin with this are left out, such as #; none: they are rows',
+    help: 'leave out rows that begin with this, such as #; none: keep them',
     usual: 'none',
   },
   shortRows: {
@@ -77,7 +78,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'commas in this column are not in quotes: it takes what a row has more than the header',
+    help: 'this column contains commas without quotes: it takes all fields that a row has beyond the header',
     usual: 'none',
   },
   columns: {
@@ -100,7 +101,7 @@ export const READING = {
     scope: 'reading',
     stays: 'shape',
     group: 'reading',
-    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: it is one',
+    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row',
     usual: 'found in the file',
   },
   unwrap: {
@@ -116,7 +117,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'cells with these words are empty, such as N/A,-; keep: all words are values',
+    help: 'cells with these words count as empty, such as N/A,-; keep: all words are values',
   },
   fillDown: {
     kind: texts('column', 'Title'),
@@ -145,7 +146,7 @@ export const READING = {
     kind: rowRanges,
     scope: 'reading',
     group: 'reading',
-    help: 'rows that are left out, such as 2,302-305, or none; of a text: its lines',
+    help: 'rows to leave out, such as 2,302-305, or none; in a text: its lines',
   },
   totals: {
     kind: choice(['skip', 'send']),

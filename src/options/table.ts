@@ -1,5 +1,6 @@
-// The table of options: one row for each setting of a batch, at every door. Flags and their help, the types and the readers of
-// programs, what batch.json stores, the tables of the documentation and the completion of a shell come from it.
+// The table of options: one row for each setting of a batch, at every door. Flags with their help, the types and
+// readers of programs, the fields of batch.json, the tables of the documentation and shell completion are derived
+// from it.
 
 import { CANARY_ROWS_MAX } from './bounds.ts';
 import { axes, choice, flag, pairs, repeat, span, text, texts, unconfirmed } from './batch-kinds.ts';
@@ -17,9 +18,9 @@ const column = text('column', 'sku');
 const timeout = span('1s', 1_000);
 
 /**
- * `scope`: where a request has it. `live`: it may change while the batch runs; `own`: a request treats it on its own. `kept`: its
- * name in a request and in batch.json, if it is another one. `not`: doors without it. `form`: the placeholder of its value, if its
- * kind has another one.
+ * `scope`: the part of a request that contains the option. `live`: the option may change while the batch runs; `own`:
+ * a request treats it separately. `kept`: its name in a request and in batch.json, if it differs. `not`: doors
+ * without it. `form`: the placeholder of its value, if it differs from that of its kind.
  */
 export const OPTIONS = {
   deployment: {
@@ -175,7 +176,7 @@ export const OPTIONS = {
     kind: flag,
     scope: 'request',
     group: 'columns',
-    help: 'upload also files outside of the folder of the sheet, and hidden ones, that its rows name',
+    help: 'also upload files that rows name outside the folder of the sheet, and hidden ones',
     usual: 'asked',
   },
   repeat: {
@@ -183,7 +184,7 @@ export const OPTIONS = {
     scope: 'sheet',
     stays: 'rows',
     group: 'rows',
-    help: 'run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs',
+    help: 'run each row this many times, or as many times as this column says; repeats use seed, seed + 1 …, drawn from the row if it has none; same:4 repeats the same inputs',
   },
   split: {
     kind: texts('column', 'seed'),
@@ -237,16 +238,16 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 type Row<N extends OptionName> = (typeof OPTIONS)[N];
 
-/** The value of an option in the form in which it is stored; `none` removes a limit. */
-export type Given = {
+/** The values of options in their stored form; `none` removes a limit. */
+export type OptionValues = {
   readonly [N in OptionName]?:
     | KeptOf<Row<N>['kind']>
     | (Row<N> extends { readonly removable: true } ? 'none' : never)
     | (N extends 'concurrency' ? { readonly auto: number } : never);
 };
 
-/** A kind of any bounds and words. */
-export type Kind =
+/** A kind with any bounds and words. */
+export type OptionKind =
   | ReturnType<
       | typeof kinds.count
       | typeof kinds.concurrency
@@ -262,9 +263,9 @@ export type Kind =
   | (typeof kinds)['rowsOrShare' | 'moment' | 'named' | 'targets']
   | (typeof batchKinds)['flag' | 'rowOrNone' | 'rowRanges' | 'axes' | 'repeat'];
 
-/** An option as everything treats all of them that is not about one. */
+/** The shape that all options share. */
 export type AnyOption = {
-  readonly kind: Kind;
+  readonly kind: OptionKind;
   readonly scope: (typeof OPTIONS)[OptionName]['scope'];
   readonly group: (typeof OPTIONS)[OptionName]['group'];
   readonly help: string;
@@ -272,7 +273,7 @@ export type AnyOption = {
   readonly kept?: string;
   readonly removable?: true;
   readonly stays?: Stays;
-  /** Whether false is an answer too. */
+  /** Whether false is a meaningful value too. */
   readonly negatable?: true;
   readonly alias?: string;
   readonly form?: string;
@@ -295,7 +296,7 @@ export type KeptIn<Scope extends AnyOption['scope']> = {
 
 type Stays = true | 'rows' | 'shape';
 
-/** The options of a batch with which its further sheets are read: those that stay in one of these ways. */
+/** The options of a batch that also apply to its further sheets: those that stay in one of these ways. */
 export function stayingOf<Options extends KeptIn<'reading' | 'sheet'>>(
   options: Options,
   ways: readonly Stays[],
@@ -309,9 +310,9 @@ export function stayingOf<Options extends KeptIn<'reading' | 'sheet'>>(
   return Object.fromEntries(staying) as Partial<Options>;
 }
 
-/** Moves the options of a scope to the names under which they are kept. */
-export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: object): KeptIn<Scope> {
-  const values: Readonly<Record<string, unknown>> = { ...given };
+/** Moves the options of a scope to their stored names. */
+export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, options: object): KeptIn<Scope> {
+  const values: Readonly<Record<string, unknown>> = { ...options };
   const isGiven = (option: string, { negatable }: AnyOption): boolean =>
     values[option] !== undefined && (values[option] !== false || negatable === true);
   return Object.fromEntries(
@@ -321,8 +322,8 @@ export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: ob
   ) as KeptIn<Scope>;
 }
 
-export const isPaired = ({ type }: Kind): boolean => type === 'pairs' || type === 'axes';
+export const isPaired = ({ type }: OptionKind): boolean => type === 'pairs' || type === 'axes';
 
-/** One flag for each value. */
-export const isRepeated = (kind: Kind): boolean =>
+/** Whether the option takes one flag for each value. */
+export const isRepeated = (kind: OptionKind): boolean =>
   isPaired(kind) || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);

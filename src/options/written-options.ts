@@ -1,4 +1,4 @@
-// Writes options as a command or a program gives them, from the names and values under which a batch keeps them.
+// Writes options as a command or a program would, from the stored names and values of a batch.
 
 import { OPTIONS, type AnyOption } from './table.ts';
 
@@ -14,14 +14,14 @@ export function flagsOf(options: object): readonly (readonly string[])[] {
     if (value === undefined) return [];
     if (kind.type === 'flag') return [[value === true ? flag : `--no-${flag.slice(2)}`]];
     if (kind.type === 'pairs')
-      return Object.entries(value as object).map(([name, one]) => [flag, `${name}=${String(one)}`]);
+      return Object.entries(value as object).map(([name, right]) => [flag, `${name}=${String(right)}`]);
     if (kind.type !== 'texts') return [[flag, `${value as string | number}`]];
     const texts = value as readonly string[];
     return kind.joined ? [[flag, texts.join(',')]] : texts.map((text) => [flag, text]);
   });
 }
 
-/** `map: {"prompt":"text"}`, as members of an object literal. */
+/** Members of an object literal: `map: {"prompt":"text"}`. */
 export function membersOf(options: object): readonly string[] {
   const values: Readonly<Record<string, unknown>> = { ...options };
   return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kept = option }]) =>

@@ -5,7 +5,7 @@ import type { RunService } from './client.ts';
 import type { Run, LogLine } from './contract/run.ts';
 import type { KnownRun } from './run-outcome.ts';
 import { isTerminal } from './contract/statuses.ts';
-import type { Failure, FailureKind } from '../options/failure-kind.ts';
+import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
 
 const REMEMBERED_MAX = 2_000;
 /** The total size in characters, because outputs with many files or long texts would fill the memory. */
@@ -81,7 +81,7 @@ const kindOf = (text: string): FailureKind =>
   PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'unknown';
 
 /** undefined if the log names no error. */
-export function failureIn(lines: readonly LogLine[]): Failure | undefined {
+export function failureIn(lines: readonly LogLine[]): RunFailure | undefined {
   const errors = lines.filter(({ level }) => level === 'error').map(({ message }) => lastLine(message));
   const last = errors.findLast((text) => text !== '');
   if (last === undefined) return undefined;

@@ -2,7 +2,7 @@
 
 import { REASON_BYTES } from '../batch/bounds.ts';
 import { clipped } from '../options/clipped.ts';
-import type { Failure, FailureKind } from '../options/failure-kind.ts';
+import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { RunTimes } from '../batch/events.ts';
@@ -22,7 +22,7 @@ type RunOutcome =
     };
 
 /** A run, and what its log says if it failed. */
-export type KnownRun = Run & { readonly failure?: Failure };
+export type KnownRun = Run & { readonly failure?: RunFailure };
 
 export function outcomeOf(
   run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'> & TimedRun,

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createMember, type Member } from '../../activities/describe-member.ts';
+import { createMember, type WorkerMember } from '../../activities/describe-member.ts';
 import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
@@ -189,7 +189,7 @@ function createMemberWorker(
 ): Promise<Worker> {
   const { deployment, build = version } = config.member;
   const works = parts !== 'receiver-only';
-  const member: Member = {
+  const member: WorkerMember = {
     identity: at.identity,
     version,
     works,

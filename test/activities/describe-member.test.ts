@@ -2,12 +2,12 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMember, type Member, type MemberAnswer } from '../../activities/describe-member.ts';
+import { createMember, type WorkerMember, type MemberAnswer } from '../../activities/describe-member.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILE = '.doctor-0190a5b2-7c11-4f6e-8d2a-5b1c9e3f7a60';
-const MEMBER: Member = {
+const MEMBER: WorkerMember = {
   identity: '7@node-a',
   version: '0.1.0',
   works: true,

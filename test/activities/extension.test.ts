@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { extensionOf, isPassiveSvg } from '../../activities/fetch-file.ts';
+import { extensionOf } from '../../activities/file-extension.ts';
+import { isPassiveSvg } from '../../activities/passive-svg.ts';
 
 const hex = (digits: string): Buffer => Buffer.concat([Buffer.from(digits, 'hex'), Buffer.alloc(64)]);
 const PNG = hex('89504e470d0a1a0a0000000d49484452');

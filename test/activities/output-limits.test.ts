@@ -1,13 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Delivery,
-  downloadOutputs,
-  LIMITS,
-  type Limits,
-  textsWithin,
-} from '../../activities/download-outputs.ts';
+import { type Delivery, downloadOutputs } from '../../activities/download-outputs.ts';
+import { OUTPUT_LIMITS, type OutputLimits, textsWithin } from '../../activities/output-limits.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -19,9 +14,9 @@ describe('the limits of outputs', () => {
   let folder = '';
   beforeEach(() => (folder = freshFolder()));
 
-  const deliver = (run: Run, limits: Partial<Limits> = {}): Promise<Delivery> =>
+  const deliver = (run: Run, limits: Partial<OutputLimits> = {}): Promise<Delivery> =>
     downloadOutputs(
-      { download: openDownloads(2), limits: { ...LIMITS, ...limits } },
+      { download: openDownloads(2), limits: { ...OUTPUT_LIMITS, ...limits } },
       {
         store: folderStore(folder),
         service: { base: SERVICE, forget: () => undefined, getRun: async () => run },
@@ -87,16 +82,18 @@ describe('the limits of outputs', () => {
   });
 
   it('a text is cut between characters', () => {
-    expect(textsWithin(['ab\u00E9', 'c'], { ...LIMITS, textBytes: 3 })).toMatchObject({ texts: ['ab'] });
-    expect(textsWithin(['abc'], { ...LIMITS, textBytes: 3 })).toEqual({ texts: ['abc'] });
+    expect(textsWithin(['ab\u00E9', 'c'], { ...OUTPUT_LIMITS, textBytes: 3 })).toMatchObject({
+      texts: ['ab'],
+    });
+    expect(textsWithin(['abc'], { ...OUTPUT_LIMITS, textBytes: 3 })).toEqual({ texts: ['abc'] });
   });
 
   it('count texts as they are written, so that a part of them can be read again', () => {
-    const binary = '\u0001'.repeat(LIMITS.textBytes);
-    const { texts, note } = textsWithin([binary, 'more'], LIMITS);
+    const binary = '\u0001'.repeat(OUTPUT_LIMITS.textBytes);
+    const { texts, note } = textsWithin([binary, 'more'], OUTPUT_LIMITS);
     const written = JSON.stringify(texts).length;
-    expect(written).toBeLessThanOrEqual(LIMITS.textBytes + 4);
-    expect(written).toBeGreaterThan(LIMITS.textBytes - 6);
+    expect(written).toBeLessThanOrEqual(OUTPUT_LIMITS.textBytes + 4);
+    expect(written).toBeGreaterThan(OUTPUT_LIMITS.textBytes - 6);
     expect(note).toContain('were cut');
   });
 });

@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { createMember, type Member } from '../../activities/describe-member.ts';
+import { createMember, type WorkerMember } from '../../activities/describe-member.ts';
 import type { checkSchema } from '../../src/cli/json/documents.ts';
 import { version } from '../../src/host/package-version.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -138,7 +138,7 @@ describe('doctor --cluster', () => {
       taskQueue: membersQueueOf(TASK_QUEUE),
       maxConcurrentActivityTaskExecutions: 1,
       activities: createMember(
-        { identity, version: '\u001b[2J9', works: true } as unknown as Member,
+        { identity, version: '\u001b[2J9', works: true } as unknown as WorkerMember,
         openStore(stage.path('batches')),
       ),
     });

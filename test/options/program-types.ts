@@ -1,12 +1,12 @@
 // Writes the types of options for programs, from the table.
 
 import { LIMITS } from '../../src/options/limits.ts';
-import { optionsOf, type AnyOption, type Kind } from '../../src/options/table.ts';
+import { optionsOf, type AnyOption, type OptionKind } from '../../src/options/table.ts';
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
 
 /** What a program writes for a kind. */
-function typeOf(kind: Kind): string {
+function typeOf(kind: OptionKind): string {
   switch (kind.type) {
     case 'concurrency':
       return "number | 'auto' | `auto:${number}`";

@@ -14,7 +14,7 @@ import {
   OPTIONS,
   optionsOf,
   type AnyOption,
-  type Kind,
+  type OptionKind,
   type OptionName,
 } from '../../src/options/table.ts';
 
@@ -185,7 +185,7 @@ describe.each(ALL)('%s', (option, row) => {
 });
 
 /** Concurrency is stored as a number and a mark. */
-const isStored = (kind: Kind, kept: unknown): boolean =>
+const isStored = (kind: OptionKind, kept: unknown): boolean =>
   kind.isKept(kept) || (kind.type === 'concurrency' && kind.isKept((kept as { readonly auto: number }).auto));
 
 const faultOf = (work: () => unknown): RunsheetError | undefined => {

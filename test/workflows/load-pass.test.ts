@@ -4,7 +4,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { PASS, type Event } from '../../src/batch/events.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { execute, type Context } from '../../workflows/execute-command.ts';
+import { execute, type CommandContext } from '../../workflows/execute-command.ts';
 import { paramsOf } from '../batch/params.ts';
 
 /** Reads pass 2; `inputs` get what the activity was given. */
@@ -15,7 +15,7 @@ function load(version: number, inputs: object[], error?: Error): Promise<Event |
     return { segments: [] };
   };
   const context = { runtime: { activities: { loadPass } }, state: begin(paramsOf(), version, 1) };
-  return execute(context as unknown as Context, { type: 'loadPass', pass: 2 });
+  return execute(context as unknown as CommandContext, { type: 'loadPass', pass: 2 });
 }
 
 it.each([

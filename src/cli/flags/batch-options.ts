@@ -6,7 +6,14 @@ import { isWebAddress, namedServer } from '../../host/web-address.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
-import { isRepeated, keptIn, OPTIONS, optionsOf, type AnyOption, type Given } from '../../options/table.ts';
+import {
+  isRepeated,
+  keptIn,
+  OPTIONS,
+  optionsOf,
+  type AnyOption,
+  type OptionValues,
+} from '../../options/table.ts';
 import { type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
 import {
   IN_FLAGS,
@@ -149,7 +156,7 @@ export const copyingOf = ({ format, sheetName }: SheetFlags) => ({
 });
 
 /** The options that flags give. Throws E602 for what is wrong between two values of one flag. */
-const givenOf = (flags: Partial<OptionFlags>): Given =>
+const givenOf = (flags: Partial<OptionFlags>): OptionValues =>
   Object.fromEntries(
     optionsOf('command').flatMap(([option, row]) => {
       const value = (flags as Readonly<Record<string, unknown>>)[option];
@@ -193,7 +200,7 @@ export function mappingOf(flags: SheetFlags) {
 
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
-  sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as Given['set'] & {} }).set;
+  sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as OptionValues['set'] & {} }).set;
 
 /** The addresses of the servers that flags name, once the local run service knows them. */
 export type ServersOfBatch = { readonly servers?: readonly string[] };

@@ -4,7 +4,7 @@ import { problem, nearest } from '../../errors/error.ts';
 import { hintFor, IN_FLAGS } from '../../create-batch/given-options.ts';
 import type { KeptOf } from '../../options/limits.ts';
 import { read } from '../../options/read.ts';
-import type { Kind } from '../../options/table.ts';
+import type { OptionKind } from '../../options/table.ts';
 import type * as proposals from '../completion/proposals.ts';
 
 type Parsed<T> = {
@@ -30,7 +30,7 @@ export const fail = (what: string, hint?: string): never => {
 
 /** The value of a kind, as the parser calls it. `option`: the flag in examples. */
 export const valueFrom =
-  <K extends Kind>(kind: K, option?: string) =>
+  <K extends OptionKind>(kind: K, option?: string) =>
   (input: string): KeptOf<K> => {
     const found = read(kind, input);
     if ('kept' in found) return found.kept;
@@ -44,7 +44,7 @@ export const orNone =
   (input: string): T | 'none' =>
     input === 'none' ? 'none' : parse(input);
 
-export const kindFlag = <K extends Kind>(kind: K) => parsed(valueFrom(kind));
+export const kindFlag = <K extends OptionKind>(kind: K) => parsed(valueFrom(kind));
 
 export const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
 /** Flags that help lists together. */

@@ -34,8 +34,8 @@ import {
   OPTIONS,
   optionsOf,
   type AnyOption,
-  type Given,
-  type Kind,
+  type OptionValues,
+  type OptionKind,
   type OptionName,
 } from '../../options/table.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
@@ -119,7 +119,7 @@ export type OptionFlags = { readonly [N in Exclude<NamesOf<'flag'>, 'unique'>]: 
   readonly unique?: boolean;
 } & {
   readonly [N in Repeated]?: readonly string[];
-} & { readonly [N in Exclude<Flag, NamesOf<'flag'> | Repeated>]?: Exclude<Given[N], undefined> };
+} & { readonly [N in Exclude<Flag, NamesOf<'flag'> | Repeated>]?: Exclude<OptionValues[N], undefined> };
 
 export type LimitFlags = Pick<OptionFlags, LimitName>;
 
@@ -129,7 +129,7 @@ function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
   const brief = fallback === undefined ? help : `${help} (default: ${fallback})`;
   if (kind.type === 'flag') return row.negatable ? negatable(brief) : boolean(brief);
   if (kind.type === 'choice') return { kind: 'enum', values: kind.words, optional: true, brief };
-  const one = isRepeated(kind) ? textOf(kind, option) : valueFrom<Kind>(kind, option);
+  const one = isRepeated(kind) ? textOf(kind, option) : valueFrom<OptionKind>(kind, option);
   const flag = parsed<unknown>(removable ? orNone(one) : one)(form, brief);
   const given = isRepeated(kind) ? repeatable(flag) : optional(flag);
   return proposes === undefined ? given : proposing(given, proposes);
@@ -137,11 +137,11 @@ function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
 
 /** One of several values; together they are read when all of them are known. */
 const textOf =
-  (kind: Kind, option: string) =>
+  (kind: OptionKind, option: string) =>
   (input: string): string => {
     const given =
       kind.type === 'targets' ? absoluteTarget(input) : kind.type === 'axes' ? withLines(input) : input;
-    valueFrom<Kind>(isPaired(kind) ? OPTIONS.deployment.kind : kind, option)(given);
+    valueFrom<OptionKind>(isPaired(kind) ? OPTIONS.deployment.kind : kind, option)(given);
     return given;
   };
 

@@ -29,7 +29,7 @@ import { absoluteTarget } from '../../notices/absolute-target.ts';
 import { span } from '../../options/batch-kinds.ts';
 import type { BatchOptions, Duration, Limits, ReadingOptions } from '../../options/generated.ts';
 import type { LimitChange } from '../../options/limits.ts';
-import { keptIn, type Given } from '../../options/table.ts';
+import { keptIn, type OptionValues } from '../../options/table.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { GIVEN_ROWS, type Reading } from '../../sheet/sheet-source.ts';
@@ -205,7 +205,7 @@ export async function sourceFrom(
 
 export type { BatchOptions, Duration, Limits, ReadingOptions };
 
-function givenBy(options: Partial<BatchOptions>): Given {
+function givenBy(options: Partial<BatchOptions>): OptionValues {
   const { notify } = options;
   return givenFrom(
     'program',
