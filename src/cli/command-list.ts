@@ -1,5 +1,4 @@
-// Lists every command with its arguments, its help and the module that does its work. A module is loaded only when its
-// command is chosen, which keeps --help fast.
+// Lists every command with its arguments, help and module. Modules load only when their command is chosen, which keeps --help fast.
 
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch/batch-commands.ts';
@@ -265,7 +264,9 @@ const pick = command(
     },
   },
   'choose the rows that a stage of a pipeline goes on with',
-  ['--picks <file>', '--key <a,b>', '--row <rows>'].map((one) => `<pipeline> <stage> ${one}`).join(' | '),
+  ['--picks <file>', '--key <a,b>', '--row <rows>']
+    .map((choice) => `<pipeline> <stage> ${choice}`)
+    .join(' | '),
 );
 
 const routes = {

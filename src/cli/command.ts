@@ -14,7 +14,7 @@ import type { Context, Output } from './context.ts';
 import { optionAliases } from './flags/flags.ts';
 
 /** Resolves with the exit code, unless it is 0. */
-type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number | void>;
+type CommandWork<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number | void>;
 
 const ALIASES: Readonly<Record<string, string>> = {
   ...optionAliases,
@@ -31,10 +31,10 @@ export const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 export const aliasesOf = (flags: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(ALIASES).filter(([, flag]) => flag in flags));
 
-/** Errors are printed with their code, never as a stack trace; `more`: lines that its help has below the brief. */
+/** Prints errors with their code, never as a stack trace. `more`: lines of help below the brief. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
-  load: () => Promise<Work<F, A>>,
-  given: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
+  load: () => Promise<CommandWork<F, A>>,
+  described: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
   brief: string,
   usage?: string,
   more?: readonly string[],
@@ -49,9 +49,9 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       }
     };
   };
-  const parameters = { ...given, aliases: aliasesOf(given.flags ?? {}) };
+  const parameters = { ...described, aliases: aliasesOf(described.flags ?? {}) };
   const built = buildCommand<F, A, Context>({ loader, parameters, docs: { brief } });
-  // For its page of help.
+  // Extra fields for the help page.
   return { ...built, ...definedOnly({ usage: usage?.split(' | '), more }) };
 }
 
@@ -63,8 +63,8 @@ export async function printAndExit(
   const { printError } = await import('./context.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
   const { withCommand } = await import('./flags/correction.ts');
-  const known = withTemporalFault(thrown);
-  const error = known instanceof RunsheetError ? known : (fileFault(thrown) ?? thrown);
+  const coded = withTemporalFault(thrown);
+  const error = coded instanceof RunsheetError ? coded : (fileFault(thrown) ?? thrown);
   printError(context, withCommand(error, context.args ?? []), output);
   context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
 }

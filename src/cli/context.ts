@@ -1,4 +1,4 @@
-// The context of a command: its process and streams. Only this folder prints.
+// The context of a command: its process and streams. Only src/cli prints.
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
@@ -16,7 +16,7 @@ export interface Context extends CommandContext {
   readonly args?: readonly string[];
   /** How the user calls the program (default: `runsheet`). */
   readonly program?: string | undefined;
-  /** The job file whose flags the command has. Absolute. */
+  /** Absolute path of the job file that the command came from. */
   readonly job?: string | undefined;
 }
 
@@ -31,9 +31,9 @@ export function printerFor(
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin as Readable,
-    /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
+    /** A text for people: no secrets, no control characters, and commands in the form that works in this shell. */
     forPeople: shown,
-    /** A line of data: exact for programs, without terminal control characters except colours on a terminal. */
+    /** A line of data: exact for programs; on a terminal without control characters except colours. */
     data: (text: string) =>
       void process.stdout.write(`${process.stdout.isTTY ? paintedCells(text) : text}\n`),
     /** A name, path or address as a line of data; on a terminal also without colours. */
@@ -43,9 +43,9 @@ export function printerFor(
       void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
     /** A message line without secrets and without terminal control characters except colours; silent with -q. */
     notice,
-    /** What a command says last: the next commands, complete, and only with text, because a program reads the data. */
+    /** Prints the next commands last. Only for text output, because programs read the data. */
     next: (...next: readonly Next[]) => {
-      if (output === 'text' || output === 'table') for (const one of next) notice(nextLine(one));
+      if (output === 'text' || output === 'table') for (const line of next) notice(nextLine(line));
     },
     raw: (text: string) => void (quiet || process.stderr.write(shown(text))),
   };
@@ -53,13 +53,13 @@ export function printerFor(
 
 export type Printer = ReturnType<typeof printerFor>;
 
-/** A word and the command: `['continue', 'runsheet resume portraits-7f3a']`. */
+/** A label and a command: `['continue', 'runsheet resume portraits-7f3a']`. */
 export type Next = readonly [word: string, command: string];
 
 /** `  open      runsheet open portraits-7f3a`. */
 export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} ${command}`;
 
-/** An address whose end is a secret: a file that takes stdout may be read by others. */
+/** An address that ends in a secret. Redirected stdout may be read by others, so the secret appears only on a terminal. */
 export const onTerminal = ({ process }: Context, address = 'none'): string =>
   process.stdout.isTTY
     ? address
@@ -67,7 +67,7 @@ export const onTerminal = ({ process }: Context, address = 'none'): string =>
 
 const paintedCells = (text: string): string => text.split('\t').map(paintedLines).join('\t');
 
-/** Programs read the name that the documents use. */
+/** Programs get the name of the documentation. */
 const forPeople = (text: string, program = PROGRAM): string =>
   paintedLines(withoutSecrets(asCalled(text, program)));
 
@@ -78,8 +78,8 @@ export function printError(context: Context, error: unknown, output: Output | un
   else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`, program));
 }
 
-// Texts name commands as `runsheet …`; where they are printed, the name is replaced by the way of calling that works in this shell.
-/** Every command, because a sentence may also begin with `runsheet`. A test compares them with the list of commands. */
+// Texts name commands as `runsheet …`; printing replaces the name by the call that works in this shell.
+/** Every command, because a sentence may also begin with `runsheet`. A test compares this with the list of commands. */
 export const COMMANDS =
   'cancel clean codec compare completion deployments dev doctor events export follow list logs migrate-check open pause pick pipeline plan pool results resume retry rows run scale schedule service show status submit trust verify wait worker'.split(
     ' ',

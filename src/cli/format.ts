@@ -11,13 +11,13 @@ export { count, money, plural } from '../options/number-text.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/** Colours as `stream` can show them; NO_COLOR and FORCE_COLOR are honoured by Node. */
+/** Colours that `stream` supports; Node honours NO_COLOR and FORCE_COLOR. */
 export const paintFor =
   (stream: NodeJS.WriteStream): Paint =>
   (style, text) =>
     styleText(style, text, { stream });
 
-/** GPUs of one's own have no price: a cost of nothing is not mentioned. */
+/** The user's own GPUs have no price, so a zero cost is not mentioned. */
 export const ifPaid = (usd: number | undefined, text: (amount: string) => string): string =>
   usd ? text(money(usd)) : '';
 
@@ -43,7 +43,7 @@ export function errorText(error: unknown, paint: Paint): string {
   return guesses.join('') + ownText(error, paint);
 }
 
-/** `  guess     separator ; (--delimiter ';')`; those that have to be confirmed carry a question mark. */
+/** `  guess     separator ; (--delimiter ';')`; guesses that need confirmation end in a question mark. */
 export const guessLine = (guess: Guess): string =>
   terminalLine(`  ${guess.sure === 'confirm' ? 'guess ?' : 'guess  '}   ${guessText(guess)}`);
 
@@ -55,11 +55,11 @@ function ownText(error: unknown, paint: Paint): string {
 }
 
 function refusalText(error: SheetRefused, paint: Paint): string {
-  const shown = error.problems.map((one) => ownText(one, paint)).join('\n');
+  const shown = error.problems.map((rowError) => ownText(rowError, paint)).join('\n');
   const more = error.total - error.problems.length;
   const kinds = Object.entries(error.byCode).map(([code, times]) => `${code} × ${count(times)}`);
-  const rest = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';
-  return `${shown}${rest}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
+  const moreText = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';
+  return `${shown}${moreText}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
 }
 
 function placeText(place: Place | undefined, paint: Paint): string {
@@ -79,7 +79,7 @@ function placeText(place: Place | undefined, paint: Paint): string {
 const hintText = (hint: string | undefined, paint: Paint): string =>
   hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
 
-/** Lines whose cells stand below each other. */
+/** Pads cells into aligned columns. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
   return rows.map((row) =>
@@ -90,6 +90,6 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** A retry or an addition makes results of another pass. */
+/** Retried and added rows belong to a later pass. */
 export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>
   `the results of ${batch}${pass === 1 ? '' : ', after rows were added or sent again'}`;

@@ -1,4 +1,4 @@
-// Pages of help, within 80 columns. A command with many flags shows those that most people need; `--help all` shows all of them.
+// Help pages within 80 columns. A command with many flags shows the common ones; `--help all` shows all of them.
 
 import { flagOf } from '../options/written-options.ts';
 
@@ -55,7 +55,7 @@ export type CommandHelp = {
     readonly aliases?: Readonly<Record<string, string>>;
   };
 };
-export type Named = readonly (readonly [name: string, brief: string])[];
+export type NamedBriefs = readonly (readonly [name: string, brief: string])[];
 
 export function commandPage(name: string, command: CommandHelp, isAll: boolean): string {
   const { flags = {}, aliases = {}, positional } = command.parameters;
@@ -73,10 +73,12 @@ export function commandPage(name: string, command: CommandHelp, isAll: boolean):
     [...(positional?.parameters ?? []).map(positionalForm), '[flags]'].join(' '),
   ];
   return page(
-    usage.map((one) => `  ${wrapped(`${name} ${one}`, 4)}`).join('\n'),
+    usage.map((form) => `  ${wrapped(`${name} ${form}`, 4)}`).join('\n'),
     wrapped(command.brief, 0),
-    command.more?.map((one) => one.replaceAll('{name}', name)).join('\n'),
-    (positional?.parameters ?? []).map((one) => entry(positionalForm(one), one.brief)).join('\n'),
+    command.more?.map((text) => text.replaceAll('{name}', name)).join('\n'),
+    (positional?.parameters ?? [])
+      .map((parameter) => entry(positionalForm(parameter), parameter.brief))
+      .join('\n'),
     ...groups
       .filter(([, rows]) => rows.length > 0)
       .map(([group, rows]) => `${heading(group)}\n${rows.map(line).join('\n')}`),
@@ -84,7 +86,7 @@ export function commandPage(name: string, command: CommandHelp, isAll: boolean):
   );
 }
 
-export function programPage(program: string, brief: string, commands: Named): string {
+export function programPage(program: string, brief: string, commands: NamedBriefs): string {
   const grouped = new Set(Object.values(COMMANDS).flat());
   const groups = { ...COMMANDS, More: commands.map(([name]) => name).filter((name) => !grouped.has(name)) };
   const lines = (names: readonly string[]): string =>
@@ -104,11 +106,11 @@ export function programPage(program: string, brief: string, commands: Named): st
   );
 }
 
-export const groupPage = (name: string, brief: string, commands: Named): string =>
+export const groupPage = (name: string, brief: string, commands: NamedBriefs): string =>
   page(
     `  ${name} <command>`,
     wrapped(brief, 0),
-    commands.map(([one, text]) => entry(one, text, 16)).join('\n'),
+    commands.map(([command, text]) => entry(command, text, 16)).join('\n'),
     `${name} <command> --help explains a command`,
   );
 
@@ -129,13 +131,13 @@ function flagForm(
 const positionalForm = ({ placeholder = 'word', optional = false }: Positional): string =>
   optional ? `[<${placeholder}>]` : `<${placeholder}>`;
 
-/** The first clause, which says what the flag is for. */
+/** The first clause of a brief, which states the purpose. */
 const clause = (brief: string): string => /^.*?(?=[;:,]? [({]|[;:,] |$)/.exec(brief)?.[0] ?? brief;
 
 const withValues = ({ brief, default: usual }: Flag): string =>
   typeof usual === 'string' ? `${brief} (default: ${usual})` : brief;
 
-/** A name, and its text in the column beside it, behind a long name, or below it. */
+/** A name with its text in the next column, after a long name, or below it. */
 function entry(name: string, text: string, column = COLUMN): string {
   const isBehind = name.length + text.length + 4 <= WIDTH;
   if (name.length + 4 <= column || isBehind) return `  ${name.padEnd(column - 4)}  ${wrapped(text, column)}`;

@@ -20,23 +20,23 @@ export async function main(args: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     reported ??= report(error);
   });
-  // The command does its work and ends with its own code, also if its messages have no reader.
+  // The command finishes with its own exit code even if nobody reads its messages.
   process.stderr.on('error', () => undefined);
   if (startsServers(args)) (await import('../temporal/embedded/spare-stack.ts')).prepareStack();
   const code = await execute(args, { process, program: programName() });
   await Promise.all([process.stdout, process.stderr].map(flushed));
   await reported;
-  // Open sockets would keep the process alive, and no work is left.
+  // Exits explicitly: open sockets would keep the process alive.
   process.exit(reported === undefined ? code : process.exitCode);
 }
 
-/** Before its sheet is read: the service that is asked is one of them. */
+/** Whether to start servers before the sheet is read: the proposal asks one of them. */
 const startsServers = (args: readonly string[]): boolean =>
   ['run', 'submit'].includes(args[0] ?? '') &&
   args.some((word) => /^--(local|comfyui)\b/.test(word)) &&
   !args.some((word) => ['--help', '-h'].includes(word));
 
-/** The disk of the file to which the shell sends the output may be full. */
+/** The disk behind a redirected stdout may be full. */
 async function report(error: NodeJS.ErrnoException): Promise<void> {
   const { fileFault } = await import('../errors/file-fault.ts');
   await printAndExit({ process }, fileFault(error, { path: 'the output' }) ?? error, undefined);
@@ -46,7 +46,7 @@ async function report(error: NodeJS.ErrnoException): Promise<void> {
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((done) => stream.write('', () => done()));
 
-/** The words with the names of batches that they name by a path. Only a path loads what knows batches. */
+/** Replaces paths of batch folders by batch names. Loads the store only for a word with a path. */
 const withBatchNames = async (words: readonly string[]): Promise<readonly string[]> =>
   words.some((word) => word.includes('/'))
     ? (await import('./flags/batch-path.ts')).withBatchNames(words)
@@ -59,12 +59,12 @@ export async function execute(
 ): Promise<number> {
   if (args[0] === '__complete')
     return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
-  // Messages repeat the command, and they end up in the logs of others.
+  // Messages repeat the command and end up in other logs.
   for (const word of args) for (const secret of secretsIn(word)) keepSecret(secret);
   const words = await withBatchNames(plainWords(args));
-  // An error corrects the words of a batch that it can name.
-  const given = words.includes('--out') ? words : args;
-  const context = { process: process as StricliProcess & NodeJS.Process, args: given, program };
+  // Corrections of errors use batch names unless the user gave --out.
+  const effective = words.includes('--out') ? words : args;
+  const context = { process: process as StricliProcess & NodeJS.Process, args: effective, program };
   try {
     const page = pageOf(words, program ?? PROGRAM);
     if (page !== undefined) process.stdout.write(page);
@@ -84,13 +84,13 @@ export async function execute(
 
 const SETTINGS = 'runsheet.toml';
 
-/** Whether the settings of this folder may count: only a user can say. */
+/** Asks whether to trust the settings of this folder; only a user can decide. */
 async function askFirst(terminal: Terminal | undefined): Promise<void> {
   if (terminal === undefined || !existsSync(SETTINGS)) return;
   await (await import('./trust/ask-trust.ts')).askSettings(terminal, SETTINGS);
 }
 
-/** What stands in a job file is a part of the command, if the job reaches only what it may. */
+/** Expands a job file into the command, if the user allows its reach. */
 async function jobIn(
   words: readonly string[],
   terminal: Terminal | undefined,
@@ -108,19 +108,21 @@ async function jobIn(
   return { words: withJob(words, LETTERS), job: resolve(path) };
 }
 
-/** The page of help that is asked for; undefined if none is, or if there is no such command. */
+/** The requested help page; undefined if none is requested, or if the command does not exist. */
 function pageOf(words: readonly string[], program: string): string | undefined {
   const at = words.findIndex((word) => ['--help', '-h', '--'].includes(word));
   if (at === -1 || words[at] === '--') return undefined;
-  let [name, target]: [string, Target] = [program, application.root];
-  for (const word of words.slice(0, at).filter((one) => !one.startsWith('-'))) {
+  let [name, target]: [string, RouteTarget] = [program, application.root];
+  for (const word of words.slice(0, at).filter((argument) => !argument.startsWith('-'))) {
     if (!('getAllEntries' in target)) break;
-    const next = target.getAllEntries().find((one) => one.name['convert-camel-to-kebab'] === word)?.target;
+    const next = target
+      .getAllEntries()
+      .find((route) => route.name['convert-camel-to-kebab'] === word)?.target;
     if (next === undefined) return undefined;
     [name, target] = [`${name} ${word}`, next];
   }
   if (!('getAllEntries' in target)) return commandPage(name, target as CommandHelp, words[at + 1] === 'all');
-  // The flags of its default command say more than a list of two commands.
+  // The default command's flags are more useful than a list of two commands.
   const usual = name.endsWith(' service') ? target.getDefaultCommand() : undefined;
   if (usual !== undefined) return commandPage(name, usual as CommandHelp, words[at + 1] === 'all');
   const commands = target
@@ -130,19 +132,19 @@ function pageOf(words: readonly string[], program: string): string | undefined {
   return (target === application.root ? programPage : groupPage)(name, target.brief, commands);
 }
 
-type Target = ReturnType<RouteMap<Context>['getAllEntries']>[number]['target'];
+type RouteTarget = ReturnType<RouteMap<Context>['getAllEntries']>[number]['target'];
 
-/** `help run` and `version` are what people type first. */
+/** Accepts `help run` and `version`, which people type first. */
 function plainWords(args: readonly string[]): readonly string[] {
-  const [first, ...others] = args;
-  if (first === undefined || first === 'help') return [...others, '--help'];
-  return first === 'version' && others.length === 0 ? ['--version'] : args;
+  const [first, ...laterWords] = args;
+  if (first === undefined || first === 'help') return [...laterWords, '--help'];
+  return first === 'version' && laterWords.length === 0 ? ['--version'] : args;
 }
 
-/** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */
+/** Reads -o from the raw arguments, because arguments that fail to parse still need their error as JSON. */
 function outputIn(args: readonly string[]): Output | undefined {
-  const given = args.map((word, at) =>
+  const outputs = args.map((word, at) =>
     ['-o', '--output'].includes(word) ? args[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
   );
-  return given.find((word) => word === 'json' || word === 'jsonl');
+  return outputs.find((word) => word === 'json' || word === 'jsonl');
 }

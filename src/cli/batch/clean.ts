@@ -12,9 +12,9 @@ import { cleanupSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sameCommand } from '../next-command.ts';
 
-type Flags = FlagsOf<typeof cleanFlags>;
+type CleanFlags = FlagsOf<typeof cleanFlags>;
 
-export default async function clean(this: Context, flags: Flags): Promise<number> {
+export default async function clean(this: Context, flags: CleanFlags): Promise<number> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   const stale = await findStale(config, { olderThanMs: flags.olderThan, isStateMeant: flags.state });
@@ -30,8 +30,8 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   return failed.length === 0 ? EXIT.ok : EXIT.unexpected;
 }
 
-/** Without a path there is nothing to remove but batches, which need an age. */
-function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[]): Next {
+/** Without a path, the command removes only batches, and those need an age. */
+function nextOf({ yes, olderThan }: CleanFlags, paths: number, args: readonly string[]): Next {
   if (yes || (paths === 0 && olderThan !== undefined)) return ['batches', 'runsheet list'];
   const add = paths === 0 ? ['--older-than', '30d'] : ['--yes'];
   return [paths === 0 ? 'older' : 'remove', sameCommand(args, 'clean', { add })];

@@ -14,9 +14,14 @@ import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand } from '../next-command.ts';
 
-type Flags = FlagsOf<typeof compareFlags>;
+type CompareFlags = FlagsOf<typeof compareFlags>;
 
-export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<void> {
+export default async function compare(
+  this: Context,
+  flags: CompareFlags,
+  a: string,
+  b: string,
+): Promise<void> {
   const { by, file } = flags;
   const config = configOf(flags);
   const { out } = config;
@@ -52,7 +57,7 @@ function linesOf(comparison: Comparison): readonly string[] {
   ];
 }
 
-/** What its measured pairs took. */
+/** The time, cost and GPU of the measured pairs on one side. */
 const sideText = ({ measured, run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
   measured === 0
     ? 'not measured'

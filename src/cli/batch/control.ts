@@ -1,4 +1,4 @@
-// pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
+// pause, scale, cancel: control a running batch. Each returns once the batch has acknowledged the command.
 
 import { definedOnly } from '../../options/defined-only.ts';
 import type { ControlFlags, LimitFlags } from '../flags/flags.ts';
@@ -29,7 +29,7 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
     session.batches.pause(refOf(batchFolder), commandOptions(flags)),
   );
   if (done === undefined) {
-    // Servers that this command does not see may be running it.
+    // The batch may run on servers that this command cannot see.
     if (await isStarted(batchFolder)) throw await notRunning(flags, batchFolder, printer);
     return sayNeverStarted(batchFolder, printer, '; there is nothing to pause');
   }
@@ -104,7 +104,10 @@ export async function sayNeverStarted(batchFolder: FoundBatch, printer: Printer,
 const notRunning = (flags: ControlFlags, batchFolder: FoundBatch, printer: Printer): Promise<Error> =>
   serversFor(configOf(flags), printer).notRunning(batchFolder);
 
-/** Gives a command to a batch that runs here or on the cluster, and prints it as JSON; undefined if it does not run. */
+/**
+ * Sends a command to a batch that runs here or on the cluster, and prints the batch as JSON. Returns
+ * undefined if the batch is not running.
+ */
 const whileRunning = (
   flags: ControlFlags,
   batchFolder: FoundBatch,
@@ -123,6 +126,6 @@ function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: bo
   const left = rows - rowsDone(tally) - collecting - running - progress.sending - progress.unconfirmed;
   const end = isToEnd && file.service.api !== 'v1' ? 'will be cancelled' : 'will finish';
   const why = isToEnd && file.service.api === 'v1' ? ', because V1 cannot cancel runs' : '';
-  // Some have their outcome already when the batch answers.
+  // Some of the cancelled rows already have their outcome when the batch answers.
   return `${plural(tally.outcomes.cancelled + left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}${ifPaid(costUsd, (amount) => `; ${amount} spent`)}`;
 }

@@ -1,5 +1,4 @@
-// events: lists what happened to a batch as a whole: its start, its pauses, the commands of users, notifications, its end; and
-// with --rows each attempt of a row.
+// events: lists what happened to a batch: start, pauses, user commands, notifications, end; --rows adds each attempt of a row.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { eventsFlags } from './batch-flags.ts';
@@ -15,11 +14,15 @@ import { attemptSchema, eventJson } from '../json/batch.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand, toFollow } from '../next-command.ts';
 
-type Flags = FlagsOf<typeof eventsFlags>;
+type EventsFlags = FlagsOf<typeof eventsFlags>;
 
 const POLL_MS = 1_000;
 
-export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
+export default async function events(
+  this: Context,
+  flags: EventsFlags,
+  name: string | undefined,
+): Promise<void> {
   const printer = printerFor(this, flags);
   const { output, rows, since } = flags;
   const batchFolder = await findBatch(configOf(flags), name);
@@ -40,7 +43,7 @@ export default async function events(this: Context, flags: Flags, name: string |
   printer.next(next);
 }
 
-function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {
+function print(printer: Printer, output: EventsFlags['output'], event: ShownEvent | AttemptEvent): void {
   if (output === 'jsonl') printer.data(terminalJson(JSON.stringify(jsonOf(event))));
   else printer.data(event.event === 'attempt' ? attemptLine(event) : lineOf(event));
 }

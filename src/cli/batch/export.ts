@@ -56,13 +56,13 @@ type Chunk = string | Uint8Array;
 
 const exact = (chunk: Chunk): Chunk => chunk;
 
-/** Names of columns come from batch.json, which others may have written: a terminal gets no control characters. */
+/** Strips control characters from column names, because batch.json may come from somebody else. */
 const forTerminal =
   (format: ExportFormat) =>
   (chunk: Chunk): string =>
     format === 'jsonl' ? terminalJson(chunk.toString()) : terminalLines(chunk.toString());
 
-/** Waits if the reader is slower. A reader that has enough, such as head, ends the command. */
+/** Respects backpressure. A reader that has enough, such as head, ends the command. */
 const put = (stream: NodeJS.WriteStream, chunk: Chunk): Promise<void> =>
   new Promise((done, fail) => {
     stream.write(chunk, (error) => (error ? fail(error) : done()));

@@ -1,4 +1,4 @@
-// logs: prints the log of a row's run, which the service keeps for some time.
+// logs: prints the log of a row's run. The service keeps logs only for a while.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { logsFlags } from './batch-flags.ts';

@@ -1,5 +1,5 @@
-// open: opens the page of a batch. An ended batch has it in its folder; a batch that runs, or whose files are not on this machine, is
-// shown by a server of this command, with the rows as they end.
+// open: opens the page of a batch. An ended batch has the page in its folder. For a batch that is running,
+// or whose files are elsewhere, this command serves a page that adds rows as they end.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { openFlags } from './batch-flags.ts';
@@ -20,12 +20,12 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../../host/config.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 
-/** A viewer waits no longer for pictures that make the page smoother. */
+/** Thumbnails make the page smoother, and nobody waits longer than this for them. */
 const SMALL_COPIES_MS = 15_000;
 
-type Flags = FlagsOf<typeof openFlags>;
+type OpenFlags = FlagsOf<typeof openFlags>;
 
-export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<void> {
+export default async function open(this: Context, flags: OpenFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   const batchFolder = await findBatch(config, name);
@@ -59,7 +59,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   await servers[Symbol.asyncDispose]();
 }
 
-/** What Ctrl-C does if the batch does not run. */
+/** Explains what Ctrl-C does while the batch is not running. */
 const END_TEXT: Partial<Record<BatchStatus['state'], string>> = {
   finished: 'Ctrl-C ends the page.',
   interrupted: 'The batch is interrupted; the page shows what is done. Ctrl-C ends it.',
@@ -70,11 +70,11 @@ function nextOf(batchFolder: FoundBatch, state: BatchStatus['state']): Next {
   return state === 'interrupted' ? toContinue(batchFolder) : toFollow(batchFolder);
 }
 
-// Opens a page in the user's browser, by a process of its own: the package that finds the browser passes its whole environment on,
-// and that of a command has the keys of the run service.
+// Opens the browser from a separate process: the `open` package passes on its whole environment, and a
+// command's environment holds the service keys.
 const PROGRAM = fileURLToPath(new URL(`browser-process${extname(import.meta.url)}`, import.meta.url));
 
-/** A machine without a browser still has the printed address. */
+/** Opening is best effort: without a browser, the user still has the printed address. */
 export async function openBrowser(
   target: string,
   { environment }: Pick<Config, 'environment'>,

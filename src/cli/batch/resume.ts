@@ -21,21 +21,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { shownProgress } from '../../library/handle/batch-status.ts';
 
-type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
+type ResumeFlags = LimitFlags & FlagsOf<typeof resumeFlags>;
 
-export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+export default async function resume(
+  this: Context,
+  flags: ResumeFlags,
+  name: string | undefined,
+): Promise<number> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
   if (await hasEnded(batchFolder, printer, 'resume')) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;
   const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, batchFolder, rebuilt) : undefined;
-  const asked = { limits: limitsOf(flags), unconfirmed, onRebuilt, how: commandOptions(flags) };
-  const resumed = await resumeBatch(servers, batchFolder, asked).catch((error: unknown) =>
+  const request = { limits: limitsOf(flags), unconfirmed, onRebuilt, how: commandOptions(flags) };
+  const resumed = await resumeBatch(servers, batchFolder, request).catch((error: unknown) =>
     endedMeanwhile(batchFolder, error),
   );
   const session = resumed?.session ?? (await servers.for(batchFolder));
-  // Awaited here, because the servers are left on return.
+  // Awaited here, because returning releases the servers.
   if (resumed?.stays !== undefined) {
     printer.notice(`it stays ${resumed.stays}, as a user asked before`);
     return await followed(session, this, batchFolder, printer);
@@ -45,7 +49,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
     return await followed(session, this, batchFolder, printer);
   }
   const { progress, note } = resumed.acknowledged;
-  // A command that follows the batch shows what it finds anyway.
+  // A command that follows the batch shows a new pause itself.
   const latest =
     session.stack === undefined
       ? await firstProbe(async () => (await session.batches.status(refOf(batchFolder))).progress, progress)
@@ -60,7 +64,7 @@ const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, ag
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
   );
 
-/** Follows a batch on servers of this command; says how to follow any other. */
+/** Follows a batch on this command's servers; for any other batch, prints the command that follows it. */
 async function followed(
   session: Session,
   { process }: Context,
@@ -73,17 +77,17 @@ async function followed(
   return EXIT.ok;
 }
 
-/** A batch whose last rows were running may end before it receives the command. */
+/** The batch may end before it receives the command. */
 async function endedMeanwhile(batchFolder: FoundBatch, error: unknown): Promise<undefined> {
   if (!isRunsheetError(error, 'E513') || (await summaryOfDone(batchFolder)) === undefined) throw error;
 }
 
-// Waits for what a batch finds first after it was resumed: the service may still refuse the key that the batch was paused for.
-/** A POST that is refused is answered within milliseconds; one that takes longer says nothing yet. */
+// A resumed batch may pause again at once, for example if the service still rejects its API key.
+/** A rejected POST is answered within milliseconds, so a longer wait proves nothing. */
 const WITHIN_MS = 5_000;
 const EVERY_MS = 100;
 
-/** The latest progress that `read` returns, as soon as the service has answered or the batch is paused again. */
+/** Polls `read` until the service has answered a POST or the batch is paused again. */
 export async function firstProbe(
   read: () => Promise<Progress | undefined>,
   resumed: Progress,
@@ -93,19 +97,19 @@ export async function firstProbe(
   const until = performance.now() + withinMs;
   while (!isSettled(latest, resumed) && performance.now() < until) {
     await wait(EVERY_MS);
-    // A server that is away now was there when it took the command.
+    // The server just took the command, so an outage now is temporary.
     latest = (await read().catch(() => undefined)) ?? latest;
   }
   return latest;
 }
 
-/** Whether the batch is paused again, has got an answer to a POST, or has none to send. */
+/** Whether the batch is paused again, has the answer to a POST, or has nothing to send. */
 function isSettled({ state, ledger, unsent, retrying, sending }: Progress, { ledger: before }: Progress) {
   const isAnswered = ledger.accepted + ledger.rejected > before.accepted + before.rejected;
   return state !== 'running' || isAnswered || unsent + retrying + sending === 0;
 }
 
-/** Throws E501 with the reason and the command that helps if the batch is paused. */
+/** Throws E501, with the reason and the next command, if the batch is paused. */
 export async function refusePaused(batchFolder: FoundBatch, latest: Progress): Promise<void> {
   if (latest.state !== 'paused') return;
   const { reason = '', pauses, budget } = await shownProgress(batchFolder, latest);

@@ -1,5 +1,4 @@
-// retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
-// up.
+// retry: sends rows of a running or ended batch again. The batch stays one: a row keeps its line, and its attempts add up.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -22,9 +21,9 @@ import { ifPaid, plural } from '../format.ts';
 import { serversFor } from '../session.ts';
 import { isStarted, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
-type Flags = FlagsOf<typeof retryFlags>;
+type RetryCommandFlags = FlagsOf<typeof retryFlags>;
 
-export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
+export default async function retry(this: Context, flags: RetryCommandFlags, name: string): Promise<number> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
   if (!(await isStarted(batchFolder))) {
@@ -50,11 +49,11 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     sayLeft(printer, session, batchFolder);
     return EXIT.ok;
   }
-  // Awaited here, because the servers are left on return.
+  // Awaited here, because returning releases the servers.
   return await follow({ session, batchFolder, printer, process: this.process });
 }
 
-async function sayNone(printer: Printer, flags: Flags, batchFolder: FoundBatch): Promise<void> {
+async function sayNone(printer: Printer, flags: RetryCommandFlags, batchFolder: FoundBatch): Promise<void> {
   printer.notice(`no row of ${batchFolder.batch} matches; nothing is sent again`);
   const summary = flags.outcome === undefined ? await summaryOfDone(batchFolder) : undefined;
   if (summary !== undefined) printer.next(...toRetry(batchFolder, summary));
@@ -62,10 +61,22 @@ async function sayNone(printer: Printer, flags: Flags, batchFolder: FoundBatch):
   await printBatchJson(printer, batchFolder);
 }
 
-const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain, fetch }: Flags): RetryFilter =>
+const filterOf = ({
+  outcome,
+  row,
+  key,
+  failure,
+  gpu,
+  reason,
+  buyAgain,
+  fetch,
+}: RetryCommandFlags): RetryFilter =>
   definedOnly({ fetch, buyAgain, outcome, rows: row, keys: key, failure, gpu, reason });
 
-function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {
+function sentText(
+  { gpu, set }: RetryCommandFlags,
+  { rows, fetched, byGpu, expectedUsd }: Candidates,
+): string {
   const files = `the files of ${plural(fetched, 'row')} are fetched again; nothing is bought for them`;
   if (fetched === rows) return files;
   const cost = ifPaid(expectedUsd ?? 0, (amount) => `, about ${amount}`);

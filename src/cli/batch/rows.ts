@@ -57,7 +57,7 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   );
 }
 
-/** Rows as they end, until the batch has ended. Throws E602 for a field that only the sheet has. */
+/** Streams rows as they end. Throws E602 for a field that only the sheet has. */
 async function* followed(
   { batch, folder, file }: FoundBatch,
   fields: readonly string[],
@@ -81,14 +81,14 @@ export async function show(
 ): Promise<void> {
   const printer = printerFor(this, flags);
   const { batchFolder, name } = await namedRow(configOf(flags), 'show', first, second);
-  const one = await findShownRow(batchFolder, name);
-  if (flags.output === 'json') printer.json(rowJson(one.shown));
-  else printer.data(textOf(one, batchFolder));
-  printer.next(...nextOfRow(batchFolder, one));
+  const shownRow = await findShownRow(batchFolder, name);
+  if (flags.output === 'json') printer.json(rowJson(shownRow.shown));
+  else printer.data(textOf(shownRow, batchFolder));
+  printer.next(...nextOfRow(batchFolder, shownRow));
 }
 
 function nextOfRow(batchFolder: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
-  const hasRun = record?.attempts.some((one) => one.run_id !== undefined);
+  const hasRun = record?.attempts.some((attempt) => attempt.run_id !== undefined);
   const isFailed = record?.outcome === 'failed' || record?.outcome === 'timed-out';
   return [
     ...(isFailed ? [['again', nextCommand('retry', batchFolder, { more: `--row ${row}` })] as const] : []),
@@ -109,7 +109,7 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   printer.next(['export', nextCommand('export', batchFolder, { more: '--as xlsx' })]);
 }
 
-/** Characters of a cell on a terminal; readers of a pipe get whole cells. */
+/** Longest cell on a terminal, in characters; a pipe gets whole cells. */
 const CELL_MOST = 60;
 
 type Cells = { readonly fields: readonly string[]; readonly isTerminal: boolean };
@@ -154,11 +154,11 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(
-    (one) =>
-      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${againText(one)}${one.reason ? `  ${one.reason}` : ''}`,
+    (attempt) =>
+      `    ${attempt.attempt}. ${attempt.outcome}${attempt.run_id ? `  run ${attempt.run_id}` : ''}${attempt.gpu_used ? `  ${attempt.gpu_used}` : ''}${attempt.run_seconds === undefined ? '' : `  ${attempt.run_seconds} s`}${againText(attempt)}${attempt.reason ? `  ${attempt.reason}` : ''}`,
   );
   const gpu = record?.gpu_asked ?? row.gpu;
-  const files = (record?.files ?? []).map((one) => `    ${folder}/${one.path}${nodeText(one)}`);
+  const files = (record?.files ?? []).map((output) => `    ${folder}/${output.path}${nodeText(output)}`);
   return [
     `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${record.reason})` : ''}`,
     `  key ${row.key}${gpu ? `  gpu asked ${gpu}` : ''}`,
@@ -174,7 +174,7 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
 
 const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);
 
-/** Throws E502, and E602 if no row is named, or if a single word may also be the name of a batch. */
+/** Throws E502 for an unknown batch, and E602 if no row is named or a single word could also name a batch. */
 export async function namedRow(
   config: Config,
   command: string,

@@ -1,5 +1,5 @@
-// list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
-// servers nor changes a batch. Commands that control a batch print it here as JSON too.
+// list and status: show batches from their folders, and from their workflows if Temporal is reachable. Both
+// are read-only and start no servers. Control commands print a batch as JSON through this file too.
 
 import { havePrices } from '../../options/gpu.ts';
 import type { ShownFlags } from '../flags/flags.ts';
@@ -49,10 +49,12 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
     printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
   const statuses = await withLiveStatus(flags, printer, folders);
   if (flags.output === 'json')
-    printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).batchFolder, one)));
+    printer.json(
+      statuses.map((shownStatus, at) => batchJson((folders[at] as ListedFolder).batchFolder, shownStatus)),
+    );
   else
-    for (const [at, one] of statuses.entries())
-      printer.data(lineOf(config, (folders[at] as Folder).batchFolder, one));
+    for (const [at, shownStatus] of statuses.entries())
+      printer.data(lineOf(config, (folders[at] as ListedFolder).batchFolder, shownStatus));
   const [newest] = folders;
   if (newest !== undefined)
     printer.next(['status', nextCommand('status', newest.batchFolder, { out: config.out })]);
@@ -74,14 +76,14 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const servers = serversFor(config, printer);
   const live = fromFolder.summary
     ? fromFolder
-    : await servers.asking((_, asked) => liveStatus(asked, batchFolder, fromFolder));
+    : await servers.asking((_, connection) => liveStatus(connection, batchFolder, fromFolder));
   const now = await withAwayServers(config, batchFolder, live);
   if (flags.output === 'json') printer.json(batchJson(batchFolder, now));
   else printer.data(textOf(batchFolder, now));
   printer.next(...nextOf(batchFolder, now, servers.isCluster));
 }
 
-/** With the GPU servers that a running batch waits for. */
+/** Adds the GPU servers that a running batch waits for. */
 async function withAwayServers(
   config: Config,
   { file }: FoundBatch,
@@ -91,10 +93,10 @@ async function withAwayServers(
   return { ...live, awayServers: await awayServers(config.home, file) };
 }
 
-type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
+type ListedFolder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
 
-/** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
-async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: readonly Folder[]) {
+/** Asks Temporal about batches that have not ended. A failed request never hides what the folders say. */
+async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: readonly ListedFolder[]) {
   const fromFolders = folders.map(({ own }) => own);
   if (fromFolders.every(isSettled)) return fromFolders;
   const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
@@ -102,10 +104,10 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
     return { ...own, state: 'unknown' };
   };
   try {
-    return await serversFor(configOf(flags), printer).asking((_, asked) =>
+    return await serversFor(configOf(flags), printer).asking((_, servers) =>
       Promise.all(
         folders.map(({ batchFolder, own }) =>
-          liveStatus(asked, batchFolder, own).catch((error: unknown) => unknown(own, error)),
+          liveStatus(servers, batchFolder, own).catch((error: unknown) => unknown(own, error)),
         ),
       ),
     );
@@ -114,10 +116,10 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
   }
 }
 
-const liveStatus = async (asked: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
-  withForecast(batchFolder, await statusNow(asked, batchFolder, own));
+const liveStatus = async (servers: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
+  withForecast(batchFolder, await statusNow(servers, batchFolder, own));
 
-/** With what only commands compute. */
+/** Adds the fields that only commands compute. */
 async function withForecast(batchFolder: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
   const { progress } = live;
   const about = progress && aboutCostUsd(progress);
@@ -129,7 +131,7 @@ async function withForecast(batchFolder: FoundBatch, live: PublishedStatus): Pro
   };
 }
 
-/** The time is that of this machine. */
+/** The time is in this machine's time zone. */
 const lineOf = (
   config: Config,
   { file }: FoundBatch,
@@ -172,7 +174,7 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
       ({ url, reason: why }) =>
         `  waits     ${terminalLine(url)} takes no runs: ${terminalLine(why)}; the batch goes on when it answers`,
     ),
-    ...undelivered.map((one) => `  notices   ${terminalLine(undeliveredText(one))}`),
+    ...undelivered.map((notice) => `  notices   ${terminalLine(undeliveredText(notice))}`),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
@@ -192,7 +194,7 @@ function serversText({ home, address, namespace, host, pid }: HeldBy): string {
   return `of the state folder ${home}${pid === undefined ? `, on ${host}` : ` (pid ${pid})`}`;
 }
 
-/** What is not known is not $0.00: without a server, rows may have runs that no result shows yet. */
+/** An unknown cost is not $0.00: without a server, rows may have runs that no result shows yet. */
 function costLine(
   { service }: FoundBatch['file'],
   { summary, progress, costUsd }: BatchStatus,
@@ -236,7 +238,7 @@ function nextOf(batchFolder: FoundBatch, shown: BatchStatus, isCluster: boolean)
   return [state === 'interrupted' || state === 'paused' ? toContinue(batchFolder) : toFollow(batchFolder)];
 }
 
-/** A command for the servers that have it. */
+/** The command that reaches the servers holding the batch. */
 function nextThere(batchFolder: FoundBatch, { state }: BatchStatus, { settings }: HeldBy): readonly Next[] {
   const words = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)} `);
   if (words.length === 0) return [];
@@ -251,7 +253,7 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');
 
-/** Prints nothing in another format. `session`: with servers that may run it. */
+/** Prints nothing unless the format is JSON. `session`: servers that may run the batch. */
 export async function printBatchJson(
   printer: Printer,
   batchFolder: FoundBatch,

@@ -15,14 +15,18 @@ import { nextCommand } from '../next-command.ts';
 import { verificationSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
-type Flags = FlagsOf<typeof verifyFlags>;
+type VerifyFlags = FlagsOf<typeof verifyFlags>;
 
-export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+export default async function verify(
+  this: Context,
+  flags: VerifyFlags,
+  name: string | undefined,
+): Promise<number> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
   const verified = (): Promise<Verification> =>
     verifyBatch(configOf({}), batchFolder, { files: flags.files, lists: flags.lists });
-  // The list of a rehearsal is in its own run service.
+  // A rehearsal's run list is in its own run service.
   const verification = flags.lists
     ? await withLocalService(flags, batchFolder, printer, verified)
     : await verified();
@@ -31,11 +35,11 @@ export default async function verify(this: Context, flags: Flags, name: string |
 
 function say(
   printer: Printer,
-  flags: Flags,
+  flags: VerifyFlags,
   batchFolder: FoundBatch,
-  { findings: all, holds, listed, unread }: Verification,
+  { findings: allFindings, holds, listed, unread }: Verification,
 ): number {
-  const wrong = all.filter((one) => !one.holds);
+  const wrong = allFindings.filter((finding) => !finding.holds);
   if (flags.output === 'json')
     printer.json(
       shaped(verificationSchema, {
@@ -43,15 +47,15 @@ function say(
         holds,
         lists_checked: listed,
         lists_unread: unread,
-        findings: all,
+        findings: allFindings,
       }),
     );
   else {
-    for (const finding of all) printer.data(lineOf(finding));
+    for (const finding of allFindings) printer.data(lineOf(finding));
     if (unread !== undefined)
       printer.data(terminalLine(`?    the run list of the service: not read: ${unread}`));
   }
-  // stdout has one document: `holds` says the same.
+  // stdout carries one document, and its `holds` field says the same.
   if (!holds && flags.output === 'json') return EXIT.unexpected;
   if (!holds) throw problem('E510', { batch: batchFolder.batch, wrong: wrong.map(({ claim }) => claim) });
   if (unread === undefined || flags.output === 'json')
@@ -62,7 +66,7 @@ function say(
   return unread === undefined ? EXIT.ok : EXIT.unreachable;
 }
 
-const withoutLists = ({ lists }: Flags, unread: string | undefined): string =>
+const withoutLists = ({ lists }: VerifyFlags, unread: string | undefined): string =>
   unread !== undefined
     ? ' in its folder; the run list of the service was not read'
     : lists

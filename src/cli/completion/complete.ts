@@ -16,20 +16,23 @@ export async function complete(
   const context = { process: process as StricliProcess & NodeJS.Process };
   try {
     const { root } = application;
-    const all = [...subcommands(root, words), ...(await proposeCompletions(application, words, context))];
+    const candidates = [
+      ...subcommands(root, words),
+      ...(await proposeCompletions(application, words, context)),
+    ];
     const isFlag = words.at(-1)?.startsWith('-') ?? false;
-    // Flags hide what is meant until a hyphen is typed.
-    for (const { completion: word, brief } of all.filter(
+    // Flags would bury the arguments, so they appear once a hyphen is typed.
+    for (const { completion: word, brief } of candidates.filter(
       ({ completion: text }) => isFlag || !text.startsWith('-'),
     ))
       printerFor(context).data(`${word}\t${terminalLine(brief)}`);
   } catch {
-    // A shell has no place for an error while a word is typed.
+    // The shell cannot show an error while a word is being typed.
   }
   return EXIT.ok;
 }
 
-/** A route map with a default command proposes only what this one takes. */
+/** The parser completes only the default command of a group, so its subcommands are added here. */
 function subcommands(root: object, words: readonly string[]) {
   const [name = '', partial = ''] = words;
   const target =

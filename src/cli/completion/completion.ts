@@ -4,7 +4,7 @@
 import { printerFor, type Context } from '../context.ts';
 import type { Shell } from '../flags/flag-kinds.ts';
 
-/** Where nothing is proposed, the shell proposes files. */
+/** The shell completes file names where this proposes nothing. */
 const SCRIPTS: Readonly<Record<Shell, readonly string[]>> = {
   bash: [
     '_runsheet() {',

@@ -1,5 +1,5 @@
-// What the shell proposes while a command is typed. It must be quick, so no server is asked: batches are folders, and the
-// names of deployments, schedules, pools and batches in S3 are those that commands have listed here.
+// Names for shell completion. Completion must be fast, so it asks no server: batches are folders, and other
+// names are those that earlier commands listed.
 
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,20 +10,20 @@ import { readPlainFile } from '../../host/plain-file.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';
 
-type Kind = 'deployments' | 'schedules' | 'pools' | 'batches';
+type ProposedKind = 'deployments' | 'schedules' | 'pools' | 'batches';
 
 const FILE = 'names.json';
 const MOST = 1_000;
 
-/** Keeps the names for {@link known}. A command does not fail because of them. */
-export function keepNames(config: Pick<Config, 'home'>, kind: Kind, names: readonly string[]): void {
+/** Keeps names for {@link keptNames}. A failed write never fails the command. */
+export function keepNames(config: Pick<Config, 'home'>, kind: ProposedKind, names: readonly string[]): void {
   try {
     const { home } = config;
     takeStateFolder(home);
-    const all = { ...namesIn(home), [kind]: names.slice(0, MOST) };
-    writeFileSync(join(home, FILE), `${JSON.stringify(all)}\n`);
+    const namesByKind = { ...namesIn(home), [kind]: names.slice(0, MOST) };
+    writeFileSync(join(home, FILE), `${JSON.stringify(namesByKind)}\n`);
   } catch {
-    // A folder that cannot be written has nothing to propose.
+    // Without a writable folder, completion proposes nothing.
   }
 }
 
@@ -35,22 +35,22 @@ function namesIn(home: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const known =
-  (kind: Kind) =>
+const keptNames =
+  (kind: ProposedKind) =>
   (partial: string): readonly string[] => {
     const names = namesIn(loadConfig().home)[kind];
     return startingWith(partial, Array.isArray(names) ? names : []);
   };
 
-export const schedules = known('schedules');
-export const pools = known('pools');
-const listedDeployments = known('deployments');
-const listedBatches = known('batches');
+export const schedules = keptNames('schedules');
+export const pools = keptNames('pools');
+const listedDeployments = keptNames('deployments');
+const listedBatches = keptNames('batches');
 
-/** The batches here that are read for the names of their deployments. */
+/** How many batches are read for the names of their deployments. */
 const BATCHES_READ = 50;
 
-/** Those that were listed, and those of batches. */
+/** Deployments that commands listed, and those of the batches here. */
 export function deployments(partial: string): readonly string[] {
   const { out } = loadConfig();
   if (isS3Address(out)) return listedDeployments(partial);
@@ -60,7 +60,7 @@ export function deployments(partial: string): readonly string[] {
   return [...new Set([...listedDeployments(partial), ...startingWith(partial, ofBatches)])];
 }
 
-/** A larger one takes too long for a key. */
+/** Reading a larger batch.json would delay a keystroke. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 function deploymentOf(path: string): unknown {
@@ -81,7 +81,7 @@ export function batches(partial: string): readonly string[] {
 
 export const gpus = (partial: string): readonly string[] => startingWith(partial, GPUS);
 
-/** Names with control characters are left out, because a shell would obey them. */
+/** A shell would execute control characters, so names that contain them are left out. */
 const startingWith = (partial: string, names: readonly unknown[]): readonly string[] =>
   names
     .filter((name) => typeof name === 'string')

@@ -69,7 +69,7 @@ export function meantService(
 export const shownService = (config: Config, { base, rehearsal }: BatchFile['service']): string | undefined =>
   base === LOCAL ? (rehearsal ? 'rehearsal' : 'own GPUs') : config.serviceAt(base);
 
-/** In the place of a sheet, if the rows are those of a grid. No file is called so: it would be read as a flag. */
+/** Stands in for the sheet of a grid. No file has this name, because it would be read as a flag. */
 export const NO_SHEET = '--grid';
 
 const EXCLUDES: readonly Excludes[] = [
@@ -99,16 +99,16 @@ const EXCLUDES: readonly Excludes[] = [
     both: ['again', 'reuse'],
     hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
   },
-  ...['into', 'format'].map((other) => ({
-    both: ['from', other] as const,
+  ...['into', 'format'].map((option) => ({
+    both: ['from', option] as const,
     hint: '--from makes a new batch from the results of another one',
   })),
-  ...['again', 'reuse', 'name', 'canary', 'reserve'].map((other) => ({
-    both: ['into', other] as const,
+  ...['again', 'reuse', 'name', 'canary', 'reserve'].map((option) => ({
+    both: ['into', option] as const,
     hint: '--into adds rows to a batch that exists, which keeps what it was made with',
   })),
-  ...['from', 'ladder'].map((other) => ({
-    both: ['watch', other] as const,
+  ...['from', 'ladder'].map((option) => ({
+    both: ['watch', option] as const,
     hint: '--watch adds the rows of later saves to the batch of a sheet',
   })),
   {
@@ -124,15 +124,15 @@ const EXCLUDES: readonly Excludes[] = [
 ];
 
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
-  const given = givenOf(flags);
+  const flagValues = givenOf(flags);
   refuseBoth(flags, flagOf, EXCLUDES);
   const { deployment, into, workflow } = flags;
   if (deployment === undefined && into === undefined && workflow === undefined)
     throw noDeployment(flags.local);
-  refuseBoth(given, flagOf);
-  const { ladder } = sheetOptionsOf(given);
+  refuseBoth(flagValues, flagOf);
+  const { ladder } = sheetOptionsOf(flagValues);
   checkLadder({ ...(ladder && { ladder }) });
-  const { concurrency, retries, retriesByKind, unconfirmed } = settingsFrom(given);
+  const { concurrency, retries, retriesByKind, unconfirmed } = settingsFrom(flagValues);
   refuseTooMany({
     concurrency,
     retries,
@@ -155,23 +155,23 @@ export const copyingOf = ({ format, sheetName }: SheetFlags) => ({
   ...(sheetName && { sheet: sheetName }),
 });
 
-/** The options that flags give. Throws E602 for what is wrong between two values of one flag. */
+/** The options that flags set. Throws E602 if the values of one repeated flag contradict each other. */
 const givenOf = (flags: Partial<OptionFlags>): OptionValues =>
   Object.fromEntries(
     optionsOf('command').flatMap(([option, row]) => {
       const value = (flags as Readonly<Record<string, unknown>>)[option];
       if (value === undefined) return [];
       if (!isRepeated(row.kind)) return [[option, value]];
-      const values = (value as readonly string[]).filter((one) => !(row.removable && one === 'none'));
+      const values = (value as readonly string[]).filter((text) => !(row.removable && text === 'none'));
       const isNone = row.removable && values.length === 0;
       return [[option, isNone ? 'none' : valueOf(option, row, values, IN_FLAGS)]];
     }),
   );
 
-/** How to read a file, without what its columns mean. */
+/** The options that say how to read a file, without the meaning of its columns. */
 export const readingOf = (flags: SheetFlags): Reading => keptIn('reading', givenOf(flags));
 
-/** What flags ask for. `asks`: whether the batch waits for its user after a canary. */
+/** The batch that the flags describe. `asks`: whether the batch waits for its user after a canary. */
 export const requestOf = (config: Config, flags: SheetFlags & ServersOfBatch, asks = false): BatchRequest =>
   requestFrom(
     { ...givenOf(flags), ...definedOnly({ servers: flags.servers }) },
@@ -190,19 +190,19 @@ export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', give
 export const settingsOf = (flags: SheetFlags & ServersOfBatch, asks = false): Settings =>
   settingsFrom({ ...givenOf(flags), ...definedOnly({ servers: flags.servers }) }, asks);
 
-/** How the columns of a sheet become inputs: each flag, what it gives, and the name under which a batch keeps it. */
+/** The flags that turn columns into inputs: each with its value and the name under which a batch stores it. */
 export function mappingOf(flags: SheetFlags) {
-  const given: Readonly<Record<string, unknown>> = { ...givenOf(flags) };
+  const flagValues: Readonly<Record<string, unknown>> = { ...givenOf(flags) };
   return Object.entries<AnyOption>(OPTIONS)
     .filter(([, { scope }]) => scope === 'sheet')
-    .map(([option, { kept = option }]) => ({ flag: flagOf(option), kept, value: given[option] }));
+    .map(([option, { kept = option }]) => ({ flag: flagOf(option), kept, value: flagValues[option] }));
 }
 
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
-export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
-  sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as OptionValues['set'] & {} }).set;
+export const inputsSet = (pairs: readonly string[] = []): Readonly<Record<string, string>> =>
+  sheetOptionsOf({ set: valueOf('set', OPTIONS.set, pairs, IN_FLAGS) as OptionValues['set'] & {} }).set;
 
-/** The addresses of the servers that flags name, once the local run service knows them. */
+/** Addresses of the servers that flags name, set once the local run service knows them. */
 export type ServersOfBatch = { readonly servers?: readonly string[] };
 
 type GivenServers = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile'> & {
@@ -212,9 +212,9 @@ type GivenServers = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders' | 'comfyApi' | '
 export const namesGpus = ({ workflow = [], comfyui = [], comfyApi = [] }: GivenServers): boolean =>
   workflow.length + comfyui.length + comfyApi.length > 0;
 
-/** Throws E602 for flags that do not belong together, and the fault of a file that cannot be read. */
-export function gpusOf(given: GivenServers): GivenGpus {
-  const { workflow = [], comfyui = [], comfyuiHeaders, comfyApi = [], comfyApiKeyFile } = given;
+/** Throws E602 for flags that exclude each other, and the fault of an unreadable file. */
+export function gpusOf(flags: GivenServers): GivenGpus {
+  const { workflow = [], comfyui = [], comfyuiHeaders, comfyApi = [], comfyApiKeyFile } = flags;
   return {
     servers: [
       ...serversOf('comfyui', comfyui, ['--comfyui-headers', comfyuiHeaders]),
@@ -228,13 +228,13 @@ const EXAMPLES = { comfyui: 'http://127.0.0.1:8188', 'comfy-api': 'http://127.0.
 
 function serversOf(
   kind: keyof typeof EXAMPLES,
-  given: readonly string[],
+  texts: readonly string[],
   [fileFlag, file]: readonly [string, string | undefined],
 ): GivenGpus['servers'] {
   const example = EXAMPLES[kind];
-  if (file !== undefined && given.length === 0)
+  if (file !== undefined && texts.length === 0)
     throw problem('E602', { what: `${fileFlag} needs --${kind}`, hint: `add --${kind} ${example}` });
-  return given.map((text) => {
+  return texts.map((text) => {
     const { seats, gpu, url } = serverIn(kind, text);
     if (!isWebAddress(url))
       throw problem('E602', {
@@ -258,14 +258,14 @@ function serversOf(
 
 const SEATS_MOST = 1_000;
 
-/** `RTX 4090=http://…`; of a Comfy API also `20x=https://…`, or both: `20x L40S=https://…`. */
+/** `RTX 4090=http://…`; a Comfy API also takes seats: `20x=https://…` or `20x L40S=https://…`. */
 function serverIn(kind: keyof typeof EXAMPLES, text: string) {
   const { name, url } = namedServer(text);
   const [, seats, gpu] = (kind === 'comfy-api' && /^(\d+)x(?:\s+(.*))?$/.exec(name)) || [];
   return seats === undefined ? { gpu: name, url } : { seats: Number(seats), gpu, url };
 }
 
-/** The flags with the deployment that they mean, once the local run service has it; as they are if they name no GPUs. */
+/** Adds the deployment, once the local run service has it. Returns flags that name no GPUs unchanged. */
 export async function withOwnGpus<
   F extends GivenServers & { readonly local: boolean; readonly deployment?: string },
 >(servers: Servers, flags: F, keeps = true): Promise<F & ServersOfBatch> {

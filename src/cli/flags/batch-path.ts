@@ -1,4 +1,4 @@
-// A batch that is named by the path of its folder: the words of the command name its folder of batches and the batch.
+// Lets a command name a batch by the path of its folder: the path becomes a batch name and --out.
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,8 +13,8 @@ export function withBatchNames(words: readonly string[]): readonly string[] {
   const end = args.findIndex((word) => word.startsWith('-'));
   const named = end === -1 ? args : args.slice(0, end);
   const paths = named.filter((word) => word.includes('/') && existsSync(join(word, BATCH_FILE)));
-  const [out, ...others] = new Set(paths.map((path) => dirname(resolve(path))));
-  if (out === undefined || others.length > 0) return words;
+  const [out, ...otherFolders] = new Set(paths.map((path) => dirname(resolve(path))));
+  if (out === undefined || otherFolders.length > 0) return words;
   const short = args.map((word) => (paths.includes(word) ? basename(resolve(word)) : word));
   return [command, ...named.map((_, at) => short[at] ?? ''), '--out', out, ...short.slice(named.length)];
 }

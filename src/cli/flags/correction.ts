@@ -1,4 +1,4 @@
-// Corrects the command that was given, so that the hint of an error ends in a line that can be pasted.
+// Corrects the command that the user gave, so that the hint of an error ends in a line to paste.
 
 import { flagOf } from '../../options/written-options.ts';
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
@@ -7,7 +7,7 @@ import { isRepeated, OPTIONS, type AnyOption } from '../../options/table.ts';
 import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
 import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/validation-errors.ts';
 
-/** The error with commands that can be pasted in its hint; with the corrected command, if it knows what was meant. */
+/** Adds pasteable commands to an error's hint, including the corrected command if the error knows the correction. */
 export function withCommand(error: unknown, args: readonly string[]): unknown {
   if (!(error instanceof RunsheetError)) return error;
   const { code, message, exit, place, cause } = error;
@@ -33,7 +33,7 @@ export function withCommand(error: unknown, args: readonly string[]): unknown {
 const ON_A_BATCH =
   /\brunsheet (?:pause|resume|scale|cancel|retry|follow|wait|status|rows|show|logs|results|events|verify|open|export|compare [a-zA-Z0-9][\w.-]*) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
 
-/** The commands in a text, with the folder of the batches if the command that prints them was given one. */
+/** Adds --out to the commands in a text if the command that prints them has it. */
 export function withPlace(text: string, args: readonly string[]): string {
   const at = args.indexOf('--out');
   const out =
@@ -43,7 +43,7 @@ export function withPlace(text: string, args: readonly string[]): string {
     : text.replaceAll(ON_A_BATCH, (command) => `${command} --out ${shellWord(out)}`);
 }
 
-/** undefined if that changes nothing. */
+/** Returns undefined if the corrections change nothing. */
 function corrected(args: readonly string[], corrections: readonly Correction[]): string | undefined {
   const words = corrections.reduce(correct, args);
   const variables = corrections.flatMap((correction) =>
@@ -60,21 +60,21 @@ function correct(args: readonly string[], correction: Correction): readonly stri
   return 'add' in correction ? correction.add.reduce(withFlag, args) : args;
 }
 
-/** Their values are what the user wants to send or to call something. */
+/** Flags whose values are the user's own words and are never corrected. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['--set', '--where', '--reason', '--name', '--notify']);
 
-/** If `wrong` is the value of a flag, the sheet and other words are not touched. */
+/** If `wrong` is the value of a flag, the sheet and other words stay. */
 function replaced(args: readonly string[], wrong: string, right: string): readonly string[] {
   const isOwn = (at: number): boolean =>
     OWN_WORDS.has(args[at - 1] ?? '') || [...OWN_WORDS].some((flag) => args[at]?.startsWith(`${flag}=`));
-  const better = args.map((word, at) => (isOwn(at) ? word : one(word, wrong, right)));
+  const better = args.map((word, at) => (isOwn(at) ? word : correctedWord(word, wrong, right)));
   const isValue = (at: number) => args[at]?.startsWith('-') || args[at - 1]?.startsWith('-') || false;
   const hasValue = args.some((word, at) => word !== better[at] && isValue(at));
   return hasValue ? args.map((word, at) => (isValue(at) ? (better[at] ?? word) : word)) : better;
 }
 
-/** `wrong` may be a word, the value of `--flag=value`, or in a list of values, which may have a name. */
-function one(word: string, wrong: string, right: string): string {
+/** `wrong` may be a word, the value in `--flag=value`, or one value of a list, with or without its `name=`. */
+function correctedWord(word: string, wrong: string, right: string): string {
   if (word === wrong) return right;
   const [, flag = '', value = word] = /^(-[^=]+=)(.*)$/s.exec(word) ?? [];
   if (value === wrong) return flag + right;
@@ -87,20 +87,20 @@ function one(word: string, wrong: string, right: string): string {
   );
 }
 
-/** `--map` and the others that a command may have several times. */
+/** Flags that a command may repeat, such as `--map`. */
 export const REPEATED_FLAGS: ReadonlySet<string> = new Set(
   Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kind }]) =>
     isRepeated(kind) ? [flagOf(option)] : [],
   ),
 );
 
-/** A flag with one value replaces the value that was given. */
+/** Sets a flag; a flag with a single value replaces the earlier one. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {
   const at = args.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
   if (at === -1 || REPEATED_FLAGS.has(flag)) {
     const isThere = args.some((word, index) => word === flag && args[index + 1] === value);
     if (isThere) return args;
-    // The words behind -- are no flags.
+    // Words after `--` are not flags.
     const end = args.includes('--') ? args.indexOf('--') : args.length;
     return args.toSpliced(end, 0, flag, ...(value === undefined ? [] : [value]));
   }

@@ -1,4 +1,4 @@
-// How flags are described to the parser. What a value can be comes from its kind in the table of options.
+// Describes flags to the parser. The options table defines which values each kind allows.
 
 import { problem, nearest } from '../../errors/error.ts';
 import { hintFor, IN_FLAGS } from '../../create-batch/given-options.ts';
@@ -23,20 +23,20 @@ export const parsed =
     placeholder,
   });
 
-/** Throws what is wrong with a value. The message continues after the flag and the value. */
+/** Rejects a value. The message continues after the flag and the value. */
 export const fail = (what: string, hint?: string): never => {
   throw problem('E602', { what, ...(hint !== undefined && { hint }) });
 };
 
-/** The value of a kind, as the parser calls it. `option`: the flag in examples. */
+/** Turns a kind of the options table into a parse function. `option`: the flag in examples. */
 export const valueFrom =
   <K extends OptionKind>(kind: K, option?: string) =>
   (input: string): KeptOf<K> => {
-    const found = read(kind, input);
-    if ('kept' in found) return found.kept;
+    const result = read(kind, input);
+    if ('kept' in result) return result.kept;
     const example = (value: string): string =>
       option === undefined ? value : IN_FLAGS.example(option, kind, value);
-    return fail(found.wrong, hintFor(found, kind, example));
+    return fail(result.wrong, hintFor(result, kind, example));
   };
 
 export const orNone =
@@ -47,7 +47,7 @@ export const orNone =
 export const kindFlag = <K extends OptionKind>(kind: K) => parsed(valueFrom(kind));
 
 export const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
-/** Flags that help lists together. */
+/** Groups flags under one heading of the help page. */
 export const inGroup = <F extends Readonly<Record<string, object>>>(group: string, flags: F): F =>
   Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as F;
 export const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
@@ -79,9 +79,9 @@ export type FlagsOf<F> = { readonly [N in Exclude<keyof F, Optional<F>>]: ValueO
   readonly [N in Optional<F>]?: ValueOf<F[N]>;
 };
 
-export type Source = Exclude<keyof typeof proposals, 'keepNames'>;
+export type ProposalSource = Exclude<keyof typeof proposals, 'keepNames'>;
 
-export const proposing = <P extends object>(parameter: P, source: Source) => ({
+export const proposing = <P extends object>(parameter: P, source: ProposalSource) => ({
   ...parameter,
   proposeCompletions: async (partial: string): Promise<readonly string[]> =>
     (await import('../completion/proposals.ts'))[source](partial),
@@ -90,19 +90,19 @@ export const proposing = <P extends object>(parameter: P, source: Source) => ({
 export const positional = <const P extends readonly object[]>(...parameters: P) =>
   ({ kind: 'tuple', parameters }) as const;
 
-/** `source`: what the shell proposes for it. */
-export const argument = (placeholder: string, brief: string, source?: Source) => {
+/** `source`: what shell completion proposes for the argument. */
+export const argument = (placeholder: string, brief: string, source?: ProposalSource) => {
   const plain = { brief, placeholder, parse: String };
   return source === undefined ? plain : proposing(plain, source);
 };
 
-export const maybe = <P extends object>(one: P) => ({ ...one, optional: true }) as const;
+export const maybe = <P extends object>(parameter: P) => ({ ...parameter, optional: true }) as const;
 
 const newest = 'batch id or the beginning of one (default: the newest batch)';
 
-/** For commands that only read. */
+/** The batch argument of read-only commands. */
 export const batch = positional(maybe(argument('batch', newest, 'batches')));
-/** For commands that change or stop a batch. */
+/** The batch argument of commands that change or stop a batch. */
 export const namedBatch = positional(argument('batch', 'batch id or the beginning of one', 'batches'));
 export const twoBatches = positional(
   argument('A', 'batch id or the beginning of one: the one before', 'batches'),
@@ -117,10 +117,10 @@ export const batchAndRow = positional(
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What is wrong continues the word of the command, as for flags. */
+/** The error message continues the word of the command, as with flags. */
 function shellFrom(input: string): Shell {
-  const found = SHELLS.find((name) => name === input);
-  if (found !== undefined) return found;
+  const shell = SHELLS.find((name) => name === input);
+  if (shell !== undefined) return shell;
   const near = nearest(input, SHELLS);
   throw problem('E602', {
     what: `is no shell that completes: ${SHELLS.join(', ')}`,

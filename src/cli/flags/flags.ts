@@ -1,4 +1,4 @@
-// Flags that several commands share, as the parser wants them. Those of single commands are in batch-flags.ts and server-flags.ts.
+// Flags that several commands share. Flags of single commands are in batch-flags.ts and server-flags.ts.
 
 import type { FlagParametersForType } from '@stricli/core';
 import { choice as choiceOf, span, rowRanges, text, texts } from '../../options/batch-kinds.ts';
@@ -47,12 +47,12 @@ const choicesFrom =
   <const W extends string>(words: readonly W[], noun: string) =>
   (input: string): readonly W[] =>
     input.split(',').map((part) => {
-      const found = words.find((word) => word === part);
-      if (found !== undefined) return found;
+      const chosen = words.find((word) => word === part);
+      if (chosen !== undefined) return chosen;
       return fail(`has no ${noun} with ${part}`, hintAmong(part, 'values', words));
     });
 
-/** For what is removed: 30 could be seconds or days. */
+/** Requires a unit, because these times delete things: 30 could be seconds or days. */
 const timeWithUnit = (input: string): number =>
   /^[\d.]+$/.test(input)
     ? fail('has no unit', `for days: ${input}d; for hours: ${input}h; for minutes: ${input}m`)
@@ -85,7 +85,7 @@ export const outputOfRows = choice(
   'json prints the batch when it has ended, jsonl its rows as they end, one a line',
 );
 
-/** The API version of the run service. It wins over the settings. */
+/** The API version of the run service; overrides the settings. */
 export const api = optionalChoice(
   APIS,
   'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
@@ -107,14 +107,14 @@ export const controlFlags = {
 } as const;
 export type ControlFlags = FlagsOf<typeof controlFlags>;
 
-/** Options that only programs have: commands have flags of their own for them, or ask. */
+/** Options of the library without a flag of the same name: commands ask, or have flags of their own. */
 type NotOfCommands = 'guess' | 'reuse';
 type Flag = Exclude<OptionName, NotOfCommands>;
 type TypeOf<N extends Flag> = (typeof OPTIONS)[N]['kind']['type'];
 type NamesOf<Type> = { [N in Flag]: TypeOf<N> extends Type ? N : never }[Flag];
 type Repeated = NamesOf<'pairs' | 'axes' | 'targets'> | 'drop' | 'split' | 'fillDown';
 
-/** The values of the flags, as the parser reads them: a flag that may be repeated has its texts. */
+/** The parsed flags. A repeatable flag keeps its raw texts. */
 export type OptionFlags = { readonly [N in Exclude<NamesOf<'flag'>, 'unique'>]: boolean } & {
   readonly unique?: boolean;
 } & {
@@ -123,29 +123,29 @@ export type OptionFlags = { readonly [N in Exclude<NamesOf<'flag'>, 'unique'>]: 
 
 export type LimitFlags = Pick<OptionFlags, LimitName>;
 
-/** `fallback`: what help calls the default. */
+/** `fallback`: the default that help shows. */
 function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
   const { kind, help, removable, form = formOf(kind).form(kind), proposes } = row;
   const brief = fallback === undefined ? help : `${help} (default: ${fallback})`;
   if (kind.type === 'flag') return row.negatable ? negatable(brief) : boolean(brief);
   if (kind.type === 'choice') return { kind: 'enum', values: kind.words, optional: true, brief };
-  const one = isRepeated(kind) ? textOf(kind, option) : valueFrom<OptionKind>(kind, option);
-  const flag = parsed<unknown>(removable ? orNone(one) : one)(form, brief);
-  const given = isRepeated(kind) ? repeatable(flag) : optional(flag);
-  return proposes === undefined ? given : proposing(given, proposes);
+  const parse = isRepeated(kind) ? textOf(kind, option) : valueFrom<OptionKind>(kind, option);
+  const flag = parsed<unknown>(removable ? orNone(parse) : parse)(form, brief);
+  const parameter = isRepeated(kind) ? repeatable(flag) : optional(flag);
+  return proposes === undefined ? parameter : proposing(parameter, proposes);
 }
 
-/** One of several values; together they are read when all of them are known. */
+/** Checks each value of a repeatable flag early; the values are read together once all are known. */
 const textOf =
   (kind: OptionKind, option: string) =>
   (input: string): string => {
-    const given =
+    const value =
       kind.type === 'targets' ? absoluteTarget(input) : kind.type === 'axes' ? withLines(input) : input;
-    valueFrom<OptionKind>(isPaired(kind) ? OPTIONS.deployment.kind : kind, option)(given);
-    return given;
+    valueFrom<OptionKind>(isPaired(kind) ? OPTIONS.deployment.kind : kind, option)(value);
+    return value;
   };
 
-/** `prompt=@prompts.txt` with the lines of the file as values; everything else as it is. Throws what is wrong with the file. */
+/** Replaces `prompt=@prompts.txt` by the lines of the file. Throws the fault of the file. */
 function withLines(input: string): string {
   const [, name, path] = /^([^=]+)=@(.+)$/s.exec(input) ?? [];
   return name === undefined || path === undefined ? input : `${name}=${JSON.stringify(linesOf(path))}`;

@@ -1,5 +1,5 @@
-// Turns refusals of the parser into errors with a code. The parser asks its text table to format a refusal; this table throws
-// it instead, so that one place prints all errors.
+// Turns parser errors into errors with a code. The parser formats its errors through a text table; this
+// table throws instead, so that one place prints all errors.
 
 import {
   AliasNotFoundError,
@@ -37,7 +37,7 @@ export const PARSER_TEXT: typeof text_en = {
   },
 };
 
-/** The coded error for a refusal of the parser; other errors are returned unchanged. `args` are the arguments. */
+/** The coded error for a parser error; other errors are returned unchanged. `args`: the arguments of the command. */
 export function parserFault(refusal: unknown, args: readonly string[]): unknown {
   const command = commandIn(args);
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
@@ -49,7 +49,7 @@ export function parserFault(refusal: unknown, args: readonly string[]): unknown 
   );
 }
 
-/** Commands that have commands of their own. */
+/** Command groups. */
 const GROUPS: ReadonlySet<string> = new Set(['pool', 'schedule']);
 
 /** `run`, or `pool set`. */
@@ -58,7 +58,7 @@ function commandIn(args: readonly string[]): string {
   return GROUPS.has(first) && second ? `${first} ${second}` : first;
 }
 
-/** What people type for a command that is called otherwise. */
+/** Names from other tools, and the commands they mean here. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   delete: 'clean',
   download: 'export',
@@ -114,7 +114,7 @@ function wrongValue(refusal: ArgumentScannerError, command: string): { what: str
   return { what: refusal.message };
 }
 
-/** The placeholders of arguments; everything else with a value is a flag. */
+/** Placeholders of positional arguments; anything else with a value is a flag. */
 const ARGUMENTS: ReadonlySet<string> = new Set([
   'sheet',
   'batch',
@@ -130,7 +130,7 @@ function unreadable(
   { externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError,
   command: string,
 ) {
-  // Other commands have a flag of this name.
+  // `pool` is an argument only of the pool commands; elsewhere it is a flag.
   const isArgument = ARGUMENTS.has(name) || (name === 'pool' && command.startsWith('pool'));
   const word = isArgument ? `<${name}>` : `--${inKebabCase(name)}`;
   const isOurs = exception instanceof RunsheetError;

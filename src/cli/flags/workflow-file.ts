@@ -1,5 +1,5 @@
-// The file behind --workflow: JSON of any tool, or a picture, film or sound that ComfyUI saved. The local run service finds the
-// graph in its text.
+// Reads the file of --workflow: JSON from any tool, or a picture, film or sound that ComfyUI saved. The
+// local run service finds the graph in its text.
 
 import { basename } from 'node:path';
 import { problem, errorMessage } from '../../errors/error.ts';
@@ -14,27 +14,27 @@ type WorkflowText = Pick<GivenWorkflow, 'text' | 'at' | 'file'>;
 const WORKFLOW_BYTES = 32 * 1024 * 1024;
 const ENDINGS = /([_-]api)?\.(?:json|png|webp|mp4|mov|webm|flac|mp3|opus|svg)$/i;
 
-/** `portrait=portrait_api.json`, or the file alone; `#$.workflows[1]` behind it is one of several graphs. */
-export function workflowIn(given: string): GivenWorkflow {
-  const { name, path } = namedFile(given);
+/** Parses `portrait=portrait_api.json` or a path alone; `#$.workflows[1]` after it picks one of several graphs. */
+export function workflowIn(option: string): GivenWorkflow {
+  const { name, path } = namedFile(option);
   const read = workflowText(path, '--workflow needs a file');
   return { name: name ?? basename(graphPlace(path).file).replace(ENDINGS, ''), ...read };
 }
 
-const namedFile = (given: string): { readonly name: string | undefined; readonly path: string } => {
-  const [, name, path = given] = /^([^=/\\]+)=(.+)$/s.exec(given) ?? [];
+const namedFile = (option: string): { readonly name: string | undefined; readonly path: string } => {
+  const [, name, path = option] = /^([^=/\\]+)=(.+)$/s.exec(option) ?? [];
   return { name, path };
 };
 
-/** The file that a value of --workflow reads. */
-export const workflowFileIn = (given: string): string => graphPlace(namedFile(given).path).file;
+/** The path in a value of --workflow. */
+export const workflowFileIn = (option: string): string => graphPlace(namedFile(option).path).file;
 
 const graphPlace = (path: string): { readonly file: string; readonly at: string | undefined } => {
   const [, file = path, at] = /^(.+?)#(\$(?:[.[].*)?)$/s.exec(path) ?? [];
   return { file, at };
 };
 
-/** Throws the fault of a file that cannot be read; `need` is what names the file. */
+/** Throws the fault of an unreadable file; `need` names who needs it. */
 export function workflowText(path: string, need: string): WorkflowText {
   const { file, at } = graphPlace(path);
   const hint = `${need}: in ComfyUI, choose Workflow → Export (API)`;
@@ -49,15 +49,15 @@ export function workflowText(path: string, need: string): WorkflowText {
   return { text, file, ...(at !== undefined && { at }) };
 }
 
-/** Texts of a picture that hold no node are left out, unless the editor's own workflow is all that there is. */
+/** Skips texts without nodes, unless the editor's own workflow is the only one. */
 function textOfMedia(file: string, bytes: Buffer): string {
-  const all = textsInMedia(bytes);
-  const texts = all.filter((text) => text.includes('class_type'));
-  const text = texts[0] ?? all.find((one) => one.includes('"links"'));
-  if (text === undefined)
+  const allTexts = textsInMedia(bytes);
+  const texts = allTexts.filter((text) => text.includes('class_type'));
+  const candidate = texts[0] ?? allTexts.find((text) => text.includes('"links"'));
+  if (candidate === undefined)
     throw problem('E602', {
       what: `${file} holds no workflow; a picture that a website re-encoded has lost it`,
       hint: 'give the file as ComfyUI saved it, or choose Workflow → Export (API) there',
     });
-  return texts.length > 1 ? JSON.stringify(texts) : text;
+  return texts.length > 1 ? JSON.stringify(texts) : candidate;
 }

@@ -1,4 +1,4 @@
-// What commands print when a batch has ended: the outcomes, the places of the results, the closing line, and the next commands.
+// Prints the end of a batch: outcomes, the places of the results, the closing line and the next commands.
 
 import { usefulLines } from './found-concurrency.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -18,7 +18,7 @@ export type EndParams = {
   readonly printer: Printer;
   readonly batchFolder: FoundBatch;
   readonly canary?: CanaryReport;
-  /** Prints the closing line of a command that is silent otherwise. */
+  /** Prints the closing line of an otherwise silent command. */
   readonly printClosingLine?: (line: string) => void;
 };
 
@@ -62,10 +62,10 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
   const { outcomes, rows, seconds, rehearsal } = summary;
   const failed = notSucceeded(summary);
   const mark = failed === 0 ? paint('green', '✓') : paint('yellow', '!');
-  const others = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
+  const unsuccessful = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
   const lines = [
     `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
-    ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
+    ...unsuccessful.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
     ...(summary.reused > 0 ? [reusedLine(summary)] : []),
     ...(summary.climbing === undefined ? [] : [climbingLine(summary.climbing)]),
     ...spendLines(summary, paint),
@@ -86,7 +86,7 @@ const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['cli
 
 const estimated = (usd: number | undefined): string => ifPaid(usd, (amount) => `, ${amount} estimated`);
 
-/** Runs that were paid for, or may have been, in addition to those of the rows. */
+/** Runs beyond those of the rows that were paid for, or may have been. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
   const { duplicates, undelivered, executed_again: again, unseen_runs_at_most: unseen, lists } = summary;
   const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;

@@ -1,21 +1,21 @@
-// What a batch has cost, so far or in all, and what counts against its limit, as text.
+// Cost texts: what a batch has cost so far or in total, and what counts against its limit.
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
 import { money } from '../format.ts';
 import type { Summary } from '../../results/summary.ts';
 
-/** undefined if nothing has cost anything yet. */
+/** Returns undefined while nothing has a cost. */
 export function spentText(spent: Spent): string | undefined {
   if (costSoFar(spent.tally) === 0 && spent.maxCostNano === undefined) return undefined;
   const about = aboutCostUsd(spent);
   const total = about === undefined ? '' : `, about ${money(about)} in total`;
-  // Nothing says what the runs of unknown rows cost.
+  // The runs of unknown rows may have cost more.
   const least = spent.tally.outcomes.unknown > 0 ? 'at least ' : '';
   return `${least}${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
 }
 
-/** With --max-cost: the limit, and what counts against it. */
+/** The limit of --max-cost, and what counts against it. */
 function budgetText({ maxCostNano, budget }: Spent): string {
   if (maxCostNano === undefined || budget === undefined) return '';
   const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
@@ -24,7 +24,7 @@ function budgetText({ maxCostNano, budget }: Spent): string {
   return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
 }
 
-/** A cost that is not known is not $0.00; undefined if nothing had a price. */
+/** Returns undefined if nothing had a price: an unknown cost is not $0.00. */
 export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
   if (usd === undefined) return undefined;
   if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';

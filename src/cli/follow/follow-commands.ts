@@ -10,14 +10,14 @@ import { serversFor } from '../session.ts';
 import type { Servers } from '../../library/servers.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 
-type Flags = {
+type FollowFlags = {
   readonly out?: string;
   readonly output: 'text' | 'json' | 'jsonl';
 };
 
 export async function follow(
   this: Context,
-  flags: Flags & { readonly quiet: boolean },
+  flags: FollowFlags & { readonly quiet: boolean },
   name: string | undefined,
 ): Promise<number> {
   return attach(this, flags, name, { printer: printerFor(this, flags) });
@@ -25,7 +25,7 @@ export async function follow(
 
 export async function wait(
   this: Context,
-  flags: Flags & { readonly timeout?: number },
+  flags: FollowFlags & { readonly timeout?: number },
   name: string | undefined,
 ): Promise<number> {
   const printer = printerFor(this, { ...flags, quiet: true });
@@ -36,7 +36,7 @@ export async function wait(
 
 async function attach(
   { process }: Context,
-  flags: Flags,
+  flags: FollowFlags,
   name: string | undefined,
   how: Pick<EndParams, 'printer' | 'printClosingLine'> & { readonly timeoutMs?: number },
 ): Promise<number> {
@@ -57,7 +57,10 @@ async function attach(
   }
 }
 
-/** Its servers may have ended with it while this command looked for them. Throws E516 or E548 if it has not ended. */
+/**
+ * The servers may have ended with the batch while this command looked for them. Throws E516 or E548 if the
+ * batch has not ended.
+ */
 async function endedMeanwhile(servers: Servers, ended: EndParams): Promise<number> {
   const summary = await summaryOfDone(ended.batchFolder);
   if (summary === undefined) throw await servers.notRunning(ended.batchFolder);

@@ -30,17 +30,17 @@ export type FollowParams = EndParams & {
   readonly session: Session;
   readonly process: NodeJS.Process;
   readonly timeoutMs?: number;
-  /** The command only reads: the batch does not depend on it. */
+  /** The command is read-only: the batch does not depend on it. */
   readonly reads?: boolean;
   readonly isCanaryShown?: boolean;
   readonly interrupts?: Interrupts;
-  /** Runs beside until the signal aborts; `note` prints a line. */
+  /** Runs alongside until the signal aborts; `note` prints a line. */
   readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
 };
 
 const POLL_MS = { terminal: 250, elsewhere: 500 };
 
-type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
+type FollowEnding = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
 /** Resolves with the exit code; the caller closes the session. Throws E501 if the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
@@ -78,9 +78,9 @@ export async function follow(params: FollowParams): Promise<number> {
   }
 }
 
-/** The view ends with all rows, however fast the last ones were. */
+/** Shows the last progress, so that the view ends with all rows. */
 async function showLast({ session, batchFolder }: FollowParams, view: ProgressView): Promise<void> {
-  // Without it, the view keeps what it showed before.
+  // On an error, the view keeps its last progress.
   const { progress } = await session.batches
     .status(refOf(batchFolder))
     .catch(() => ({ progress: undefined }));
@@ -88,7 +88,7 @@ async function showLast({ session, batchFolder }: FollowParams, view: ProgressVi
     view.show(await shownProgress(batchFolder, progress), performance.now());
 }
 
-/** Settles only if it fails. */
+/** Never resolves; rejects when `beside` fails. */
 async function failureOf(beside: Promise<void> | undefined): Promise<never> {
   await beside;
   return new Promise(() => undefined);
@@ -97,9 +97,9 @@ async function failureOf(beside: Promise<void> | undefined): Promise<never> {
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Streaming = { readonly rows: RowStream | undefined };
 type Polling = Streaming & { readonly notices: NoticeWatch };
-type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
+type FollowEnd = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
 
-const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
+const END: Readonly<Record<FollowEnding, (ended: FollowEnd) => Promise<number>>> = {
   finished: async (ended) => {
     const { batchFolder, printer, rows } = ended;
     await rows?.print(true);
@@ -150,7 +150,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   },
 };
 
-/** A reader of embedded servers that have ended. */
+/** Says that the embedded servers, which this command only read from, have ended. */
 const lostBy = async ({ stack }: Session): Promise<'lost'> => {
   await (stack?.lost ?? new Promise(() => undefined));
   return 'lost';
@@ -161,7 +161,7 @@ async function poll(
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
-): Promise<Ending> {
+): Promise<FollowEnding> {
   const startedAt = performance.now();
   const reported = new Set<string>();
   const phases = openPhaseReader(configOf({}), batchFolder);
@@ -192,11 +192,11 @@ async function poll(
       }
       if (progress === undefined) reportTrouble(trouble, view, reported);
       if (progress !== undefined && pause.ends(progress, performance.now())) return 'paused';
-      // `finished` may still wait at the server's old address.
+      // The workflow's old address may still serve `finished`.
       if (progress?.state === 'finished') return 'finished';
     } catch (error) {
       if ((await summaryOfDone(batchFolder).catch(() => undefined)) !== undefined) return 'finished';
-      // Its servers end with the command.
+      // Aborted: the servers end with the command.
       if (done.aborted) break;
       const [reason = ''] = errorMessage(error).split('\n');
       standstill.goesOn(terminalLine(reason), performance.now());
@@ -208,11 +208,11 @@ async function poll(
   return 'interrupted';
 }
 
-/** The worker of embedded servers is started again with them. */
+/** The embedded servers restart their worker. */
 const withoutWorker = ({ stack }: Session): string =>
   `${NO_WORKER}${stack === undefined ? '; start one: runsheet worker' : ''}`;
 
-/** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
+/** Ends servers that cannot write; requests in flight stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {
   try {
     stack?.assertDiskSpace();
@@ -229,7 +229,7 @@ async function reportCanary(batchFolder: FoundBatch, progress: Progress, view: P
   for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }
 
-/** Before the batch has begun, its worker's first failure is news. */
+/** Reports the worker's first failure before the batch begins. */
 function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, reported: Set<string>): void {
   if (trouble === undefined || reported.has(trouble.reason)) return;
   reported.add(trouble.reason);
@@ -237,7 +237,7 @@ function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, r
 }
 
 /** R23: the embedded servers end with this command, unless other commands use them. */
-async function stopAll({ session, printer, batchFolder, interrupts, progress }: Ended): Promise<void> {
+async function stopAll({ session, printer, batchFolder, interrupts, progress }: FollowEnd): Promise<void> {
   printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let reported = -1;
@@ -252,12 +252,12 @@ async function stopAll({ session, printer, batchFolder, interrupts, progress }: 
   printer.notice(`stopped\n${nextLine(toContinue(batchFolder))}`);
 }
 
-const leaveRunning = ({ printer, batchFolder, progress }: Ended): void =>
+const leaveRunning = ({ printer, batchFolder, progress }: FollowEnd): void =>
   printer.notice(
     `\nNo longer following ${batchFolder.batch}: ${doneText(progress)}.\n${nextLine(toFollow(batchFolder))}`,
   );
 
-function detach({ printer, batchFolder, progress }: Ended): void {
+function detach({ printer, batchFolder, progress }: FollowEnd): void {
   const { batch } = batchFolder;
   if (progress === undefined) {
     printer.notice(`\nDetached. ${batch} has not started: ${NO_WORKER}.`);
@@ -268,7 +268,7 @@ function detach({ printer, batchFolder, progress }: Ended): void {
   );
 }
 
-/** As the view counts them. */
+/** Counts rows as the view does. */
 function doneText(progress: Progress | undefined): string {
   if (progress === undefined) return 'not started';
   const { rows, collecting } = progress;
@@ -278,7 +278,7 @@ function doneText(progress: Progress | undefined): string {
 
 const ANSWERS = { y: true, yes: true, n: false, no: false } as const;
 
-/** Follows a batch; on a terminal, asks after a canary that succeeded whether to send the other rows. */
+/** Follows a batch. On a terminal, asks whether to send the remaining rows after a successful canary. */
 export async function followAsking(params: FollowParams): Promise<number> {
   const { session, batchFolder, printer, process } = params;
   try {
@@ -312,9 +312,9 @@ async function isOnlyAsking({ session, batchFolder }: FollowParams): Promise<boo
   return progress.pauses.length > 0 && progress.pauses.every(({ kind }) => kind === 'canary');
 }
 
-/** More than a worker takes to start on a busy machine and to read the run lists. */
+/** Longer than a worker needs to start on a busy machine and to read the run lists. */
 const READING_MS = 30_000;
-/** Two lists, a gap apart, prove that an attempt started no run; a gap may have begun just before. */
+/** Two lists read one gap apart prove that an attempt started no run; the current gap may have just begun. */
 const GAPS = 3;
 
 type Followed = Pick<Progress, 'state' | 'pauses' | 'sending' | 'running' | 'collecting'>;
@@ -333,14 +333,14 @@ export class EndingPause {
     const isUnresolved = state === 'paused' && pauses.every(({ kind }) => kind === 'unconfirmed');
     this.#unresolvedSince = isUnresolved ? (this.#unresolvedSince ?? now) : undefined;
     if (state !== 'paused') return false;
-    // While no worker ran, nothing read the lists: the first one that runs again may resolve the attempts, if it is not ended before.
+    // No worker read the lists meanwhile. The first worker that runs again may resolve the attempts if this pause lasts.
     if (this.#unresolvedSince !== undefined) return now - this.#unresolvedSince >= this.#patienceMs;
-    // A batch that a user paused still collects the runs that were sent.
+    // A batch that a user paused still collects its running runs.
     return !(pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0);
   }
 }
 
-/** After this long without a worker or Temporal. */
+/** How long a worker or Temporal may be silent before the user is told. */
 const SILENT_MS = 15_000;
 
 export class Standstill {
@@ -353,7 +353,7 @@ export class Standstill {
     this.#attendedAt = now;
   }
 
-  /** A worker takes its tasks. */
+  /** Called when a worker takes tasks again. */
   over(now: number): void {
     this.#attendedAt = now;
     if (this.#noted !== undefined) this.#note('the batch advances again');

@@ -1,4 +1,4 @@
-// What -c auto has found, as text.
+// Texts about the concurrency that `-c auto` found.
 
 import type { UsefulConcurrency } from '../../batch/useful-concurrency.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -6,12 +6,12 @@ import type { Summary } from '../../results/summary.ts';
 import { count } from '../format.ts';
 import type { ShownProgress } from '../../library/handle/batch-status.ts';
 
-type Shown = Pick<ShownProgress, 'useful' | 'concurrency'>;
+type ShownConcurrency = Pick<ShownProgress, 'useful' | 'concurrency'>;
 
 /** `concurrency 14 found, at most 256`; undefined without -c auto. */
-export function foundText({ useful, concurrency }: Shown): string | undefined {
+export function foundText({ useful, concurrency }: ShownConcurrency): string | undefined {
   if (useful === undefined) return undefined;
-  const texts = useful.map((one) => `${useful.length > 1 ? `${gpuOf(one)} ` : ''}${basisText(one)}`);
+  const texts = useful.map((entry) => `${useful.length > 1 ? `${gpuOf(entry)} ` : ''}${basisText(entry)}`);
   return `concurrency ${terminalLine(texts.join(', '))}, at most ${count(concurrency)}`;
 }
 
@@ -29,21 +29,21 @@ export const allowedNow = ({ slots, concurrency }: Pick<ShownProgress, 'slots' |
   slots ?? concurrency;
 
 export const usefulLines = ({ useful_concurrency: useful = [] }: Summary): readonly string[] =>
-  useful.map((one) => `  ${terminalLine(endText(one, useful.length > 1))}`);
+  useful.map((entry) => `  ${terminalLine(endText(entry, useful.length > 1))}`);
 
 type Useful = NonNullable<Summary['useful_concurrency']>[number];
 
-function endText(one: Useful, isOneOfSeveral: boolean): string {
-  const { gpu, concurrency, basis } = one;
+function endText(useful: Useful, isOneOfSeveral: boolean): string {
+  const { gpu, concurrency, basis } = useful;
   const number = count(concurrency);
   const on = gpu === null ? '' : ` on ${gpu}`;
-  if (basis === 'found') return `useful concurrency${on}: ${number}${advice(one, isOneOfSeveral)}`;
+  if (basis === 'found') return `useful concurrency${on}: ${number}${advice(useful, isOneOfSeveral)}`;
   return basis === 'searching'
     ? `useful concurrency${on}: not found; up to ${number}, no run queued for long`
     : `useful concurrency${on}: unknown, because the service shows no queueing times; ${number} was used`;
 }
 
-/** A limit of one GPU is for rows that ask for it. */
+/** `--gpu-concurrency` limits only rows that name the GPU, so the default GPU gets no advice. */
 function advice({ gpu, concurrency, is_default: isDefault }: Useful, isOneOfSeveral: boolean): string {
   if (!isOneOfSeveral) return `; next time give -c ${concurrency}`;
   return isDefault ? ' (default GPU)' : `; next time give --gpu-concurrency ${gpu}=${concurrency}`;

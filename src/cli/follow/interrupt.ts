@@ -1,5 +1,5 @@
-// Turns Ctrl-C, SIGTERM and SIGHUP into an event that a command can wait for. One Ctrl-C can arrive twice, from the terminal
-// and from the parent process; a second one within a very short time is therefore ignored.
+// Turns Ctrl-C, SIGTERM and SIGHUP into one event. A single Ctrl-C can arrive twice, from the terminal and
+// from the parent process, so a second signal within a very short time is ignored.
 
 const ONE_PRESS_MS = 150;
 

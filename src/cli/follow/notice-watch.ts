@@ -1,4 +1,4 @@
-// Tells the user who follows a batch which of its notifications reached nobody.
+// Tells a user who follows a batch which notifications were not delivered.
 
 import type { Progress } from '../../batch/shown/progress.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
@@ -8,7 +8,7 @@ import { undeliveredNotices, type UndeliveredNotice } from '../../library/handle
 export const undeliveredText = ({ notice, reason }: UndeliveredNotice): string =>
   `not delivered: ${notice}: ${reason}`;
 
-/** Events are in the folder of the batch, which may be in S3. */
+/** Events are in the batch folder, which may be in S3, so they are read rarely. */
 const LOOK_EVERY_MS = 10_000;
 
 export class NoticeWatch {
@@ -22,7 +22,7 @@ export class NoticeWatch {
     this.#note = note;
   }
 
-  /** Looks from time to time, and only for a batch that notifies somebody. */
+  /** Looks for new failures, at most once per interval, if the batch notifies anybody. */
   async look({ notify = [] }: Pick<Progress, 'notify'>, now: number): Promise<void> {
     if (notify.length === 0 || now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = now;
@@ -30,11 +30,11 @@ export class NoticeWatch {
   }
 
   async lookNow(): Promise<void> {
-    // Events that cannot be read now are read at the next look.
+    // Unreadable events are read at the next look.
     const undelivered = await undeliveredNotices(this.#batchFolder.store).catch(() => []);
-    for (const one of undelivered) {
-      const text = `${one.at} ${one.notice}`;
-      if (!this.#told.has(text)) this.#note(undeliveredText(one));
+    for (const notice of undelivered) {
+      const text = `${notice.at} ${notice.notice}`;
+      if (!this.#told.has(text)) this.#note(undeliveredText(notice));
       this.#told.add(text);
     }
   }

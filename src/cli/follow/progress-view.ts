@@ -1,4 +1,4 @@
-// Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
+// Shows the batch's latest progress: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { type Phases, phasesText } from './run-phases.ts';
 import { countSeenAs } from '../../batch/outcome.ts';
@@ -22,7 +22,7 @@ import cliTruncate from 'cli-truncate';
 const PLAIN_EVERY_MS = 10_000;
 
 export type ProgressView = {
-  /** `phases`: what the service's run list says about the outstanding runs, if it was read a moment ago. */
+  /** `phases`: the outstanding runs by phase, if the run list was read a moment ago. */
   show(progress: Progress, now: number, phases?: Phases): void;
   note(text: string): void;
   /** Ends the view and leaves its last lines on the screen. */
@@ -35,7 +35,7 @@ export function openProgressView(printer: Printer, stream: BlockStream): Progres
   let isOver = false;
   return {
     ...view,
-    // Progress that was asked for before the end may arrive after it, and would be drawn a second time.
+    // Progress requested before the end may arrive after it and would be drawn twice.
     show: (progress, now, phases) => {
       if (!isOver) view.show(progress, now, phases);
     },
@@ -62,7 +62,7 @@ function onTerminal(printer: Printer, stream: BlockStream, speedometer: Speedome
   };
 }
 
-/** A line whenever the state changes, and every {@link PLAIN_EVERY_MS} in which anything else changed. */
+/** Prints a line at each state change, and every {@link PLAIN_EVERY_MS} if anything else changed. */
 function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
   let printedAt = Number.NEGATIVE_INFINITY;
   let printed = '';
@@ -121,7 +121,7 @@ type Drawn = {
 function picture(progress: Progress, speed: Speed, { paint, columns, phases }: Drawn): readonly string[] {
   const ended = rowsEnded(progress);
   const share = progress.rows === 0 ? 1 : ended / progress.rows;
-  // The last 0.1 % is not rounded up before the last row has ended.
+  // Rounding down keeps 100 % for the end of the last row.
   const percent = `${(Math.floor(share * 1000) / 10).toFixed(1)}%`;
   const parts = outcomeParts(progress, paint);
   return [
@@ -220,7 +220,7 @@ function openBlock(stream: BlockStream): TerminalBlock {
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\u001B[${drawn.length}A\u001B[0J` : '');
   const draw = (lines: readonly string[], above = ''): void => {
-    // A line that wraps would take two lines of the screen, and only one of them would be cleared.
+    // A wrapped line would take two lines of the screen, and only one would be cleared.
     const fitting = lines.map((line) => cliTruncate(line, columnsOf(stream) - 1));
     stream.write(`${clear()}${above}${fitting.map((line) => `${line}\n`).join('')}`);
     drawn = fitting;

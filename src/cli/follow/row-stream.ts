@@ -1,4 +1,4 @@
-// Prints the rows of a batch as they end, one JSON object a line (`-o jsonl` of run and follow, and `rows --follow`).
+// Prints rows as they end, one JSON object a line (`-o jsonl` of run and follow, and `rows --follow`).
 
 import { integerFrom } from '../../host/exact-json.ts';
 import { terminalJson } from '../../errors/outside-text.ts';
@@ -17,9 +17,9 @@ export class RowStream {
     this.#stdout = stdout;
   }
 
-  /** The rows that have ended since the last time. `hasEnded`: no further row will end. */
+  /** Prints the rows that ended since the last call. `hasEnded`: no further row will end. */
   print(hasEnded: boolean): Promise<void> {
-    // Two readings at the same time would print a row twice.
+    // Concurrent reads would print a row twice.
     this.#printed = this.#printed.then(() => this.#print(hasEnded));
     return this.#printed;
   }
@@ -40,7 +40,7 @@ export const rowLine = (row: ShownRow): string =>
     ),
   );
 
-/** Waits if the reader is slower. */
+/** Respects backpressure. */
 export async function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
   if (text === '') return;
   await new Promise<void>((done) => {

@@ -1,5 +1,5 @@
-// Which phase the outstanding runs of a batch are in, as the service's run list shows it. The command that follows the batch reads
-// the list while it is watched, so neither the workflow nor its history knows of it.
+// Reads the phases of a batch's outstanding runs from the service's run list. Only a command that follows
+// the batch reads it, so the workflow and its history know nothing of phases.
 
 import type { Config } from '../../host/config.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
@@ -10,9 +10,9 @@ import { openTransport } from '../../run-service/transport.ts';
 import { count } from '../format.ts';
 
 export type Phases = {
-  /** Wait for a machine. */
+  /** Runs that wait for a machine. */
   readonly queued: number;
-  /** Have a machine that is starting. */
+  /** Runs whose machine is starting. */
   readonly starting: number;
   readonly running: number;
 };
@@ -20,11 +20,14 @@ export type Phases = {
 const PAGE = 200;
 const PAGES_MOST = 3;
 const EVERY_MS = 3_000;
-/** An older reading is not shown. */
+/** Older readings are not shown. */
 const FRESH_MS = 8_000;
 
 export type PhaseReader = {
-  /** The latest reading, if it is fresh and fits the outstanding runs; starts the next one if that is due. Never waits and never throws. */
+  /**
+   * The latest reading, if it is fresh and fits the outstanding runs. Starts the next reading when due.
+   * Never waits, never throws.
+   */
   latest(outstanding: number, now: number): Phases | undefined;
 };
 
@@ -34,7 +37,7 @@ export function openPhaseReader(config: Config, batchFolder: FoundBatch): PhaseR
   const { workflowId } = batchFolder.file.deployment;
   if (workflowId === undefined) return { latest: () => undefined };
   const services = openServices(config, openTransport(1));
-  // Throws without a key of the service: then the view shows no phases.
+  // Without an API key this throws, and the view shows no phases.
   return phaseReader(batchFolder.file, async (offset) =>
     services.at(batchFolder.file.service).listRuns(workflowId, { limit: PAGE, offset }),
   );
@@ -57,19 +60,19 @@ export function phaseReader(file: Parameters<typeof ownRun>[0], list: List): Pha
         void start(outstanding, now);
       }
       if (read?.phases === undefined || now - read.at > FRESH_MS) return undefined;
-      // Runs may have ended since the reading.
+      // A reading with more runs than are outstanding is stale.
       return seenIn(read.phases) <= outstanding ? read.phases : undefined;
     },
   };
 }
 
-/** Reads the newest runs, until it has seen as many open runs of the batch as are outstanding. */
+/** Reads the newest runs until as many open runs of the batch are seen as are outstanding. */
 async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outstanding: number) {
   const phases = { queued: 0, starting: 0, running: 0 };
   for (let page = 0; page < PAGES_MOST; page += 1) {
     const runs = await list(page * PAGE);
     if (runs === undefined) return undefined;
-    for (const { run } of runs.flatMap((one) => ownRun(file, one)))
+    for (const { run } of runs.flatMap((listed) => ownRun(file, listed)))
       if (!isTerminal(run.status)) phases[PHASE[run.status] ?? 'running'] += 1;
     if (runs.length < PAGE || seenIn(phases) >= outstanding) break;
   }
@@ -78,10 +81,10 @@ async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outsta
 
 const seenIn = ({ queued, starting, running }: Phases): number => queued + starting + running;
 
-/** By the status of a run: one that is `queued` has a machine. */
+/** The phase of each open run status. A `queued` run already has a machine. */
 const PHASE: Readonly<Record<string, keyof Phases>> = { 'not-started': 'queued', queued: 'starting' };
 
-/** `: 9 running, 2 starting, 5 queued at the service`; the rest of the outstanding runs were sent, and not seen yet. */
+/** `: 9 running, 2 starting, 5 queued at the service`; the remaining outstanding runs are sent but not listed yet. */
 export function phasesText({ running, starting, queued }: Phases, outstanding: number): string {
   const sent = outstanding - running - starting - queued;
   const parts = [

@@ -1,5 +1,5 @@
-// A job is a file, `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case, and when it runs. It becomes the words of
-// a command, so that each value is read as its flag is.
+// A job is a file, such as `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case,
+// and a schedule. It becomes the words of a command, so that each value is parsed as its flag.
 
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
@@ -12,22 +12,22 @@ import { named } from '../../options/kinds.ts';
 import { count } from '../../options/number-text.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 
-export type Job = {
+export type SheetJob = {
   readonly path: string;
-  /** The file without `.job.toml`; the name of its schedule. */
+  /** The file name without `.job.toml`; also the name of its schedule. */
   readonly name: string;
   readonly sheet: string | undefined;
   readonly flags: WrittenFlags;
-  /** Of a pipeline; its flags are then those of each stage. */
+  /** The stages of a pipeline. The flags of the job then apply to each stage. */
   readonly stages: readonly JobStage[] | undefined;
-  /** When it runs; undefined: when a command runs it. */
+  /** The flags of the schedule; undefined if a command runs the job. */
   readonly schedule: WrittenFlags | undefined;
 };
 
-/** The values of each flag as they are written, or whether a switch is on. */
+/** Each flag with its raw values, or whether a switch is on. */
 export type WrittenFlags = ReadonlyMap<string, readonly string[] | boolean>;
 
-/** `from`: the name of another stage, a sheet, or nothing for rows of a grid alone. */
+/** `from`: another stage, a sheet, or undefined for the rows of a grid alone. */
 export type JobStage = {
   readonly name: string;
   readonly from: string | undefined;
@@ -45,14 +45,14 @@ export type Parameter = {
 const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
 
-/** Flags about one command, not about a job. */
+/** Flags of one invocation, which a job cannot have. */
 const OF_A_COMMAND: ReadonlySet<string> = new Set(['acceptFiles', 'into', 'yes', 'quiet', 'output']);
 
 export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),
 );
 
-/** About a pipeline, or said by other names of a stage. */
+/** Flags of a whole pipeline, or with another name in a stage. */
 const OF_A_PIPELINE: ReadonlySet<string> = new Set([
   'out',
   'service',
@@ -63,7 +63,7 @@ const OF_A_PIPELINE: ReadonlySet<string> = new Set([
   'pick',
 ]);
 
-/** What a stage may set besides where its rows come from. */
+/** Flags that a stage may set besides `from`, `pick` and `partial`. */
 export const STAGE_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries(JOB_FLAGS).filter(([flag]) => !OF_A_PIPELINE.has(flag)),
 );
@@ -72,15 +72,15 @@ export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
   ['cron', 'tz', 'overlap', 'catchup'].map((name) => [name, { kind: 'parsed' }]),
 );
 
-/** Of files that a flag names; `name=` may stand before. */
+/** Flags whose value is a path, with an optional `name=` before it. */
 const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiHeaders', 'comfyApiKeyFile']);
 
 export const snake = (flag: string): string =>
   flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Throws E602 for what is no job, the fault of a file that cannot be read. */
-export function readJob(path: string): Job {
-  const { sheet, schedule, stage, ...rest } = tableIn(path);
+/** Throws E602 for an invalid job, and the fault of an unreadable file. */
+export function readJob(path: string): SheetJob {
+  const { sheet, schedule, stage, ...flags } = tableIn(path);
   const folder = dirname(resolve(path));
   if (stage !== undefined && (sheet ?? schedule) !== undefined)
     throw wrong(
@@ -93,7 +93,7 @@ export function readJob(path: string): Job {
     path,
     name: basename(path, ENDING),
     sheet: sheet === undefined ? undefined : placed(folder, text(sheet)),
-    flags: flagsOf({ path }, rest, JOB_FLAGS, ['sheet', 'schedule', 'stage']),
+    flags: flagsOf({ path }, flags, JOB_FLAGS, ['sheet', 'schedule', 'stage']),
     stages: stage === undefined ? undefined : stagesOf(path, stage),
     schedule:
       schedule === undefined
@@ -116,7 +116,7 @@ function stagesOf(path: string, value: TomlValue): readonly JobStage[] {
 
 function stageOf(
   path: string,
-  { name, from, pick = false, partial = false, ...rest }: Readonly<Record<string, TomlValue>>,
+  { name, from, pick = false, partial = false, ...flags }: Readonly<Record<string, TomlValue>>,
   at: number,
   names: readonly unknown[],
 ): JobStage {
@@ -128,8 +128,8 @@ function stageOf(
     );
   const place = { path, part: ` [[stage]] ${name}` };
   if (names.indexOf(name) !== at) throw wrong(path, `stage ${name}`, 'stands twice');
-  for (const [key, one] of Object.entries({ pick, partial }))
-    if (typeof one !== 'boolean') throw wrong(`${path}${place.part}`, key, 'is true or false');
+  for (const [key, setting] of Object.entries({ pick, partial }))
+    if (typeof setting !== 'boolean') throw wrong(`${path}${place.part}`, key, 'is true or false');
   const isStage = from !== undefined && names.includes(from);
   const folder = dirname(resolve(path));
   return {
@@ -140,37 +140,37 @@ function stageOf(
         : placed(folder, textOf(`${path}${place.part}`, 'from', from)),
     pick: pick === true,
     partial: partial === true,
-    flags: flagsOf(place, rest, STAGE_FLAGS, ['name', 'from', 'pick', 'partial']),
+    flags: flagsOf(place, flags, STAGE_FLAGS, ['name', 'from', 'pick', 'partial']),
   };
 }
 
-/** `part`: of the file. */
-type Where = { readonly path: string; readonly part?: string };
+/** `part`: the table in the file, for error texts. */
+type JobPlace = { readonly path: string; readonly part?: string };
 
-/** `others`: names that are no flags. */
+/** `otherNames`: valid names that are not flags. */
 function flagsOf(
-  { path, part = '' }: Where,
+  { path, part = '' }: JobPlace,
   table: Readonly<Record<string, TomlValue>>,
-  known: Readonly<Record<string, Parameter>>,
-  others: readonly string[] = [],
+  parameters: Readonly<Record<string, Parameter>>,
+  otherNames: readonly string[] = [],
 ): WrittenFlags {
   const place = `${path}${part}`;
   const folder = dirname(resolve(path));
-  // Paths count from the file, so that a job means the same wherever it is run.
-  const inFolder = (one: string): string => placed(folder, one);
-  const names = new Map(Object.keys(known).map((flag) => [snake(flag), flag]));
+  // Paths are relative to the job file, so that a job means the same from any folder.
+  const inFolder = (file: string): string => placed(folder, file);
+  const names = new Map(Object.keys(parameters).map((flag) => [snake(flag), flag]));
   const read = (name: string, value: TomlValue): readonly [string, readonly string[] | boolean] => {
     const flag = names.get(name);
-    if (flag === undefined) throw noName(place, name, [...others, ...names.keys()]);
-    const { kind, variadic } = known[flag] as Parameter;
+    if (flag === undefined) throw noName(place, name, [...otherNames, ...names.keys()]);
+    const { kind, variadic } = parameters[flag] as Parameter;
     if (kind === 'boolean' && typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
     if (kind === 'boolean') return [flagOf(flag), value === true];
     const values = valuesOf(place, name, value, variadic === true);
-    return [flagOf(flag), values.map((one) => withPath(flag, one, inFolder))];
+    return [flagOf(flag), values.map((text) => withPath(flag, text, inFolder))];
   };
   const flags = new Map(Object.entries(table).map(([name, value]) => read(name, value)));
   const values = [...flags.values()].reduce<number>(
-    (sum, one) => sum + (typeof one === 'object' ? one.length : 1),
+    (sum, texts) => sum + (typeof texts === 'object' ? texts.length : 1),
     0,
   );
   if (values <= VALUES_MOST) return flags;
@@ -179,20 +179,20 @@ function flagsOf(
   });
 }
 
-/** The parser of the command line takes the square of their number. */
+/** Parsing takes quadratic time in the number of values. */
 const VALUES_MOST = 5_000;
 
-/** A list or a table is repeated, or one word with commas, as the flag is. */
+/** A list or a table repeats the flag, or becomes one word with commas, depending on the flag. */
 function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {
-  const all = Array.isArray(value)
-    ? value.map((one) => textOf(place, name, one))
+  const texts = Array.isArray(value)
+    ? value.map((element) => textOf(place, name, element))
     : isTable(value)
       ? Object.entries(value).map(
-          ([key, one]) =>
-            `${key}=${Array.isArray(one) ? JSON.stringify(one.map((each) => textOf(place, name, each))) : textOf(place, name, one)}`,
+          ([key, member]) =>
+            `${key}=${Array.isArray(member) ? JSON.stringify(member.map((each) => textOf(place, name, each))) : textOf(place, name, member)}`,
         )
       : [textOf(place, name, value)];
-  return isRepeated ? all : [all.join(',')];
+  return isRepeated ? texts : [texts.join(',')];
 }
 
 const isTable = (value: TomlValue): value is Record<string, TomlValue> =>
@@ -208,7 +208,7 @@ function tableOf(path: string, value: TomlValue): Readonly<Record<string, TomlVa
   return value;
 }
 
-/** The value of a flag with another path in it, if it names a file. */
+/** Replaces the path in a flag's value, if the flag names a file. */
 export function withPath(flag: string, value: string, placedAt: (path: string) => string): string {
   if (flag === 'grid') return withFile(value, placedAt);
   if (flag === 'notify') return value.replace(/^exec:(.*)$/s, (_, path: string) => `exec:${placedAt(path)}`);
@@ -217,7 +217,7 @@ export function withPath(flag: string, value: string, placedAt: (path: string) =
   return `${name}${placedAt(path)}`;
 }
 
-/** `prompt=@prompts.txt` with another path. */
+/** Replaces the path in `prompt=@prompts.txt`. */
 const withFile = (value: string, placedAt: (path: string) => string): string =>
   value.replace(/^([^=]+=@)(.*)$/s, (_, begin: string, path: string) => begin + placedAt(path));
 
@@ -246,9 +246,9 @@ function tableIn(path: string): Readonly<Record<string, TomlValue>> {
 const wrong = (place: string, name: string, what: string): RunsheetError =>
   problem('E602', { what: `${name} in ${place} ${what}` });
 
-function noName(place: string, name: string, known: readonly string[]): RunsheetError {
+function noName(place: string, name: string, knownNames: readonly string[]): RunsheetError {
   const ofCommand = [...OF_A_COMMAND].find((flag) => snake(flag) === name);
   const what = `${place} names ${name}, which is nothing that a job has`;
-  if (ofCommand === undefined) return problem('E602', { what, hint: hintAmong(name, 'names', known) });
+  if (ofCommand === undefined) return problem('E602', { what, hint: hintAmong(name, 'names', knownNames) });
   return problem('E602', { what, hint: `remove it, and say it with the command: ${flagOf(ofCommand)}` });
 }

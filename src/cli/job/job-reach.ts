@@ -1,8 +1,6 @@
-// What a job names beyond its own folder: files and places elsewhere, keys, and addresses that get rows or news. A job may be a
-// stranger's, so all of it counts once its user trusts the job with it, or says the same as a flag of the command.
-//
-//   job ──reaches nothing──▶ read
-//       ──else──▶ asked on a terminal, E615 in a script ──runsheet trust──▶ read until it reaches something else
+// Computes the reach of a job: files and places outside its folder, keys, and addresses that receive rows
+// or notifications. A stranger may have written the job, so its reach needs the user's trust, or the same
+// flag on the command line.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -18,14 +16,14 @@ import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { readTarget } from '../../options/notify-target.ts';
 import { workflowFileIn } from '../flags/workflow-file.ts';
 import { askTrust, canAsk, type Terminal } from '../trust/ask-trust.ts';
-import { readJob, type Job, type WrittenFlags } from './job-file.ts';
+import { readJob, type SheetJob, type WrittenFlags } from './job-file.ts';
 import { flagsBeside } from './job-words.ts';
 
 export type Reach = Found & { readonly content: readonly string[] };
 
-type Reaching = Pick<Job, 'path' | 'sheet' | 'flags' | 'stages'>;
+type Reaching = Pick<SheetJob, 'path' | 'sheet' | 'flags' | 'stages'>;
 
-/** One line each, sorted; none if the job stays in its folder. */
+/** Sorted lines, one for each thing reached; empty if the job stays in its folder. */
 function reachOf({ path, sheet, flags, stages = [] }: Reaching): Reach {
   const folder = dirname(resolve(path));
   const lines = [
@@ -39,55 +37,55 @@ function reachOf({ path, sheet, flags, stages = [] }: Reaching): Reach {
   return { path: resolve(path), content: [...new Set(lines)].toSorted() };
 }
 
-/** All jobs of a folder. Throws E615 and E602 for what the user has not allowed. */
+/** Settles all jobs of a folder. Throws E615 and E602 for anything the user has not allowed. */
 export async function settleJobs(
-  jobs: readonly Job[],
+  jobs: readonly SheetJob[],
   place: string,
   terminal: Terminal | undefined,
 ): Promise<void> {
   const open: Reach[] = [];
   for (const job of jobs) {
-    const found = openReach(job, new Map());
-    if (found !== undefined && !(await isAllowed(found, terminal))) open.push(found);
+    const reach = openReach(job, new Map());
+    if (reach !== undefined && !(await isAllowed(reach, terminal))) open.push(reach);
   }
-  const [first, ...others] = open;
+  const [first, ...otherReaches] = open;
   if (first === undefined) return;
-  if (others.length === 0) throw untrusted(first);
+  if (otherReaches.length === 0) throw untrusted(first);
   throw problem('E615', { path: resolve(place), says: open.flatMap(({ content }) => content) });
 }
 
-/** `given`: flags of the command, which take the place of those of the job. Throws E615 and E602 for what the user has not allowed. */
+/** `commandFlags` override the flags of the job. Throws E615 and E602 for anything the user has not allowed. */
 export async function settleReach(
-  job: Job,
-  given: WrittenFlags,
+  job: SheetJob,
+  commandFlags: WrittenFlags,
   terminal: Terminal | undefined,
 ): Promise<void> {
-  const found = openReach(job, given);
-  if (found !== undefined && !(await isAllowed(found, terminal))) throw untrusted(found);
+  const reach = openReach(job, commandFlags);
+  if (reach !== undefined && !(await isAllowed(reach, terminal))) throw untrusted(reach);
 }
 
-/** What the job reaches beside these flags, if the user has to allow it. Throws E602 for a program. */
-function openReach(job: Job, given: WrittenFlags): Reach | undefined {
-  const stages = job.stages?.map((stage) => ({ ...stage, flags: flagsBeside(given, stage.flags) }));
-  const left = { ...job, flags: flagsBeside(given, job.flags), stages };
+/** The reach of the job beyond the command's flags, if the user still has to allow it. Throws E602 for a program. */
+function openReach(job: SheetJob, commandFlags: WrittenFlags): Reach | undefined {
+  const stages = job.stages?.map((stage) => ({ ...stage, flags: flagsBeside(commandFlags, stage.flags) }));
+  const left = { ...job, flags: flagsBeside(commandFlags, job.flags), stages };
   refuseOdd(left);
   refusePrograms(left);
-  const all = reachOf(job);
-  return reachOf(left).content.length === 0 || isTrusted(ownNotes(), all) ? undefined : all;
+  const fullReach = reachOf(job);
+  return reachOf(left).content.length === 0 || isTrusted(ownNotes(), fullReach) ? undefined : fullReach;
 }
 
-const isAllowed = async (found: Reach, terminal: Terminal | undefined): Promise<boolean> =>
-  terminal !== undefined && canAsk(terminal) && (await askTrust(terminal, found, found.content));
+const isAllowed = async (reach: Reach, terminal: Terminal | undefined): Promise<boolean> =>
+  terminal !== undefined && canAsk(terminal) && (await askTrust(terminal, reach, reach.content));
 
 const untrusted = ({ path, content }: Reach): Error => problem('E615', { path, says: content });
 
-/** Of a job that the user has just written with a command, which named all of it. */
+/** Trusts a job that the user just wrote with a command, because the command named everything in it. */
 export function trustWritten(path: string): void {
-  const found = reachAt(path);
+  const reach = reachAt(path);
   try {
-    if (found.content.length > 0) trust(ownNotes(), found);
+    if (reach.content.length > 0) trust(ownNotes(), reach);
   } catch (error) {
-    // Who has no folder for notes is asked when it runs.
+    // Without a folder for notes, the user is asked when the job runs.
     if (!isRunsheetError(error)) throw error;
   }
 }
@@ -115,14 +113,18 @@ function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {
   ].map(terminalLine);
 }
 
-/** An address is read with what this machine may reach, and s3 with the keys of the user. */
+/** Reading an address uses this machine's network access, and reading from S3 uses the user's keys. */
 const readFrom = (folder: string, file: string | undefined): readonly string[] =>
   file !== undefined && file !== '-' && isOutside(folder, file)
     ? [terminalLine(`reads ${shownAddress(file)}`)]
     : [];
 
-function reachOfServers(given: readonly string[], keys: readonly string[], what: string): readonly string[] {
-  const urls = given.map((text) => namedServer(text).url);
+function reachOfServers(
+  servers: readonly string[],
+  keys: readonly string[],
+  what: string,
+): readonly string[] {
+  const urls = servers.map((text) => namedServer(text).url);
   const away = urls.filter((url) => !isThisMachine(URL.parse(url)?.hostname ?? ''));
   const to = urls.length === 0 ? 'the servers of the command' : urls.map(shownAddress).join(', ');
   return [
@@ -138,7 +140,7 @@ function notified(text: string): readonly string[] {
   return isNamed || isHere ? [] : [`notifies ${text}`];
 }
 
-/** Elsewhere, also behind links, or hidden in the folder. */
+/** Whether a path leaves the folder, also through links, or is hidden in it. */
 function isOutside(folder: string, file: string): boolean {
   if (isAddress(file)) return true;
   const [home, real] = [realOf(folder), realOf(file)];
@@ -150,7 +152,7 @@ function isOutside(folder: string, file: string): boolean {
   );
 }
 
-/** What is not there yet is where its folder is. */
+/** Resolves links. A missing file is located by its folder. */
 function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -159,7 +161,7 @@ function realOf(path: string): string {
   }
 }
 
-/** A pipe would be waited for, and a device never ends. */
+/** Reading a pipe would block, and a device never ends. */
 function refuseOdd({ path, sheet, flags, stages = [] }: Reaching): void {
   const own = [sheet, ...filesIn(flags)];
   const files = [...own, ...stages.flatMap((stage) => [stage.from, ...filesIn(stage.flags)])];
@@ -170,14 +172,16 @@ function refuseOdd({ path, sheet, flags, stages = [] }: Reaching): void {
   }
 }
 
-/** A job starts no program: its user names it. */
+/** A job cannot start programs unless the user has named them. */
 function refusePrograms({ path, flags, stages = [] }: Reaching): void {
-  const targets = [flags, ...stages.map((stage) => stage.flags)].flatMap((one) => textsOf(one, '--notify'));
-  const programs = targets.map(readTarget).flatMap((one) => ('path' in one ? [one.path] : []));
+  const targets = [flags, ...stages.map((stage) => stage.flags)].flatMap((stageFlags) =>
+    textsOf(stageFlags, '--notify'),
+  );
+  const programs = targets.map(readTarget).flatMap((target) => ('path' in target ? [target.path] : []));
   if (programs.length === 0) return;
   const config = loadConfig();
   const allowed = new Set([...config.notify.programs, ...allowedPrograms(config.home)]);
-  const program = programs.find((one) => !allowed.has(one));
+  const program = programs.find((candidate) => !allowed.has(candidate));
   if (program === undefined) return;
   throw problem('E602', {
     what: `${path} names a program: ${program}`,

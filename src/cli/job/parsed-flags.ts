@@ -1,4 +1,4 @@
-// The flags of a command that stands in a job file, as its parser reads them.
+// Parses the flags of a job file with the parser of its command.
 
 import { buildApplication, buildCommand, run, type Command } from '@stricli/core';
 import type { Context } from '../context.ts';
@@ -7,7 +7,7 @@ import { parserFault, PARSER_TEXT } from '../flags/parser-faults.ts';
 
 export type Parameters = Command<Context>['parameters'];
 
-/** `place`: of the words, in the file. Throws E602 for a value that its flag does not take. */
+/** `place`: where the words stand in the file. Throws E602 for a value that its flag rejects. */
 export async function parsedFlags<F>(
   context: Context,
   parameters: Parameters,

@@ -12,9 +12,9 @@ import { NO_SHEET } from '../flags/batch-options.ts';
 import { isJob, JOB_FLAGS, snake, withPath, type WrittenFlags } from './job-file.ts';
 import { flagsIn } from './job-words.ts';
 
-type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+type JobValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
-/** Throws E602 for a file that is no job, or that exists. */
+/** Throws E602 for a name that is not a job's, or for an existing file. */
 export function refuseJobFile(path: string): void {
   if (!isJob(path))
     throw problem('E602', {
@@ -25,7 +25,7 @@ export function refuseJobFile(path: string): void {
     throw problem('E602', { what: `${path} exists`, hint: 'choose another name, or remove the file' });
 }
 
-/** Paths in the file count from its folder. Throws the fault of a file that cannot be written. */
+/** Writes paths relative to the folder of the file. Throws the fault of a file that cannot be written. */
 export function writeJob(
   path: string,
   words: readonly string[],
@@ -35,11 +35,11 @@ export function writeJob(
 ): void {
   const folder = dirname(resolve(path));
   const answers = guesses.filter(({ flags }) => !flags.includes('include'));
-  const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
+  const jobFlags = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
-  const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
+  const table: Record<string, JobValue> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
   try {
-    const lines = linesOf({ ...table, ...flagTable(given, shown) });
+    const lines = linesOf({ ...table, ...flagTable(jobFlags, shown) });
     writeFileSync(path, lines.map((line) => `${line}\n`).join(''), { flag: 'wx' });
   } catch (error) {
     throw fileFault(error, { path }) ?? error;
@@ -50,30 +50,30 @@ export function writeJob(
 export const jobLines = (words: readonly string[]): readonly string[] =>
   linesOf(flagTable(flagsIn(words, {}), String));
 
-/** Each can stand alone: what a user adds behind the last one is not in its table. */
-const linesOf = (table: Readonly<Record<string, Value>>): readonly string[] =>
+/** Serializes each key alone, so that lines appended by the user do not fall into the last table. */
+const linesOf = (table: Readonly<Record<string, JobValue>>): readonly string[] =>
   Object.entries(table).map(([name, value]) =>
     typeof value === 'object' && !Array.isArray(value)
       ? `${name} = { ${stringify(value).trim().replaceAll('\n', ', ')} }`
       : stringify({ [name]: value }).trim(),
   );
 
-function flagTable(given: WrittenFlags, shown: (place: string) => string) {
-  const table: Record<string, Value> = {};
+function flagTable(flags: WrittenFlags, shown: (place: string) => string) {
+  const table: Record<string, JobValue> = {};
   for (const [flag, { variadic }] of Object.entries(JOB_FLAGS)) {
-    const value = given.get(flagOf(flag));
+    const value = flags.get(flagOf(flag));
     if (typeof value === 'boolean') table[snake(flag)] = value;
     else if (value !== undefined)
       table[snake(flag)] = valueOf(
-        value.map((one) => withPath(flag, one, shown)),
+        value.map((text) => withPath(flag, text, shown)),
         variadic === true,
       );
   }
   return table;
 }
 
-/** Pairs are a table, other repeated values a list, and a plain number is one. */
-function valueOf(values: readonly string[], isRepeated: boolean): Value {
+/** Turns pairs into a table, other repeated values into a list, and a plain number into a number. */
+function valueOf(values: readonly string[], isRepeated: boolean): JobValue {
   const [first = ''] = values;
   const pairs = values.map(
     (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,

@@ -1,4 +1,4 @@
-// A batch as JSON, the same from every command and in every state.
+// A batch as JSON, with the same shape from every command and in every state.
 
 import { z } from 'zod';
 import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
@@ -15,7 +15,7 @@ import {
   time,
   timeOf,
   usdOf,
-  type Given,
+  type ShapedFields,
   limitsOf,
   limitsSchema,
   changesOf,
@@ -25,7 +25,7 @@ import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
 import { rounded } from '../../options/number-text.ts';
 
-// What the workflow of a batch has published, as JSON: null if no server has it.
+// The progress that a batch's workflow published, as JSON; null if no server has the batch.
 const requestsSchema = z.object({
   sent: count,
   accepted: count,
@@ -47,7 +47,7 @@ const gpusSchema = z.record(
 );
 
 const someGpu = z.string().nullable();
-const found = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
+const usefulFields = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
 
 const progressSchema = z.object({
   pass: count,
@@ -66,7 +66,7 @@ const progressSchema = z.object({
   by_gpu: z
     .array(z.object({ gpu: z.string().nullable(), outstanding: count, waiting: count, unsent: count }))
     .describe('by the GPU that rows ask for; null: the GPU of the deployment'),
-  useful_concurrency: z.array(z.object({ gpu: someGpu, ...found })).nullable(),
+  useful_concurrency: z.array(z.object({ gpu: someGpu, ...usefulFields })).nullable(),
   gpus: gpusSchema.describe('what runs have used so far'),
   requests: requestsSchema,
   budget: z.object({ spent_usd: amount, reserved_usd: amount, is_estimate: z.boolean() }).nullable(),
@@ -75,7 +75,7 @@ const progressSchema = z.object({
   last_failure: z.object({ row: count, outcome: z.enum(OUTCOMES), reason: z.string().nullable() }).nullable(),
 });
 
-function progressOf(shown: ShownProgress): Given<z.infer<typeof progressSchema>> {
+function progressOf(shown: ShownProgress): ShapedFields<z.infer<typeof progressSchema>> {
   const { useful, byGpu, tally, ledger, budget, ladder, lastFailure, again = 0, reused = 0 } = shown;
   return {
     ...shown,
@@ -129,7 +129,9 @@ const summarySchema = z.object({
   unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
   climbing: z.object({ runs: count, seconds: amount, cost_usd: amount.nullable() }).nullable(),
-  useful_concurrency: z.array(z.object({ gpu: someGpu, is_default: z.boolean(), ...found })).nullable(),
+  useful_concurrency: z
+    .array(z.object({ gpu: someGpu, is_default: z.boolean(), ...usefulFields }))
+    .nullable(),
   requests: requestsSchema,
   lists: z.enum(['complete', 'incomplete', 'none']),
   duplicates: z.object({
@@ -209,15 +211,15 @@ export const batchSchema = z.object({
   fault: z.string().nullable().describe('why its files cannot be read; outcomes are then not counted'),
 });
 
-/** With what only commands compute. */
+/** A published status with the fields that only commands compute. */
 export type BatchStatus = PublishedStatus & {
-  /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
+  /** Estimated total cost, once enough rows have ended. */
   readonly about_cost_usd?: number;
   readonly canary?: CanaryReport;
   readonly awayServers?: readonly AwayServer[];
 };
 
-/** What nothing says is not zero. */
+/** An unknown cost is not zero. */
 const knownCost = (summary: BatchStatus['summary']): number | undefined =>
   summary?.cost_usd === 0 && summary.unpriced > 0 ? undefined : summary?.cost_usd;
 
@@ -226,7 +228,7 @@ export type BatchJson = z.infer<typeof batchSchema>;
 export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus): BatchJson {
   const { progress, summary, outcomes } = shown;
   const cost = progress === undefined ? (knownCost(summary) ?? shown.costUsd) : rounded(progress.costUsd);
-  const given = withCosts(file.service.prices, {
+  const fields = withCosts(file.service.prices, {
     ...shown,
     deployment: file.deployment.name ?? file.deployment.id,
     rehearsal: file.service.rehearsal,
@@ -239,14 +241,17 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
       reason,
       since: timeOf(since),
     })),
-    was_paused: (shown.wasPaused ?? []).map(({ since, ...one }) => ({ ...one, since: timeOf(since) })),
-    undelivered_notices: (shown.undelivered ?? []).map(({ at, ...one }) => ({ ...one, at: timeOf(at) })),
+    was_paused: (shown.wasPaused ?? []).map(({ since, ...pause }) => ({ ...pause, since: timeOf(since) })),
+    undelivered_notices: (shown.undelivered ?? []).map(({ at, ...notice }) => ({
+      ...notice,
+      at: timeOf(at),
+    })),
     away_servers: shown.awayServers ?? [],
     held_by: shown.heldBy,
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),
   });
-  return shaped(batchSchema, given);
+  return shaped(batchSchema, fields);
 }
 
 const attempt = {

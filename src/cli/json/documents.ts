@@ -1,8 +1,8 @@
-// What commands print as JSON besides batches, rows and plans.
+// JSON documents of commands, other than batches, rows and plans.
 
 import { z } from 'zod';
 import type { Facts, Finding } from '../../run-service/migration/rules.ts';
-import { amount, count, shaped, time, type Given, timeOf } from './shape.ts';
+import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
 import { outcomesSchema } from './batch.ts';
@@ -22,7 +22,7 @@ export const serversSchema = z.object({
   live_page: z.string().nullable(),
 });
 
-/** `doctor` prints an array of them. */
+/** An element of the array that `doctor` prints. */
 export const checkSchema = z.object({
   part: z.string(),
   ok: z.boolean(),
@@ -30,7 +30,7 @@ export const checkSchema = z.object({
   hint: z.string().nullable(),
 });
 
-/** `service servers` prints an array of them. */
+/** An element of the array that `service servers` prints. */
 export const knownServerSchema = z.object({
   url: z.string(),
   kind: z.enum(['comfyui', 'comfy-api']),
@@ -94,7 +94,7 @@ export function migrationJson(
   rules: readonly Finding[],
   sound: boolean,
 ): z.infer<typeof migrationSchema> {
-  const shown: Given<z.infer<typeof migrationSchema>['check']> = {
+  const shown: ShapedFields<z.infer<typeof migrationSchema>['check']> = {
     ...check,
     ...('runId' in check && { run_id: check.runId }),
     ...('wasCancelled' in check && { was_cancelled: check.wasCancelled }),
@@ -115,8 +115,8 @@ export const comparisonSchema = z.object({
   only: sides(count).describe('rows without a partner'),
   verdict: z.string().nullable(),
   succeeded: count.describe('pairs that succeeded in both'),
-  reused: sides(count).describe('those of them whose result another batch bought'),
-  measured: count.describe('those of them with times in both; the following sums are about them'),
+  reused: sides(count).describe('successful pairs whose result another batch bought'),
+  measured: count.describe('successful pairs with times in both; the following sums are about them'),
   run_seconds: sides(amount),
   cost_usd: sides(amount.nullable()),
   speed_ratio: amount.nullable().describe('run seconds of a by those of b: above 1, b is faster'),

@@ -1,4 +1,4 @@
-// What plan found, and a forecast, as JSON: for a new batch, and with --into for rows that are added to one.
+// A plan and its forecast as JSON: for a new batch, or with --into for rows that are added to one.
 
 import { z } from 'zod';
 import type { CreatedBatch } from '../../create-batch/make-batch.ts';
@@ -7,7 +7,7 @@ import type { Estimate } from '../../results/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
 import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
 
-/** It contains the true value with a probability of 90 %. */
+/** A 90 % prediction interval. */
 const interval = z.object({ low: amount, expected: amount, high: amount });
 
 const amounts = {
@@ -139,4 +139,4 @@ const filesOf = (files: Planned['batch']['laidOut']['files']) =>
   files && { ...files, to_upload: files.toUpload, outside: files.outside.files };
 
 const sharedOf = (rows: EarlierBatches['done'] = []) =>
-  rows.map(({ isVersionSure, ...one }) => ({ ...one, is_version_sure: isVersionSure }));
+  rows.map(({ isVersionSure, ...row }) => ({ ...row, is_version_sure: isVersionSure }));

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { EXIT, errorMessage, RunsheetError } from '../../errors/error.ts';
 import { SheetRefused } from '../../sheet/validation-errors.ts';
-import { count, shaped, type Given } from './shape.ts';
+import { count, shaped, type ShapedFields } from './shape.ts';
 
 const error = {
   code: z.string(),
@@ -33,14 +33,14 @@ export const problemSchema = z.object({
 });
 
 export function problemJson(thrown: unknown): z.infer<typeof problemSchema> {
-  const all =
+  const document =
     thrown instanceof SheetRefused
       ? { problems: thrown.problems.map(oneOf), total: thrown.total, errors_file: thrown.errorsFile }
       : { problems: [], total: 1 };
-  return shaped(problemSchema, { error: { ...oneOf(thrown), ...all } });
+  return shaped(problemSchema, { error: { ...oneOf(thrown), ...document } });
 }
 
-function oneOf(thrown: unknown): Given<z.infer<z.ZodObject<typeof error>>> {
+function oneOf(thrown: unknown): ShapedFields<z.infer<z.ZodObject<typeof error>>> {
   if (!(thrown instanceof RunsheetError))
     return { code: 'E000', message: errorMessage(thrown), exit_code: EXIT.unexpected };
   const { code, message, hint, exit, place } = thrown;

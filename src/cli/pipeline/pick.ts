@@ -8,7 +8,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
 import { continuePipeline } from './pipeline.ts';
 
-type Flags = {
+type PickFlags = {
   readonly picks?: string;
   readonly key?: readonly string[];
   readonly row?: readonly RowRange[];
@@ -18,7 +18,7 @@ type Flags = {
 
 export default async function pick(
   this: Context,
-  flags: Flags,
+  flags: PickFlags,
   name: string,
   stage: string,
 ): Promise<number> {
@@ -34,7 +34,7 @@ export default async function pick(
     keys: flags.key,
     rows: flags.row,
   });
-  const others = rows < picked ? ` of ${picked} picks: those where ${where}` : '';
-  printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}${others}`);
+  const filterNote = rows < picked ? ` of ${picked} picks: those where ${where}` : '';
+  printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}${filterNote}`);
   return continuePipeline(this, flags, opened, refuseOther);
 }

@@ -1,4 +1,4 @@
-// What the stages of a job file ask for, by the flags that they would be as commands.
+// Turns the stages of a job file into requests, through the flags that they would be as commands.
 
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { aliasesOf, LETTERS } from '../command.ts';
 import type { Context } from '../context.ts';
 import { checkFlags, configOf, NO_SHEET, requestOf, withOwnGpus } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
-import { readJob, type Job, type JobStage, type WrittenFlags } from '../job/job-file.ts';
+import { readJob, type SheetJob, type JobStage, type WrittenFlags } from '../job/job-file.ts';
 import { flagsIn, flagsOver, withoutFlags, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
 import { sourceOf } from '../run/from.ts';
@@ -23,7 +23,7 @@ import { sourceOf } from '../run/from.ts';
 export type AskedStage = {
   readonly definition: StageDefinition;
   readonly flags: SheetFlags;
-  /** Of a stage with a sheet of its own. */
+  /** Set for a stage with its own sheet. */
   readonly rows: (() => Promise<Source>) | undefined;
 };
 
@@ -33,14 +33,17 @@ export type AskedJob = {
   readonly stages: readonly AskedStage[];
 };
 
-/** The flags of a command that mean a whole pipeline. */
+/** Command-line flags that apply to a whole pipeline. */
 const OF_ALL: ReadonlySet<string> = new Set(
   ['out', 'service', 'api', 'local', 'name', 'again', 'reuse', 'guess', 'yes', 'quiet', 'output'].map(
-    (one) => `--${one}`,
+    (flag) => `--${flag}`,
   ),
 );
 
-/** Those of the whole pipeline: of the command, and above the stages of its file. A deadline there is about each stage. */
+/**
+ * The flags of the whole pipeline: those of the command, and those above the stages of the file. A deadline
+ * there applies to each stage.
+ */
 export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> => {
   const flags = flagsOver(givenBeside(context, path), withoutFlags(readJob(path).flags, '--deadline'));
   return parsedFlags(context, PARAMETERS, wordsOf(flags), path);
@@ -52,35 +55,39 @@ const givenBeside = ({ args = [] }: Context, path: string): WrittenFlags =>
     LETTERS,
   );
 
-/** `all`: those of the whole pipeline. `keeps`: whether own GPUs are kept for its runs. Throws E602 for stages that can never run, and for a flag that stands in the file. */
+/**
+ * `pipelineWide`: the flags of the whole pipeline. `keeps`: whether own GPUs are kept for its runs. Throws
+ * E602 for stages that can never run, and for a flag that belongs into the file.
+ */
 export async function askedJob(
   context: Context,
   servers: Servers,
   path: string,
-  all: SheetFlags,
+  pipelineWide: SheetFlags,
   keeps = true,
 ): Promise<AskedJob> {
   const job = readJob(path);
   const { stages = [] } = job;
   refuseOrder(job, stages);
-  const given = givenBeside(context, path);
-  refuseOther(given);
-  const asked: AskedStage[] = [];
-  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, given, keeps }));
-  const { maxCost } = all as { readonly maxCost?: unknown };
-  refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
-  const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
-  const pipeline = all.name ?? pipelineNameOf(job.name, sheets);
-  // The folder of the batches is that of the pipeline, and how it prints is about one command.
-  const lasting = withoutFlags(given, '--out', '--output', '--quiet', '--yes');
-  return { pipeline, stages: asked, command: [resolve(path), ...wordsOf(lasting)] };
+  const commandFlags = givenBeside(context, path);
+  refuseOther(commandFlags);
+  const askedStages: AskedStage[] = [];
+  for (const stage of stages)
+    askedStages.push(await askedStage(context, servers, { job, stage, commandFlags, keeps }));
+  const { maxCost } = pipelineWide as { readonly maxCost?: unknown };
+  refuseCost(job, askedStages, typeof maxCost === 'number' ? maxCost : undefined);
+  const sheets = askedStages.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
+  const pipeline = pipelineWide.name ?? pipelineNameOf(job.name, sheets);
+  // A later command continues the pipeline, so the place of the batches and the output format are not recorded.
+  const lasting = withoutFlags(commandFlags, '--out', '--output', '--quiet', '--yes');
+  return { pipeline, stages: askedStages, command: [resolve(path), ...wordsOf(lasting)] };
 }
 
 const FLAGS = { ...sheetFlags, ...fromFlags };
 const PARAMETERS = { flags: FLAGS, aliases: aliasesOf(FLAGS) } as never;
 
-function refuseOther(given: WrittenFlags): void {
-  const flag = [...given.keys()].find((one) => !OF_ALL.has(one));
+function refuseOther(commandFlags: WrittenFlags): void {
+  const flag = [...commandFlags.keys()].find((name) => !OF_ALL.has(name));
   if (flag !== undefined)
     throw problem('E602', {
       what: `${flag} is about one batch, and the job has stages`,
@@ -88,7 +95,7 @@ function refuseOther(given: WrittenFlags): void {
     });
 }
 
-function refuseOrder({ path }: Job, stages: readonly JobStage[]): void {
+function refuseOrder({ path }: SheetJob, stages: readonly JobStage[]): void {
   const names = new Set(stages.map(({ name }) => name));
   for (const { name, from, pick } of stages) {
     const place = `${path} [[stage]] ${name}`;
@@ -113,8 +120,8 @@ function refuseOrder({ path }: Job, stages: readonly JobStage[]): void {
     });
 }
 
-/** Every stage has a limit of its own, so that no order of stages can spend more. */
-function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number | undefined): void {
+/** Each stage needs its own limit, so that no order of stages can spend more. */
+function refuseCost({ path }: SheetJob, stages: readonly AskedStage[], most: number | undefined): void {
   if (most === undefined) return;
   const limits = stages.map(({ definition }) => definition.request.settings.maxCostNano);
   const without = stages.find((_, at) => limits[at] === undefined);
@@ -123,7 +130,7 @@ function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number |
       what: `${path} has max_cost, and its stage ${without.definition.name} has none`,
       hint: 'give each stage a max_cost of its own; together they may not exceed that of the job',
     });
-  const sum = limits.reduce<number>((all, one) => all + (one ?? 0), 0);
+  const sum = limits.reduce<number>((total, cost) => total + (cost ?? 0), 0);
   if (sum > most)
     throw problem('E602', {
       what: `the stages of ${path} may cost $${sum / 1e9} together, more than its max_cost of $${most / 1e9}`,
@@ -131,37 +138,40 @@ function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number |
     });
 }
 
-type Given = {
-  readonly job: Job;
+type StageRequest = {
+  readonly job: SheetJob;
   readonly stage: JobStage;
-  readonly given: WrittenFlags;
+  readonly commandFlags: WrittenFlags;
   readonly keeps: boolean;
 };
 
 async function askedStage(
   context: Context,
   servers: Servers,
-  { job, stage, given: ofAll, keeps }: Given,
+  { job, stage, commandFlags, keeps }: StageRequest,
 ): Promise<AskedStage> {
   const { name, from, pick, partial } = stage;
-  const isStage = job.stages?.some((one) => one.name === from) ?? false;
-  // Of a stage, flags win over those above all stages, and those of the command over both.
+  const isStage = job.stages?.some((sibling) => sibling.name === from) ?? false;
+  // Precedence: command flags, then the stage's flags, then those above all stages.
   const inFile = flagsOver(stage.flags, withoutFlags(job.flags, '--max-cost', '--name'));
   const deadline = String(inFile.get('--deadline') ?? '');
   const moment = readMoment(deadline, msOf);
-  // Of a stage that was made, or that waits, it may have passed since.
+  // The deadline of a stage that was made, or that waits, may be in the past.
   const hasPassed = typeof moment === 'object' && moment.wrong === HAS_PASSED;
-  const given = await parsedFlags<SheetFlags>(
+  const stageFlags = await parsedFlags<SheetFlags>(
     context,
     PARAMETERS,
     wordsOf(
-      flagsOver(withoutFlags(ofAll, '--name'), hasPassed ? withoutFlags(inFile, '--deadline') : inFile),
+      flagsOver(
+        withoutFlags(commandFlags, '--name'),
+        hasPassed ? withoutFlags(inFile, '--deadline') : inFile,
+      ),
     ),
     `${job.path} [[stage]] ${name}`,
   );
   const sheet = isStage ? undefined : (from ?? NO_SHEET);
-  await checkStage(job, stage, sheet, given);
-  const flags = await withOwnGpus(servers, given, keeps);
+  await checkStage(job, stage, sheet, stageFlags);
+  const flags = await withOwnGpus(servers, stageFlags, keeps);
   const config = configOf(flags);
   const { again: _again, name: _name, ...request } = requestOf(config, flags);
   const { deadlineAt = Date.parse(deadline), ...settings } = request.settings;
@@ -205,7 +215,7 @@ async function hashOf(
 }
 
 async function checkStage(
-  { path }: Job,
+  { path }: SheetJob,
   { name }: JobStage,
   sheet: string | undefined,
   flags: SheetFlags,

@@ -1,4 +1,4 @@
-// How the stages of a pipeline are shown: a line for each, why one waits or failed, and the command that helps.
+// Shows the stages of a pipeline: a line for each, why a stage waits or failed, and the command that helps.
 
 import { type Next } from '../context.ts';
 import { dirname } from 'node:path';
@@ -18,14 +18,14 @@ export const stageLine = (status: StageStatus): string =>
 
 function rowsText({ status }: StageStatus): string {
   if (status === undefined) return '';
-  const ended = Object.values(status.outcomes).reduce((sum, one) => sum + one, 0);
+  const ended = Object.values(status.outcomes).reduce((sum, rows) => sum + rows, 0);
   const { succeeded } = status.outcomes;
   const failed = ended - succeeded;
   const cost = ifPaid(status.summary?.total_cost_usd ?? 0, (amount) => `, ${amount}`);
   return `${count(succeeded)} of ${plural(status.rows, 'row')}${failed > 0 ? `, ${count(failed)} without success` : ''}${cost}`;
 }
 
-/** What helps where stages wait for the user, each once. */
+/** The commands that help waiting stages, each once. */
 export function helpOf(opened: PipelineFolder, stages: readonly StageStatus[]): readonly Next[] {
   const place = placeOf(opened);
   const helps = stages.filter(({ help }) => help !== '').map(({ help }) => `${help}${place}`);
@@ -37,7 +37,7 @@ export function helpOf(opened: PipelineFolder, stages: readonly StageStatus[]): 
   ];
 }
 
-/** The command that gives the job again; undefined if an earlier release has not kept it. */
+/** The command that runs the job again; undefined if an earlier release did not record it. */
 export const jobCommand = (opened: PipelineFolder): string | undefined => {
   const { command } = opened.file;
   return command && `runsheet run ${command.map(shellWord).join(' ')}${placeOf(opened)}`;

@@ -24,19 +24,20 @@ import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { pipelineJson } from '../json/pipeline.ts';
 
-type Place = { readonly out?: string };
+type PipelinePlace = { readonly out?: string };
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
-  const all = await listPipelines(configOf(flags).out);
-  const stages = await stagesOf(flags, printer, all);
-  if (flags.output === 'json') printer.json(all.map((one, at) => pipelineJson(one, stages[at] ?? [])));
+  const pipelines = await listPipelines(configOf(flags).out);
+  const stages = await stagesOf(flags, printer, pipelines);
+  if (flags.output === 'json')
+    printer.json(pipelines.map((pipeline, at) => pipelineJson(pipeline, stages[at] ?? [])));
   else
-    for (const [at, one] of all.entries()) {
+    for (const [at, pipeline] of pipelines.entries()) {
       const parts = (stages[at] ?? []).map(({ stage, state }) => `${stage} ${state}`);
-      printer.data(terminalLine([one.file.pipeline, ...parts].join('\t')));
+      printer.data(terminalLine([pipeline.file.pipeline, ...parts].join('\t')));
     }
-  const [newest] = all;
+  const [newest] = pipelines;
   if (newest === undefined) printer.notice('no pipelines here yet: docs/pipelines.md');
   else printer.next(['show', pipelineCommand('show', newest)]);
 }
@@ -53,54 +54,56 @@ export async function show(this: Context, flags: ShownFlags, name: string | unde
     printer.next(['follow', pipelineCommand('follow', opened)]);
 }
 
-/** Asks Temporal about batches that run, if its servers do. */
+/** Asks Temporal about running batches, if its servers are up. */
 const stagesOf = (
-  flags: Place,
+  flags: PipelinePlace,
   printer: Printer,
-  all: readonly PipelineFolder[],
+  pipelines: readonly PipelineFolder[],
 ): Promise<readonly (readonly StageStatus[])[]> => {
   const servers = serversFor(configOf(flags), printer);
   const { out } = servers.config;
-  return servers.asking((_, asked) => Promise.all(all.map((one) => pipelineStatus(out, one, asked))));
+  return servers.asking((_, connection) =>
+    Promise.all(pipelines.map((pipeline) => pipelineStatus(out, pipeline, connection))),
+  );
 };
 
 export async function follow(
   this: Context,
-  flags: Place & { readonly quiet: boolean },
+  flags: PipelinePlace & { readonly quiet: boolean },
   name: string | undefined,
 ): Promise<number> {
   const opened = await findPipeline(configOf(flags).out, name);
   return continuePipeline(this, flags, opened);
 }
 
-/** Starts the servers and the workflow of the pipeline, if they do not run, and follows it. */
+/** Starts the servers and the workflow of the pipeline if necessary, and follows it. */
 export async function continuePipeline(
   context: Context,
-  flags: Place & { readonly quiet: boolean },
-  known: PipelineFolder,
+  flags: PipelinePlace & { readonly quiet: boolean },
+  folder: PipelineFolder,
   check?: FollowParams['check'],
 ): Promise<number> {
   const printer = printerFor(context, flags);
   await using servers = serversFor(configOf(flags), printer);
-  const opened = await startPipeline(servers, known);
-  const session = await servers.open(isLocal(known.file));
+  const opened = await startPipeline(servers, folder);
+  const session = await servers.open(isLocal(folder.file));
   const command = pipelineCommand('follow', opened);
   const { out } = servers.config;
-  // Awaited here, because the servers are left on return.
-  const asked = servers.asked(session);
+  // Awaited here, because returning releases the servers.
+  const connection = servers.asked(session);
   return await followPipeline({
     process: context.process,
     printer,
     out,
     opened,
     session,
-    asked,
+    connection,
     command,
     check,
   });
 }
 
-export async function cancel(this: Context, flags: Place, name: string): Promise<number> {
+export async function cancel(this: Context, flags: PipelinePlace, name: string): Promise<number> {
   const printer = printerFor(this);
   const opened = await findPipeline(configOf(flags).out, name);
   const { file } = opened;
@@ -108,8 +111,8 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
   await refuseElsewhere(servers, opened);
   const session = await servers.open(isLocal(file));
   const { out } = servers.config;
-  const asked = servers.asked(session);
-  const stages = await pipelineStatus(out, opened, asked);
+  const connection = servers.asked(session);
+  const stages = await pipelineStatus(out, opened, connection);
   const batches = stages.flatMap(({ batchFolder }) =>
     batchFolder === undefined ? [] : [refOf(batchFolder)],
   );
@@ -120,14 +123,14 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
       : `${file.pipeline} has ended already`,
   );
   if (session.stack === undefined) return EXIT.ok;
-  // Embedded servers end with this command, so it waits until nothing of the pipeline runs.
+  // Embedded servers end with this command, so it waits for the last run of the pipeline.
   const isEnded = async (): Promise<boolean> => {
     const running = await Promise.all(batches.map((batch) => session.batches.isRunning(batch)));
     return (await session.pipelines.status(file)) !== 'RUNNING' && !running.includes(true);
   };
   const command = pipelineCommand('cancel', opened);
   const { process } = this;
-  return await followPipeline({ process, printer, out, opened, session, asked, command, isEnded });
+  return await followPipeline({ process, printer, out, opened, session, connection, command, isEnded });
 }
 
 const pipelineCommand = (verb: string, { file, folder }: PipelineFolder): string =>
@@ -139,17 +142,17 @@ export type FollowParams = {
   readonly out: string;
   readonly opened: PipelineFolder;
   readonly session: Session;
-  readonly asked: Asked;
-  /** The command that continues it. */
+  readonly connection: Asked;
+  /** The command that continues the pipeline. */
   readonly command: string;
-  /** Throws if the stages are not what the command has asked for. */
+  /** Throws if the stages differ from the command's request. */
   readonly check?: ((stages: readonly StageStatus[]) => void) | undefined;
-  /** Follows it until this is true, whatever its stages wait for. */
+  /** Follows until this resolves to true, whatever the stages wait for. */
   readonly isEnded?: () => Promise<boolean>;
 };
 
 const POLL_MS = 500;
-/** How often it looks whether the pipeline has ended after its stages: it writes its page last. */
+/** The page of a pipeline is written last, so its end is polled this many times after its stages. */
 const LAST_LOOKS = 20;
 
 /** Resolves with the exit code; the caller closes the session. */
@@ -164,7 +167,7 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   for (;;) {
     session.stack?.assertDiskSpace();
     const isEnded = await params.isEnded?.();
-    const stages = await pipelineStatus(params.out, opened, params.asked);
+    const stages = await pipelineStatus(params.out, opened, params.connection);
     params.check?.(stages);
     for (const stage of stages) {
       const line = stageLine(stage);
@@ -185,16 +188,17 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   }
 }
 
-/** undefined as long as a stage advances automatically. */
+/** Returns undefined while a stage advances by itself. */
 async function endOf(
   { printer, opened, session, command }: FollowParams,
   stages: readonly StageStatus[],
   isPatient: () => boolean,
 ): Promise<number | undefined> {
   const isOver = stages.every(({ state }) => state === 'finished');
-  if (!isOver && !standStill(stages.map((one) => ({ ...one, hasRuns: hasRuns(one) })))) return undefined;
+  if (!isOver && !standStill(stages.map((stage) => ({ ...stage, hasRuns: hasRuns(stage) }))))
+    return undefined;
   const { pipeline, mark } = opened.file;
-  // What made no batch is said before its workflow ends.
+  // A stage that made no batch is reported before its workflow ends.
   const status = await session.pipelines.status({ pipeline, mark });
   if (isOver && status === 'RUNNING' && isPatient()) return undefined;
   printer.next(...helpOf(opened, stages));

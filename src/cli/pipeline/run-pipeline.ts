@@ -1,4 +1,4 @@
-// run, submit and plan with a job file that has stages.
+// run, submit and plan for a job file with stages.
 
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -37,7 +37,7 @@ import { pipelineJson } from '../json/pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 import { money } from '../format.ts';
 
-/** Shows all stages: what those with a sheet would be, and when the others follow. */
+/** Shows all stages: the batches of those with a sheet, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {
   const printer = printerFor(context, flags);
   if (flags.output !== 'text')
@@ -45,26 +45,26 @@ export async function planPipeline(context: Context, flags: SheetFlags, path: st
       what: 'the plan of a job with stages is text',
       hint: 'once it runs, for scripts: runsheet pipeline show -o json',
     });
-  const all = await pipelineFlags(context, path);
-  await using servers = serversFor(configOf(all), printer);
-  const asked = await askedJob(context, servers, path, all, false);
-  const definition = definitionOf(asked);
+  const pipelineWide = await pipelineFlags(context, path);
+  await using servers = serversFor(configOf(pipelineWide), printer);
+  const job = await askedJob(context, servers, path, pipelineWide, false);
+  const definition = definitionOf(job);
   const { made } = await madeStages(servers, definition);
-  const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
-  printer.data(terminalLine(asked.pipeline));
-  for (const { definition: stage, rows } of asked.stages) {
+  const sources = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
+  printer.data(terminalLine(job.pipeline));
+  for (const { definition: stage, rows } of job.stages) {
     printer.data(terminalLine(planLine(stage, made.get(stage.name))));
     if (rows === undefined || made.has(stage.name)) continue;
-    const request = requestOfStage(asked.pipeline, stage);
+    const request = requestOfStage(job.pipeline, stage);
     await using planned = await planBatch(servers, request, await rows(), fromNotes(printer));
     const { draft, estimate, notes, questions } = planned;
-    known.set(stage.name, draft.file);
+    sources.set(stage.name, draft.file);
     printBatch(printer, servers.config, draft);
     for (const note of notes) printer.notice(`  earlier   ${note}`);
     for (const { text } of questions) printer.notice(terminalLine(`  asks      ${text}`));
     for (const line of forecastLines(estimate)) printer.notice(line);
   }
-  await checkStages({ servers, made, isPlan: true }, definition, known);
+  await checkStages({ servers, made, isPlan: true }, definition, sources);
   printer.notice('nothing was sent');
   printer.next(['run', sameCommand(context.args ?? [], 'run')]);
 }
@@ -96,9 +96,9 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
       out: servers.config.out,
       opened,
       session,
-      asked: servers.asked(session),
+      connection: servers.asked(session),
       command,
-      // A worker may have made one of the job before it was changed.
+      // A worker may have made a stage from an earlier version of the job.
       check: (stages) => {
         for (const { stage, batchFolder } of stages)
           if (batchFolder?.file.stage !== undefined && !made.has(stage))
@@ -108,7 +108,7 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
   );
 }
 
-/** stdout has the name of the pipeline. */
+/** Prints the name of the pipeline on stdout. */
 export async function submitPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
   const printer = printerFor(context, flags);
   return started(context, flags, path, async (servers, opened, session) => {
@@ -123,37 +123,37 @@ export async function submitPipeline(context: Context, flags: SheetFlags, path: 
   });
 }
 
-type Started = Awaited<ReturnType<typeof startPipeline>>;
+type StartedPipeline = Awaited<ReturnType<typeof startPipeline>>;
 type Then = (
   servers: Servers,
-  opened: Started,
+  opened: StartedPipeline,
   session: Awaited<ReturnType<Servers['open']>>,
-  asked: { readonly definition: AskedPipeline; readonly made: ReadonlyMap<string, FoundBatch> },
+  request: { readonly definition: AskedPipeline; readonly made: ReadonlyMap<string, FoundBatch> },
 ) => Promise<number>;
 
 async function started(context: Context, flags: SheetFlags, path: string, then: Then): Promise<number> {
   const printer = printerFor(context, flags);
-  const all = await pipelineFlags(context, path);
-  await using servers = serversFor(configOf(all), printer);
-  const asked = await askedJob(context, servers, path, all);
-  const definition = definitionOf(asked);
-  const { known, made } = await madeStages(servers, definition);
+  const pipelineWide = await pipelineFlags(context, path);
+  await using servers = serversFor(configOf(pipelineWide), printer);
+  const job = await askedJob(context, servers, path, pipelineWide);
+  const definition = definitionOf(job);
+  const { known: recordedBefore, made } = await madeStages(servers, definition);
   const policy = policyOf({ printer, process: context.process, asks: flags.output === 'text' });
-  await checkAll(servers, asked, made, policy);
+  await checkAll(servers, job, made, policy);
   let recorded: PipelineFolder | undefined;
-  const record = async () => (recorded ??= await recordPipeline(servers, definition, known));
+  const record = async () => (recorded ??= await recordPipeline(servers, definition, recordedBefore));
   try {
     await makeStages(
       servers,
-      { printer, policy, asked, record },
-      asked.stages.filter(({ definition: { name } }) => !made.has(name)),
+      { printer, policy, job, record },
+      job.stages.filter(({ definition: { name } }) => !made.has(name)),
     );
   } catch (error) {
-    if (recorded !== undefined && known === undefined) await withdrawPipeline(servers, recorded);
+    if (recorded !== undefined && recordedBefore === undefined) await withdrawPipeline(servers, recorded);
     throw error;
   }
   const opened = await startPipeline(servers, await record());
-  // Awaited here, because the servers are left on return.
+  // Awaited here, because returning releases the servers.
   return await then(servers, opened, await servers.open(isLocal(definition)), { definition, made });
 }
 
@@ -163,44 +163,44 @@ const definitionOf = ({ pipeline, command, stages }: AskedJob): AskedPipeline =>
   stages: stages.map(({ definition }) => definition),
 });
 
-/** Before the first batch is made: a later stage that can never run would leave it alone. */
+/** Checks all stages before the first batch is made: a later stage that can never run would strand it. */
 async function checkAll(
   servers: Servers,
-  asked: AskedJob,
+  job: AskedJob,
   made: ReadonlyMap<string, FoundBatch>,
   { ask, wording }: Pick<Policy, 'ask' | 'wording'>,
 ): Promise<void> {
-  const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
-  for (const { definition, rows } of asked.stages) {
-    if (rows === undefined || known.has(definition.name)) continue;
-    await using planned = await planBatch(servers, requestOfStage(asked.pipeline, definition), await rows());
+  const sources = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
+  for (const { definition, rows } of job.stages) {
+    if (rows === undefined || sources.has(definition.name)) continue;
+    await using planned = await planBatch(servers, requestOfStage(job.pipeline, definition), await rows());
     if (ask === undefined && planned.open.length > 0) throw refusal(planned.open, wording);
-    known.set(definition.name, planned.draft.file);
+    sources.set(definition.name, planned.draft.file);
   }
-  await checkStages({ servers, made }, definitionOf(asked), known);
+  await checkStages({ servers, made }, definitionOf(job), sources);
 }
 
-type Making = {
+type StageMaking = {
   readonly printer: Printer;
   readonly policy: Omit<Policy, 'show'>;
-  readonly asked: AskedJob;
+  readonly job: AskedJob;
   readonly record: () => Promise<unknown>;
 };
 
-/** Makes the batches of stages with a sheet. Each is made after those behind it, so that a user who declines one has none made. */
+/** Makes the batches of stages with a sheet, last stage first, so that a user who declines one has none made. */
 async function makeStages(
   servers: Servers,
-  making: Making,
-  [stage, ...others]: readonly AskedStage[],
+  making: StageMaking,
+  [stage, ...laterStages]: readonly AskedStage[],
 ): Promise<void> {
   if (stage === undefined) return void (await making.record());
-  const { printer, policy, asked } = making;
+  const { printer, policy, job } = making;
   let made: Promise<void> | undefined;
-  const before = (): Promise<void> => (made ??= makeStages(servers, making, others));
+  const before = (): Promise<void> => (made ??= makeStages(servers, making, laterStages));
   const rows = await stage.rows?.();
   if (rows === undefined) return before();
   printer.notice(`stage ${stage.definition.name}`);
-  await makeBatch(servers, requestOfStage(asked.pipeline, stage.definition), rows, {
+  await makeBatch(servers, requestOfStage(job.pipeline, stage.definition), rows, {
     ...policy,
     before,
     ...shownWith(printer, servers.config),

@@ -1,4 +1,4 @@
-// pool list, show, set, release: pools that share slots between batches. Reading starts no servers.
+// pool list, show, set, release: manage pools of slots that batches share. Reading starts no servers.
 
 import type { ShownFlags as Flags } from '../flags/flags.ts';
 import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
@@ -79,11 +79,11 @@ export const poolLines = (pool: Pool): readonly string[] => [
 export const poolLine = ({ pool, size, batches, used }: Pool): string =>
   `${terminalLine(pool)}: ${plural(size, 'slot')}, ${plural(batches, 'batch', 'batches')}, ${count(used)} in use`;
 
-function memberLine({ batch, weight, urgency, granted, used, wanted, ...one }: PoolMember): string {
+function memberLine({ batch, weight, urgency, granted, used, wanted, ...times }: PoolMember): string {
   const name = `  ${terminalLine(batch)}`;
-  if (one.goneAt === undefined)
+  if (times.goneAt === undefined)
     return `${name}  ${count(used)} of ${count(granted)} granted in use, ${count(wanted)} wanted, weight ${weight}, urgency ${urgency}`;
   const free =
-    one.freeAt === undefined ? '' : `, at the latest free at ${new Date(one.freeAt).toISOString()}`;
-  return `${name}  ended at ${new Date(one.goneAt).toISOString()}, perhaps with runs; ${plural(one.charged, 'slot')} held${free}`;
+    times.freeAt === undefined ? '' : `, at the latest free at ${new Date(times.freeAt).toISOString()}`;
+  return `${name}  ended at ${new Date(times.goneAt).toISOString()}, perhaps with runs; ${plural(times.charged, 'slot')} held${free}`;
 }

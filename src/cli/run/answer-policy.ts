@@ -1,4 +1,4 @@
-// Answers the questions of a proposal: a user on a terminal is asked, a script is refused with complete commands.
+// Answers a proposal's questions: asks a user on a terminal, and refuses a script with the complete commands to choose from.
 
 import type { Answer, Question, Wording } from '../../create-batch/questions.ts';
 import type { Policy } from '../../create-batch/settle.ts';
@@ -29,22 +29,22 @@ const asking =
   ): Promise<Answer | undefined> => {
     const [yes] = answers;
     if (yes.text === undefined) {
-      const asked = question.id === 'guesses' ? 'Is that right?' : terminalLine(`${what}. Send them?`);
-      return ask(process, `${asked} [y/n] `, { y: yes, yes, n: undefined, no: undefined });
+      const text = question.id === 'guesses' ? 'Is that right?' : terminalLine(`${what}. Send them?`);
+      return ask(process, `${text} [y/n] `, { y: yes, yes, n: undefined, no: undefined });
     }
     const lines = [
       terminalLine(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
-      ...answers.map((one) => `  ${one.key}  ${one.text ?? ''}`),
+      ...answers.map((answer) => `  ${answer.key}  ${answer.text ?? ''}`),
       '  q  stop',
     ];
-    const keys = Object.fromEntries(answers.map((one) => [one.key, one]));
-    const all: Readonly<Record<string, Answer | undefined>> = { ...keys, q: undefined };
-    return ask(process, `${lines.join('\n')}\n[${Object.keys(all).join('/')}] `, all);
+    const keys = Object.fromEntries(answers.map((answer) => [answer.key, answer]));
+    const choices: Readonly<Record<string, Answer | undefined>> = { ...keys, q: undefined };
+    return ask(process, `${lines.join('\n')}\n[${Object.keys(choices).join('/')}] `, choices);
   };
 
 export const guessLines = (guesses: readonly Guess[]): readonly string[] => guesses.map(guessLine);
 
-/** The command that was given with an answer, and with what is assumed about the other questions. */
+/** The user's command with an answer, and with the assumptions about the other questions. */
 export const asCommand =
   (argv: readonly string[]): Wording =>
   (answer, assumed) => {
@@ -55,19 +55,19 @@ export const asCommand =
     return commandWith(argv, [...answer.flags, ...more]);
   };
 
-/** The command that was given, with these flags: before everything that may follow, and instead of other answers. */
+/** The user's command with these flags: before everything that may follow, and in place of other answers. */
 export function commandWith(
   [, , ...words]: readonly string[],
   groups: readonly (readonly string[])[],
 ): string {
-  // A command of a group has two words.
+  // `schedule create` is two words.
   const args = words.slice(words[0] === 'schedule' ? 2 : 1);
   const isGiven = ([flag = '', value = '']: readonly string[]): boolean => {
     if (ONCE.includes(flag)) return false;
     if (!REPEATED_FLAGS.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
-    // Of pairs, the input that the command gives.
+    // For `input=value`, replaces only the pair of the same input.
     const [input = value] = /^[^=]+=/.exec(value) ?? [];
-    const isSame = (given: string) => given === value || (input.endsWith('=') && given.startsWith(input));
+    const isSame = (word: string) => word === value || (input.endsWith('=') && word.startsWith(input));
     return args.some((word, at) =>
       word === flag
         ? isSame(args[at + 1] ?? '')
@@ -90,7 +90,7 @@ const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost'];
 const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
   flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
 
-/** What the user chose from `answers`; asks again after any other answer. undefined if the input ends. */
+/** Asks until the user chooses one of `answers`. Returns undefined at the end of the input. */
 export async function ask<T>(
   { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
   question: string,

@@ -1,4 +1,4 @@
-// The forecast of a batch that has not begun, as text.
+// Formats the forecast of a batch that has not begun.
 
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Interval } from '../../results/forecast/forecast.ts';
@@ -11,7 +11,7 @@ import { list } from '../../errors/error.ts';
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
-  const isPriced = gpus.some(([, one]) => one.usd_per_run_second !== null);
+  const isPriced = gpus.some(([, amounts]) => amounts.usd_per_run_second !== null);
   if (source === 'prices')
     return isPriced
       ? [`  cost      unknown: no earlier run here${ifShort(estimate)}`]
@@ -27,7 +27,7 @@ export function forecastLines(estimate: Estimate): readonly string[] {
 
 const costText = (cost: Interval | null, isPriced: boolean): string =>
   cost === null ? (isPriced ? 'unknown in total' : NO_PRICE) : intervalText(cost, money);
-/** As of own GPUs. */
+/** The user's own GPUs have no price. */
 const NO_PRICE = 'not counted: no price is known';
 
 const duration = (seconds: number): string => span(seconds * 1000);
@@ -39,8 +39,8 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
   const { rows, runs, cost_usd, seconds } = shown;
   const name = terminalLine(`${gpu} × ${count(rows)}`);
   if (seconds === null) {
-    const known = runs === 0 ? 'no earlier run' : `only ${plural(runs, 'earlier run')}`;
-    return `${name}: ${known} here${ifShort(shown)}`;
+    const basis = runs === 0 ? 'no earlier run' : `only ${plural(runs, 'earlier run')}`;
+    return `${name}: ${basis} here${ifShort(shown)}`;
   }
   const cost = cost_usd === null ? 'no price is known, ' : `${shortText(cost_usd, money)}, `;
   return `${name}: ${cost}alone ${shortText(seconds, duration)}`;
@@ -48,14 +48,14 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
 
 function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate): string {
   if (source === 'canary') return `from the ${plural(runs, 'run')} of the canary, whose cost it includes`;
-  const others = older.length === 0 ? '' : ` and ${plural(older.length, 'older batch', 'older batches')}`;
-  return `from ${plural(runs, 'run')} in ${terminalLine(newest)}${others}, if these rows are like those`;
+  const olderText = older.length === 0 ? '' : ` and ${plural(older.length, 'older batch', 'older batches')}`;
+  return `from ${plural(runs, 'run')} in ${terminalLine(newest)}${olderText}, if these rows are like those`;
 }
 
 const shortText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
   `${text(expected)} (${text(low)} to ${text(high)})`;
 
-/** What all rows cost if their runs take a few seconds. */
+/** The cost of all rows if each run takes a few seconds. */
 const ifShort = ({ usd_per_run_second: usd }: ShownAmounts): string =>
   usd === null
     ? '; no price is known'
@@ -81,6 +81,6 @@ export function canaryPlanLines(rows: readonly number[] | undefined): readonly s
 export const canaryText = ({ rows, ended }: CanaryProgress): string =>
   `canary: ${count(ended)} of ${count(rows)} ended`;
 
-/** Whether the batch has decided what follows its canary. */
+/** Whether the canary has been judged. */
 export const isJudged = ({ canary, pauses }: Pick<Progress, 'canary' | 'pauses'>): boolean =>
   canary?.gate === 'open' || pauses.some(({ kind }) => kind === 'canary');

@@ -1,4 +1,4 @@
-// run, submit and plan with --from: the results of a batch are the sheet of the next one.
+// run, submit and plan with --from: the results of one batch become the sheet of the next.
 
 import { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -34,11 +34,11 @@ export function refuseBothSheets(command: string, flags: SheetFlags, sheet: stri
     });
 }
 
-/** Whether the sheet is a job file: one with stages, because any other has become the words of the command. */
+/** Whether the sheet is a job file with stages; any other job file has already become the words of the command. */
 export const isPipeline = (sheet: string | undefined): sheet is string =>
   sheet?.endsWith('.job.toml') ?? false;
 
-/** What a command reads if no sheet is named: a grid alone, or stdin. */
+/** The sheet to read if the command names none: a grid, or stdin. */
 export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): string =>
   sheet ?? (from === undefined && grid !== undefined ? NO_SHEET : '-');
 
@@ -67,7 +67,7 @@ export async function sourceOf(
   };
 }
 
-/** Says how the results of a batch become a sheet. */
+/** Prints how the results of a batch become a sheet. */
 export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'> => ({
   onFrom: (from) => {
     for (const line of fromLines(from)) printer.notice(terminalLine(line));

@@ -1,4 +1,4 @@
-// run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
+// run, submit and plan with --into: adds rows to a batch, which keeps its mapping, deployment and service.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
 import type { Question } from '../../create-batch/questions.ts';
@@ -28,11 +28,11 @@ import { guessLines, policyOf } from './answer-policy.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 
-type Given = Pick<Sending, 'context' | 'sheet' | 'printer' | 'servers'> & { readonly flags: IntoFlags };
+type IntoRequest = Pick<Sending, 'context' | 'sheet' | 'printer' | 'servers'> & { readonly flags: IntoFlags };
 
 export const isInto = <T extends SheetFlags>(flags: T): flags is T & IntoFlags => flags.into !== undefined;
 
-/** Refuses a deployment and a mapping that are not those of the batch. Throws E602. */
+/** Refuses a deployment or mapping that differs from the batch's. Throws E602. */
 export function refuseOtherMapping(
   { batch, file }: Pick<FoundBatch, 'batch' | 'file'>,
   flags: SheetFlags,
@@ -45,21 +45,21 @@ export function refuseOtherMapping(
       hint: 'leave -d out: a batch keeps its deployment',
     });
   const has: Readonly<Record<string, unknown>> = file.sheet.options;
-  const other = mappingOf(flags).find(({ kept, value }) => !isWithin(value, has[kept]));
-  if (other !== undefined)
+  const difference = mappingOf(flags).find(({ kept, value }) => !isWithin(value, has[kept]));
+  if (difference !== undefined)
     throw problem('E602', {
-      what: `${other.flag} is not as in ${batch}`,
+      what: `${difference.flag} is not as in ${batch}`,
       hint: 'leave it out: a batch keeps its mapping, and rows are added in the same way',
     });
 }
 
-/** Whether all that is given is what the batch has. */
-function isWithin(given: unknown, has: unknown): boolean {
-  if (given === undefined) return true;
-  if (Array.isArray(given)) return given.every((one) => Array.isArray(has) && has.includes(one));
-  if (typeof given !== 'object' || given === null) return given === has;
-  return Object.entries(given).every(([name, value]) =>
-    isWithin(value, (has as Record<string, unknown>)[name]),
+/** Whether the batch has everything in `value`. */
+function isWithin(value: unknown, has: unknown): boolean {
+  if (value === undefined) return true;
+  if (Array.isArray(value)) return value.every((element) => Array.isArray(has) && has.includes(element));
+  if (typeof value !== 'object' || value === null) return value === has;
+  return Object.entries(value).every(([name, member]) =>
+    isWithin(member, (has as Record<string, unknown>)[name]),
   );
 }
 
@@ -70,7 +70,7 @@ async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch>
   return batchFolder;
 }
 
-const askedOf = ({ context: { process, job }, flags, sheet }: Given): FurtherAsked => ({
+const askedOf = ({ context: { process, job }, flags, sheet }: IntoRequest): FurtherAsked => ({
   path: sheet,
   copying: { stdin: process.stdin, job, ...copyingOf(flags) },
   reading: readingOf(flags),
@@ -79,7 +79,7 @@ const askedOf = ({ context: { process, job }, flags, sheet }: Given): FurtherAsk
 });
 
 /** Adds the rows and follows the batch. Repeating the command adds nothing. */
-export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise<number> {
+export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<number> {
   const { context, flags, printer, servers, asks } = sending;
   const batchFolder = await batchFor(servers, flags);
   const added = await appendFurther(servers, batchFolder, askedOf(sending), {
@@ -95,10 +95,10 @@ export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise
   return sending.next(session, batchFolder);
 }
 
-export async function planInto(given: Given & { readonly listsErrors: boolean }): Promise<void> {
-  const { context, flags, printer, servers, listsErrors } = given;
+export async function planInto(request: IntoRequest & { readonly listsErrors: boolean }): Promise<void> {
+  const { context, flags, printer, servers, listsErrors } = request;
   const batchFolder = await batchFor(servers, flags);
-  const plan = await planFurther(servers, batchFolder, { ...askedOf(given), listsErrors });
+  const plan = await planFurther(servers, batchFolder, { ...askedOf(request), listsErrors });
   const questions = inWords(plan.questions);
   if (flags.output === 'json')
     printer.json(planJson({ ...plan, batch: { ...batchFolder, laidOut: plan }, into: plan, questions }));
@@ -115,8 +115,8 @@ function say(
   questions: readonly Question[],
   plan: FurtherPlan | undefined,
 ): void {
-  for (const one of questions)
-    if (one.id === 'guesses') for (const line of guessLines(one.guesses)) printer.notice(line);
+  for (const question of questions)
+    if (question.id === 'guesses') for (const line of guessLines(question.guesses)) printer.notice(line);
   if (plan === undefined) return;
   const { rows, appended, changed, same, sameFailed, isKeyed, estimate } = plan;
   printer.notice(

@@ -1,4 +1,4 @@
-// run and submit without --into: make the batch of the sheet and start it, or attach to the one that has the same rows.
+// run and submit without --into: create the batch of the sheet and start it, or attach to the batch with the same rows.
 
 import { sourceOf, fromNotes } from './from.ts';
 import { resolve } from 'node:path';
@@ -34,13 +34,13 @@ export type Sending = {
   readonly printer: Printer;
   readonly servers: Servers;
   readonly asks: boolean;
-  /** With a batch that runs. */
+  /** Called with a running batch. */
   readonly next: (session: Session, found: FoundBatch) => Promise<number>;
-  /** With a batch that has ended. */
+  /** Called with an ended batch. */
   readonly done: (found: FoundBatch, summary: Summary) => Promise<number>;
 };
 
-/** What is said while a batch is proposed. */
+/** The messages while a batch is proposed. */
 export const shownWith = (printer: Printer, config: Config) => ({
   ...fromNotes(printer),
   show: async ({ draft }: Proposal): Promise<void> => {

@@ -1,4 +1,4 @@
-// Prints the lines that run and plan begin with: rows, inputs, GPUs, batch and webhooks.
+// Prints the first lines of run and plan: rows, inputs, GPUs, batch and webhooks.
 
 import type { Config } from '../../host/config.ts';
 import type { CreatedBatch } from '../../create-batch/make-batch.ts';
@@ -80,10 +80,10 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
   ].map(terminalLine);
 }
 
-const serversText = (known: readonly string[]): string =>
-  known.length === 0
+const serversText = (urls: readonly string[]): string =>
+  urls.length === 0
     ? 'none is known: add --comfyui <address>'
-    : `all that are known: ${known.join(', ')}; to choose: --comfyui <address>`;
+    : `all that are known: ${urls.join(', ')}; to choose: --comfyui <address>`;
 
 function filesText({ files, bytes, toUpload }: NonNullable<LaidOut['files']>): string {
   const left =
@@ -141,6 +141,6 @@ function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined
   return terminalLine(texts.join(', ') || 'none');
 }
 
-/** --gpu is for rows that name none. */
+/** --gpu applies only to rows that name no GPU. */
 const isGpuUnused = ({ sheet: { options } }: CreatedBatch['file'], gpus: Readonly<Record<string, number>>) =>
   options.gpu !== undefined && Object.keys(gpus).length > 0 && gpus[options.gpu] === undefined;

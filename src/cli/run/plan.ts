@@ -1,4 +1,4 @@
-// plan: checks the sheet and shows rows, cost and first requests, without sending anything.
+// plan: checks the sheet and shows rows, cost and the first requests. Sends nothing.
 
 import type { Config } from '../../host/config.ts';
 import { problem } from '../../errors/error.ts';
@@ -21,9 +21,9 @@ import { serversFor } from '../session.ts';
 import { count } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
-type Flags = SheetFlags & { readonly write?: string; readonly errors: boolean };
+type PlanFlags = SheetFlags & { readonly write?: string; readonly errors: boolean };
 
-export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<void> {
+export default async function plan(this: Context, flags: PlanFlags, sheet?: string): Promise<void> {
   if (isPipeline(sheet))
     return (await import('../pipeline/run-pipeline.ts')).planPipeline(this, flags, sheet);
   if (flags.write !== undefined) {
@@ -35,13 +35,13 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
   return planSheet(this, flags, sheetOr(sheet, flags));
 }
 
-async function planSheet(context: Context, given: Flags, sheet: string): Promise<void> {
-  const printer = printerFor(context, given);
-  const config = configOf(given);
-  await checkFlags(sheet, given);
+async function planSheet(context: Context, commandFlags: PlanFlags, sheet: string): Promise<void> {
+  const printer = printerFor(context, commandFlags);
+  const config = configOf(commandFlags);
+  await checkFlags(sheet, commandFlags);
   await using servers = serversFor(config, printer);
-  const flags = await withOwnGpus(servers, given, false);
-  // Awaited here, because the servers are left on return.
+  const flags = await withOwnGpus(servers, commandFlags, false);
+  // Awaited here, because returning releases the servers.
   if (isInto(flags))
     return await planInto({ context, flags, sheet, printer, servers, listsErrors: flags.errors });
   const rows = await sourceOf(config, context, flags, sheet);
@@ -69,12 +69,12 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   const words = withJob(args, LETTERS);
   writeJob(flags.write, words, sheet, draft.laidOut.guesses ?? [], LETTERS);
   trustWritten(flags.write);
-  // A job does not say it.
+  // A job file cannot carry --accept-files, so the command repeats it.
   const accepted = flags.acceptFiles ? '--accept-files ' : '';
   printer.next(['run', `runsheet run ${accepted}${shellWord(flags.write)}`]);
 }
 
-/** The questions that no other line of a plan is about. */
+/** Questions that no other line of the plan covers. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['elsewhere', 'elsewhere'],
   ['changed', 'changed'],
@@ -98,7 +98,7 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
 
 const VALUE_MOST = 400;
 
-/** -o json has the values in full. */
+/** Clips long values; -o json has them in full. */
 const clippedValue = (_name: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > VALUE_MOST
     ? `${shortened(value, VALUE_MOST / 2)} (${count(value.length)} characters)`

@@ -1,4 +1,4 @@
-// run: checks the sheet, starts its batch and follows it. submit: the same without following.
+// run: checks the sheet, starts its batch and follows it. submit: the same, without following.
 
 import { EXIT } from '../../errors/error.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
@@ -20,10 +20,10 @@ import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from '
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {
   if (isPipeline(sheet)) return (await import('../pipeline/run-pipeline.ts')).runPipeline(this, flags, sheet);
-  // Asks only if the answer can come from the user.
+  // Asks only if the user can answer.
   const asks = flags.output === 'text' && sheet !== '-';
-  const given = { context: this, command: 'run', flags, sheet, asks };
-  return send(given, {
+  const request = { context: this, command: 'run', flags, sheet, asks };
+  return send(request, {
     done: async ({ printer }, batchFolder, summary) => {
       if (flags.output === 'jsonl') await printEndedRows(batchFolder, this.process.stdout);
       return printEnd({ printer, batchFolder }, summary);
@@ -43,8 +43,8 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
 export async function submit(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
   if (isPipeline(sheet))
     return (await import('../pipeline/run-pipeline.ts')).submitPipeline(this, flags, sheet);
-  const given = { context: this, command: 'submit', flags, sheet, asks: false };
-  return send(given, {
+  const request = { context: this, command: 'submit', flags, sheet, asks: false };
+  return send(request, {
     done: async ({ printer }, batchFolder, summary) => {
       await printSubmitted(printer, flags, batchFolder);
       printer.next(...nextOfEnded(batchFolder, summary));
@@ -58,7 +58,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
   });
 }
 
-/** stdout has the batch id, also of a batch that exists or has ended. */
+/** Prints the batch id on stdout, also for a batch that exists or has ended. */
 async function printSubmitted(
   printer: Printer,
   { output }: SheetFlags,
@@ -66,11 +66,11 @@ async function printSubmitted(
   session?: Session,
 ): Promise<void> {
   if (output !== 'json') printer.name(batchFolder.batch);
-  // What shows a batch is loaded only where it is shown.
+  // Loaded on demand: only -o json needs it.
   else await (await import('../batch/status.ts')).printBatchJson(printer, batchFolder, session);
 }
 
-type Given = Pick<Sending, 'context' | 'flags' | 'asks'> & {
+type SendRequest = Pick<Sending, 'context' | 'flags' | 'asks'> & {
   readonly command: string;
   readonly sheet: string | undefined;
 };
@@ -80,17 +80,20 @@ type Ways = {
   readonly done: (sending: Sending, found: FoundBatch, summary: Summary) => Promise<number>;
 };
 
-async function send({ command, sheet: given, ...asked }: Given, { next, done }: Ways): Promise<number> {
-  const { context, flags: asFlags } = asked;
-  refuseBothSheets(command, asFlags, given);
-  const sheet = sheetOr(given, asFlags);
+async function send(
+  { command, sheet: named, ...request }: SendRequest,
+  { next, done }: Ways,
+): Promise<number> {
+  const { context, flags: asFlags } = request;
+  refuseBothSheets(command, asFlags, named);
+  const sheet = sheetOr(named, asFlags);
   const printer = printerFor(context, asFlags);
   await checkFlags(sheet, asFlags);
   refuseUnwatchable(asFlags, sheet);
   await using servers = serversFor(configOf(asFlags), printer);
   const flags = await withOwnGpus(servers, asFlags);
   const sending: Sending = {
-    ...asked,
+    ...request,
     flags,
     sheet,
     printer,
@@ -103,7 +106,7 @@ async function send({ command, sheet: given, ...asked }: Given, { next, done }: 
       ? continueWatched(sending, await findBatch(servers.config, wanted.into))
       : sendInto({ ...sending, flags: wanted });
   const followed = isInto(flags) ? undefined : await batchOfWatched(servers.config, flags, sheet);
-  // Awaited here, because the servers are left on return.
+  // Awaited here, because returning releases the servers.
   if (followed !== undefined) return await continueWatched(sending, followed);
   if (isInto(flags)) return await into(flags);
   return await sendNew(sending, {

@@ -23,18 +23,18 @@ import { giveLimits, type Sending } from './new-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { isAddress } from '../../errors/redact.ts';
 
-type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
-type Watching = Given & { readonly hasLimits: boolean };
+type WatchRequest = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
+type Watching = WatchRequest & { readonly hasLimits: boolean };
 
-/** A program may be in the middle of writing: what cannot be read is tried again once before it is reported. */
+/** A program may be in the middle of writing the sheet, so an unreadable sheet is retried once before it is reported. */
 const UNREADABLE_AGAIN_MS = 1_000;
-/** Rows that wait for their turn are looked for this often, or less often if looking takes long. */
+/** How often to look for rows whose turn has come; less often if looking takes long. */
 const TURN_MS = 2_000;
 const TURN_SHARE = 10;
-/** A server that is away is tried again this often. */
+/** Interval between tries while a server is away. */
 const AWAY_MS = 10_000;
 
-/** Throws E602 for a sheet that cannot be saved again. */
+/** Throws E602 for a sheet that cannot be watched. */
 export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
   if (flags.watch && (sheet === '-' || sheet === NO_SHEET || isAddress(sheet)))
     throw problem('E602', {
@@ -43,7 +43,7 @@ export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
     });
 }
 
-/** The batch that a watched sheet belongs to, whatever it contains now. */
+/** The batch of a watched sheet, whatever the sheet contains now. */
 export function batchOfWatched(
   config: Config,
   flags: RunFlags,
@@ -56,9 +56,9 @@ export function batchOfWatched(
   return findWatched({ out: config.out, path, deployment, base, name });
 }
 
-/** Continues a batch that exists; what was saved meanwhile is sent first. */
-export async function continueWatched(given: Given, batchFolder: FoundBatch): Promise<number> {
-  const { flags, printer, servers } = given;
+/** Continues an existing batch; changes saved meanwhile are sent first. */
+export async function continueWatched(request: WatchRequest, batchFolder: FoundBatch): Promise<number> {
+  const { flags, printer, servers } = request;
   refuseOtherMapping(batchFolder, flags);
   await servers.check(limitsOf(flags));
   if (batchFolder.file.sheet.options.ladder !== undefined)
@@ -70,57 +70,57 @@ export async function continueWatched(given: Given, batchFolder: FoundBatch): Pr
     await startOrAttach(session, batchFolder, {
       refuseStart: () => refuseForeign(servers.config, batchFolder),
     });
-    await giveLimits(given, session, batchFolder);
+    await giveLimits(request, session, batchFolder);
   }
-  return watchSheet({ ...given, hasLimits }, session, batchFolder);
+  return watchSheet({ ...request, hasLimits }, session, batchFolder);
 }
 
 export async function watchSheet(
-  given: Watching,
+  request: Watching,
   session: Session,
   batchFolder: FoundBatch,
 ): Promise<number> {
-  using interrupts = hearInterrupts(given.context.process);
-  return await new SheetWatcher(given, session, batchFolder).run(interrupts);
+  using interrupts = hearInterrupts(request.context.process);
+  return await new SheetWatcher(request, session, batchFolder).run(interrupts);
 }
 
-/** Given once more, --again would make another batch. */
+/** A repeated --again would make another batch. */
 const repeated = (args: readonly string[]): readonly string[] => args.filter((word) => word !== '--again');
 
 class SheetWatcher {
-  readonly #given: Given;
+  readonly #given: WatchRequest;
   readonly #session: Session;
   readonly #batchFolder: FoundBatch;
   readonly #saves: FileSaves;
   readonly #sheet: SavedSheet;
   readonly #printer: Printer;
   #hasLimits: boolean;
-  /** When the sheet is looked at again without a save. */
+  /** When to look at the sheet again without a save. */
   #againMs = Number.POSITIVE_INFINITY;
   #failures = 0;
   #savedAt = new Date();
 
-  constructor(given: Watching, session: Session, batchFolder: FoundBatch) {
-    const { flags, sheet, printer } = given;
+  constructor(request: Watching, session: Session, batchFolder: FoundBatch) {
+    const { flags, sheet, printer } = request;
     const path = resolve(sheet);
     [this.#given, this.#session, this.#batchFolder, this.#hasLimits] = [
-      given,
+      request,
       session,
       batchFolder,
-      given.hasLimits,
+      request.hasLimits,
     ];
     this.#saves = new FileSaves(path);
     this.#printer = printer;
     this.#sheet = new SavedSheet({
-      servers: given.servers,
+      servers: request.servers,
       batchFolder,
       path,
       deployment: flags.deployment ?? '',
-      copying: { ...copyingOf(flags), job: given.context.job },
+      copying: { ...copyingOf(flags), job: request.context.job },
       reading: readingOf(flags),
       order: orderOf(flags),
       answers: answersFrom(flags),
-      wording: asCommand(repeated(given.context.process.argv)),
+      wording: asCommand(repeated(request.context.process.argv)),
     });
   }
 
@@ -133,7 +133,7 @@ class SheetWatcher {
         isTold = false;
         const code = await this.#follow(interrupts);
         if (code === EXIT.interrupted || code === EXIT.paused) return code;
-        // A row may have been left out, or had its turn, while the batch ended. A save that is going on comes later as one.
+        // Rows may have been left out, or had their turn, while the batch ended. A save in progress arrives later as a save.
         if (await this.#saves.isTaken()) await this.#take('again', print);
         if ((await summaryOfDone(this.#batchFolder)) === undefined) continue;
       }
@@ -179,7 +179,7 @@ class SheetWatcher {
     }
   }
 
-  /** Sends what the sheet as it is now adds and changes. A sheet that is refused or cannot be read ends nothing. */
+  /** Sends the additions and changes of the current sheet. A refused or unreadable sheet does not end the command. */
   async #take(what: 'saved' | 'again', print: (text: string) => void): Promise<void> {
     if (what === 'saved') [this.#savedAt, this.#failures] = [new Date(), 0];
     const began = performance.now();
@@ -200,7 +200,7 @@ class SheetWatcher {
     }
   }
 
-  /** A batch that had ended takes limits only when it runs again. */
+  /** An ended batch takes limits only once it runs again. */
   async #giveLimits(): Promise<void> {
     if (this.#hasLimits) return;
     this.#hasLimits = true;

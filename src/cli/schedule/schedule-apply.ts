@@ -1,5 +1,5 @@
-// schedule apply: makes the schedules equal to the job files of a folder. It shows what differs, asks before it changes or deletes one,
-// and changes nothing if a job is wrong.
+// schedule apply: makes the schedules match the job files of a folder. Shows the differences, asks before
+// changing or deleting a schedule, and changes nothing if any job is invalid.
 
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { SheetRefused } from '../../sheet/validation-errors.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
-import { isJob, readJob, type Job } from '../job/job-file.ts';
+import { isJob, readJob, type SheetJob } from '../job/job-file.ts';
 import { settleJobs } from '../job/job-reach.ts';
 import { wordsOf } from '../job/job-words.ts';
 import { jobLines } from '../job/write-job.ts';
@@ -28,7 +28,7 @@ import { toKeep } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
 
-type Flags = {
+type ApplyFlags = {
   readonly acceptFiles: boolean;
   readonly prune: boolean;
   readonly yes: boolean;
@@ -42,9 +42,9 @@ type Applied = {
   readonly changes: readonly string[];
 };
 
-/** `parameters`: those of `schedule create`, whose flags a job has. */
+/** `parameters`: those of `schedule create`, because a job has its flags. */
 export const applyWith = (parameters: Parameters) =>
-  async function apply(this: Context, flags: Flags, place: string): Promise<void> {
+  async function apply(this: Context, flags: ApplyFlags, place: string): Promise<void> {
     const printer = printerFor(this, flags);
     if (flags.prune && isJob(place))
       throw problem('E602', {
@@ -57,30 +57,30 @@ export const applyWith = (parameters: Parameters) =>
     const jobs = jobsIn(place);
     await settleJobs(jobs, place, flags.output === 'text' ? this.process : undefined);
     for (const job of jobs) {
-      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags), job.path);
+      const createFlags = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags), job.path);
       paths.set(job.name, job.path);
-      const defining = definitionOf(servers, given, job.name, job.sheet ?? '');
+      const defining = definitionOf(servers, createFlags, job.name, job.sheet ?? '');
       definitions.set(job.name, { ...(await defining.catch(inFile(job.path))), job: resolve(job.path) });
     }
     const { schedules, stack } = await servers.look(false);
     const { out } = servers.config;
-    const found = await differences(schedules, definitions, { prunes: flags.prune, out });
-    if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));
-    for (const { schedule, how } of found) {
+    const applied = await differences(schedules, definitions, { prunes: flags.prune, out });
+    if (flags.output === 'text') for (const difference of applied) printer.data(lineOf(difference));
+    for (const { schedule, how } of applied) {
       const definition = definitions.get(schedule);
       const path = paths.get(schedule) ?? '';
       if (definition !== undefined && how !== 'unchanged')
         await checkFiring(servers, definition, asLinesOf(path)).catch(inFile(path));
     }
-    if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
-    if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
-    const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
+    if (await isAgreed(this, printer, flags, applied)) await carryOut(schedules, definitions, applied);
+    if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: applied }));
+    const isChanged = applied.some(({ how }) => how !== 'unchanged' && how !== 'left');
     const here = isChanged ? stack : undefined;
     if (here !== undefined) printer.notice('They fire while the embedded servers run (docs/schedules.md).');
     printer.next(...toKeep(here), ['list', 'runsheet schedule list']);
   };
 
-/** A job is answered in its file. */
+/** Questions about a job are answered in its file. */
 const asLinesOf =
   (path: string): Wording =>
   (answer, assumed) => {
@@ -96,18 +96,18 @@ const asLinesOf =
 const linesFor = (path: string, flags: readonly (readonly (string | undefined)[])[]): string =>
   `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines(flags.flat().filter((word) => word !== undefined)).join('\n  ')}`;
 
-/** Passes an error on with the job that it is about, which has what corrects it. */
+/** Rethrows an error with its job, whose file is the place to correct it. */
 const inFile =
   (path: string) =>
   (error: unknown): never => {
     if (!(error instanceof RunsheetError)) throw error;
     if (!(error instanceof SheetRefused)) throw ofJob(error, path);
     const { total, byCode, rows, errorsFile } = error;
-    const problems = error.problems.map((one) => ofJob(one, path));
+    const problems = error.problems.map((rowError) => ofJob(rowError, path));
     throw new SheetRefused({ problems, total, byCode, rows }, errorsFile, aboutJob(error, path).hint);
   };
 
-/** Without a correction of the command, which has no flags of a job. */
+/** Drops the correction of the command line, which does not contain the job's flags. */
 function ofJob(error: RunsheetError, path: string): RunsheetError {
   const { exit, correction, place = { file: path }, cause } = error;
   const { code, message, hint } = aboutJob(error, path);
@@ -116,8 +116,8 @@ function ofJob(error: RunsheetError, path: string): RunsheetError {
   return new RunsheetError(code, message, { exit, hint: hints.join('\n') || undefined, place, cause });
 }
 
-/** The jobs with a schedule, by name. Throws E602 if there is none. */
-function jobsIn(place: string): readonly Job[] {
+/** The jobs that have a schedule, by name. Throws E602 if there are none. */
+function jobsIn(place: string): readonly SheetJob[] {
   const jobs = pathsIn(place)
     .map(readJob)
     .filter(({ schedule }) => schedule !== undefined);
@@ -144,8 +144,8 @@ function pathsIn(place: string): readonly string[] {
 }
 
 function wordsOfJob(
-  { path, name, sheet, flags, schedule = new Map() }: Job,
-  { acceptFiles, out }: Pick<Flags, 'acceptFiles' | 'out'>,
+  { path, name, sheet, flags, schedule = new Map() }: SheetJob,
+  { acceptFiles, out }: Pick<ApplyFlags, 'acceptFiles' | 'out'>,
 ) {
   if (sheet === undefined)
     throw problem('E602', {
@@ -162,21 +162,21 @@ async function differences(
   definitions: ReadonlyMap<string, ScheduleDefinition>,
   { prunes, out }: { readonly prunes: boolean; readonly out: string },
 ): Promise<readonly Applied[]> {
-  const found: Applied[] = [];
-  // Others in the namespace may have jobs of their own.
-  const outs = new Set([out, ...[...definitions.values()].map((one) => one.out)]);
+  const applied: Applied[] = [];
+  // The namespace may contain schedules of other users.
+  const outs = new Set([out, ...[...definitions.values()].map((definition) => definition.out)]);
   for (const [schedule, definition] of definitions) {
     const changes = await schedules.changes(definition);
     const how = changes === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
-    found.push({ schedule, how, changes: changes ?? [] });
+    applied.push({ schedule, how, changes: changes ?? [] });
   }
   for await (const { name, definition } of schedules.list()) {
     if (definitions.has(name)) continue;
     const isOther = !outs.has(definition.out);
     const changes = isOther ? [`its batches are elsewhere: ${definition.out}`] : [];
-    found.push({ schedule: name, how: prunes && !isOther ? 'deleted' : 'left', changes });
+    applied.push({ schedule: name, how: prunes && !isOther ? 'deleted' : 'left', changes });
   }
-  return found.toSorted((one, other) => (one.schedule < other.schedule ? -1 : 1));
+  return applied.toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1));
 }
 
 const SAID: Readonly<Record<Applied['how'], string>> = {
@@ -193,14 +193,14 @@ const lineOf = ({ schedule, how, changes }: Applied): string =>
     ...changes.map((change) => terminalLine(`  ${change}`)),
   ].join('\n');
 
-/** Whether the user wants it. Throws E563 where no user can be asked. */
+/** Whether the user agrees. Throws E563 if nobody can be asked. */
 async function isAgreed(
   { process }: Context,
   printer: Printer,
-  { yes, output }: Flags,
-  found: readonly Applied[],
+  { yes, output }: ApplyFlags,
+  applied: readonly Applied[],
 ): Promise<boolean> {
-  const affected = found.filter(({ how }) => how === 'changed' || how === 'deleted');
+  const affected = applied.filter(({ how }) => how === 'changed' || how === 'deleted');
   if (yes || affected.length === 0) return true;
   if (!printer.isTerminal || !process.stdin.isTTY || output === 'json')
     throw problem(
@@ -215,9 +215,9 @@ async function isAgreed(
 async function carryOut(
   schedules: Schedules,
   definitions: ReadonlyMap<string, ScheduleDefinition>,
-  found: readonly Applied[],
+  applied: readonly Applied[],
 ): Promise<void> {
-  for (const { schedule, how } of found) {
+  for (const { schedule, how } of applied) {
     const definition = definitions.get(schedule);
     if (how === 'deleted') await schedules.getHandle(schedule).delete();
     else if (definition !== undefined && how !== 'unchanged')

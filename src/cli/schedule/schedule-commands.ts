@@ -7,7 +7,7 @@ import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time 
 import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';
 import { fail, valueFrom, argument, positional } from '../flags/flag-kinds.ts';
 
-/** The name of a batch with room for the time of a firing. */
+/** A schedule's name, short enough that the time of a firing fits behind it in a batch name. */
 const scheduleName = (input: string): string =>
   input.length <= SCHEDULE_NAME_MAX
     ? valueFrom(nameKind)(input)
@@ -15,10 +15,10 @@ const scheduleName = (input: string): string =>
 
 const named = positional(argument('schedule', 'name of the schedule', 'schedules'));
 
-const without = <T extends object, const K extends keyof T>(all: T, names: readonly K[]): Omit<T, K> =>
-  Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
+const without = <T extends object, const K extends keyof T>(flags: T, names: readonly K[]): Omit<T, K> =>
+  Object.fromEntries(Object.entries(flags).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
 
-// A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
+// A firing asks nobody and always makes a new batch; its deadline counts from its start.
 const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 'quiet', 'yes']);
 
 const create = command(

@@ -1,4 +1,4 @@
-// schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
+// schedule create: checks what a firing would do now, creates the schedule, and prints when it fires and what it buys.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -73,20 +73,20 @@ const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
 
 export async function definitionOf(
   servers: Servers,
-  given: CreateFlags,
+  createFlags: CreateFlags,
   name: string,
   sheet: string,
 ): Promise<ScheduleDefinition> {
-  const { cron, tz, overlap, catchup, deadline, ...own } = given;
-  const asked: SheetFlags = { ...own, again: false, quiet: false, yes: false };
+  const { cron, tz, overlap, catchup, deadline, ...own } = createFlags;
+  const sheetOptions: SheetFlags = { ...own, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
-  // The sheet of a firing need not exist yet.
-  await checkFlags(isFilled(sheet) ? '-' : sheet, asked);
-  const flags = await withOwnGpus(servers, asked);
-  const config = configOf(given);
-  const { again: _, answers: __, ...rest } = requestOf(config, flags);
-  const request = { ...rest, answers: answersFrom(flags) };
+  // The sheet of a future firing need not exist yet.
+  await checkFlags(isFilled(sheet) ? '-' : sheet, sheetOptions);
+  const flags = await withOwnGpus(servers, sheetOptions);
+  const config = configOf(createFlags);
+  const { again: _, answers: __, ...definition } = requestOf(config, flags);
+  const request = { ...definition, answers: answersFrom(flags) };
   return definitionFrom({
     name,
     cron,

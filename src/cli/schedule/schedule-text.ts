@@ -1,4 +1,4 @@
-// How commands show a schedule, as text and as JSON.
+// Shows a schedule as text and as JSON.
 
 import { toString as cronText } from 'cronstrue';
 import { parseCron, shown, zoneOf, type Zone } from '../../schedule/cron.ts';

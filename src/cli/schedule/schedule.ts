@@ -1,4 +1,4 @@
-// schedule list, show, pause, resume, delete. Embedded servers start for each of them, because they have the schedules.
+// schedule list, show, pause, resume, delete. Each starts the embedded servers, because they hold the schedules.
 
 import { zoneOf, instantOf, type Zone } from '../../schedule/cron.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
@@ -15,20 +15,20 @@ import { problem } from '../../errors/error.ts';
 import { triggerSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
-type Flags = { readonly out?: string };
-type ReadFlags = Flags & { readonly output: 'text' | 'json' };
+type SchedulePlaceFlags = { readonly out?: string };
+type ReadFlags = SchedulePlaceFlags & { readonly output: 'text' | 'json' };
 
 export async function list(this: Context, flags: ReadFlags): Promise<void> {
   const printer = printerFor(this, flags);
   await using session = await openSession(flags, printer);
   const { schedules } = session;
-  const all: ScheduleInfo[] = [];
-  for await (const one of schedules.list()) all.push(one);
-  const names = all.map(({ name }) => name);
+  const infos: ScheduleInfo[] = [];
+  for await (const info of schedules.list()) infos.push(info);
+  const names = infos.map(({ name }) => name);
   keepNames(configOf(flags), 'schedules', names);
-  if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
-  else for (const one of all) printer.data(await lineOf(one));
-  const [first] = all;
+  if (flags.output === 'json') printer.json(await Promise.all(infos.map((info) => scheduleJson(info))));
+  else for (const info of infos) printer.data(await lineOf(info));
+  const [first] = infos;
   if (first === undefined) printer.notice('no schedules here yet');
   printer.next(
     first === undefined
@@ -81,7 +81,7 @@ async function textOf(info: ScheduleInfo): Promise<string> {
 
 export async function pause(
   this: Context,
-  flags: Flags & { readonly reason?: string },
+  flags: SchedulePlaceFlags & { readonly reason?: string },
   name: string,
 ): Promise<void> {
   const printer = printerFor(this);
@@ -94,7 +94,7 @@ export async function pause(
   printer.next(['continue', `runsheet schedule resume ${name}`]);
 }
 
-export async function resume(this: Context, flags: Flags, name: string): Promise<void> {
+export async function resume(this: Context, flags: SchedulePlaceFlags, name: string): Promise<void> {
   const printer = printerFor(this);
   await using session = await openSession(flags, printer);
   const { schedules } = session;
@@ -108,7 +108,7 @@ export async function resume(this: Context, flags: Flags, name: string): Promise
   printer.next(['show', `runsheet schedule show ${name}`]);
 }
 
-export async function remove(this: Context, flags: Flags, name: string): Promise<void> {
+export async function remove(this: Context, flags: SchedulePlaceFlags, name: string): Promise<void> {
   const printer = printerFor(this);
   await using session = await openSession(flags, printer);
   const { schedules } = session;
@@ -162,11 +162,11 @@ function betweenOf(
   if (from === undefined || to === undefined) return undefined;
   const [first, last] = [timeOf('--from', from, zone, '00:00'), timeOf('--to', to, zone, '23:59')];
   if (first > last) throw problem('E602', { what: '--from is after --to', hint: 'swap them' });
-  // Times to come fire at their time.
+  // Future times are left to the schedule.
   return { from: first, to: new Date(Math.min(last.getTime(), Date.now())) };
 }
 
-/** A time on the clock of the schedule's zone, unless the text has an offset. */
+/** Parses a time in the schedule's zone, unless the text has an offset. */
 function timeOf(flag: string, text: string, zone: Zone, clock: string): Date {
   const [, date, time = clock, offset] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?(?::\d\d)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// What `doctor --cluster` finds out about the workers and receivers of a cluster, by asking each of them.
+// Checks the workers and receivers of a cluster for `doctor --cluster` by asking each of them.
 
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
@@ -25,20 +25,20 @@ import {
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { plural } from '../format.ts';
 
-/** Batches do not need equal clocks; a clock that is further off is a machine that needs care. */
+/** Batches tolerate different clocks, but a clock this far off points to a machine that needs attention. */
 const CLOCK_MS = 5_000;
 const RECEIVER_MS = 5_000;
 
-/** Never throws: what stops the questions is a finding too. */
+/** Never throws: a failure to ask is a finding too. */
 export async function clusterFindings(config: Config): Promise<readonly Finding[]> {
   const at = temporalFrom(config.environment);
-  const found: Finding[] = [];
-  if (at === undefined) return found;
+  const findings: Finding[] = [];
+  if (at === undefined) return findings;
   const stopped = await finding('members', async () => {
-    for await (const one of findingsAt(config, at)) found.push(one);
+    for await (const result of findingsAt(config, at)) findings.push(result);
     return '';
   });
-  return stopped.ok ? found : [...found, stopped];
+  return stopped.ok ? findings : [...findings, stopped];
 }
 
 async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<Finding> {
@@ -46,10 +46,10 @@ async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<
   const queue = config.taskQueue ?? TASK_QUEUE;
   await using connected = await connectClient(at, clientConverter(keys));
   const { client } = connected;
-  // Who has other keys cannot be asked.
+  // Workers with other keys cannot be asked.
   yield await finding('payload keys', async () => {
-    const found = await readWorkerKeys(client, at, membersQueueOf(queue), keys, 'activity');
-    checkWorkerKeys(found, at, keys, 'any');
+    const workerKeys = await readWorkerKeys(client, at, membersQueueOf(queue), keys, 'activity');
+    checkWorkerKeys(workerKeys, at, keys, 'any');
     return 'the same everywhere';
   });
   const encrypted = keys.keys.length > 0;
@@ -59,7 +59,7 @@ async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<
   yield* await findingsOf(members, config, at);
 }
 
-/** A file by which members recognize the place of the batches of this command. */
+/** Writes a file by which members recognize this command's place of batches. */
 async function withFile<T>(batches: Store, work: (file: string) => Promise<T>): Promise<T> {
   const file = `.doctor-${randomUUID()}`;
   await batches.write(file, '');
@@ -75,23 +75,23 @@ async function findingsOf(
   config: Config,
   { address }: TemporalAddress,
 ): Promise<readonly Finding[]> {
-  const known = [...answers].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+  const members = [...answers].sort((a, b) => (a.identity < b.identity ? -1 : 1));
   return [
     await finding('members', async () => {
       if (fault !== undefined) throw new Error(`they could not be asked: ${fault}`);
-      const workers = known.filter(({ works }) => works).length + others.length;
+      const workers = members.filter(({ works }) => works).length + others.length;
       const taskQueue = config.taskQueue ?? TASK_QUEUE;
       if (workers === 0) throw problem('E403', { taskQueue, address });
-      const receivers = known.filter(({ receives }) => receives).length;
+      const receivers = members.filter(({ receives }) => receives).length;
       return `${plural(workers, 'worker')}, ${plural(receivers, 'receiver')}`;
     }),
-    ...known.map((one) => memberFinding(one, config)),
+    ...members.map((member) => memberFinding(member, config)),
     ...malformed.map(malformedFinding),
     ...silent.map(silentFinding),
     ...others.map(otherFinding),
-    ...versionFindings(known),
-    ...secretFindings(known),
-    ...(await receiverFindings(known, config)),
+    ...versionFindings(members),
+    ...secretFindings(members),
+    ...(await receiverFindings(members, config)),
     ...deployments.map(deploymentFinding),
     ...(await noticeFindings(config)),
   ];
@@ -100,18 +100,18 @@ async function findingsOf(
 /** `312@node-a`. */
 const nameOf = (identity: string): string => identity.split(' ')[0] ?? identity;
 
-function memberFinding(one: MemberAnswer, { out }: Config): Finding {
-  const { identity, version, works, receives, clockMs, deployment } = one;
+function memberFinding(member: MemberAnswer, { out }: Config): Finding {
+  const { identity, version, works, receives, clockMs, deployment } = member;
   const part = nameOf(identity);
   const facts = [
     [works && 'worker', receives && 'receiver'].filter(Boolean).join(' and '),
     `runsheet ${version}`,
     ...(deployment === undefined ? [] : [`build ${deployment.name} ${deployment.build}`]),
     `clock ${(clockMs / 1_000).toFixed(1)} s`,
-    `batches in ${one.out}`,
-    ...(works && one.programs.length > 0 ? [`may start ${one.programs.join(' and ')}`] : []),
+    `batches in ${member.out}`,
+    ...(works && member.programs.length > 0 ? [`may start ${member.programs.join(' and ')}`] : []),
   ].join(', ');
-  const fault = memberFault(one, out);
+  const fault = memberFault(member, out);
   return fault === undefined ? good(part, facts) : { part, ok: false, ...fault };
 }
 
@@ -119,17 +119,17 @@ const good = (part: string, message: string): Finding => ({ part, ok: true, mess
 const bad = (part: string, message: string, hint: string): Finding => ({ part, ok: false, message, hint });
 
 function memberFault(
-  { clockMs, storeFault, sees, out: theirs }: MemberAnswer,
+  { clockMs, storeFault, sees, out: memberOut }: MemberAnswer,
   out: string,
 ): Pick<Finding, 'message' | 'hint'> | undefined {
   if (storeFault !== undefined)
     return {
-      message: `it cannot read and write ${theirs}: ${storeFault}`,
+      message: `it cannot read and write ${memberOut}: ${storeFault}`,
       hint: 'correct RUNSHEET_OUT or the rights of its user there, then restart it',
     };
   if (!sees)
     return {
-      message: `its batches in ${theirs} are another place than ${out} of this command`,
+      message: `its batches in ${memberOut} are another place than ${out} of this command`,
       hint: `give all members and commands the same: RUNSHEET_OUT=${shellWord(out)} runsheet worker`,
     };
   if (Math.abs(clockMs) <= CLOCK_MS) return undefined;
@@ -139,7 +139,7 @@ function memberFault(
   };
 }
 
-/** A newer release may answer in another way. */
+/** A newer release may answer in another format. */
 const malformedFinding = ({ identity, reason }: Malformed): Finding =>
   bad(
     identity === undefined ? 'a member' : nameOf(identity),
@@ -147,21 +147,21 @@ const malformedFinding = ({ identity, reason }: Malformed): Finding =>
     'give it the release of the others, or stop it; if it is unknown, check who may use the namespace',
   );
 
-/** Temporal lists for a minute who has ended, as after every upgrade, and no longer who hangs. */
+/** Temporal still lists a worker for a minute after it ended, as after every upgrade, and drops one that hangs. */
 const silentFinding = (identity: string): Finding =>
   good(nameOf(identity), 'gives no answer: it has ended in the last minute, or hangs');
 
 const otherFinding = (identity: string): Finding =>
   good(nameOf(identity), 'worker of an application, or of a release that answers no questions');
 
-/** A batch of the newest release waits for a worker that can continue it. */
-function versionFindings(known: readonly MemberAnswer[]): readonly Finding[] {
-  const workers = known.filter(({ works }) => works);
-  const counts = Map.groupBy(known, ({ version }) => version);
+/** A batch that the newest release started waits for a worker of that release. */
+function versionFindings(members: readonly MemberAnswer[]): readonly Finding[] {
+  const workers = members.filter(({ works }) => works);
+  const counts = Map.groupBy(members, ({ version }) => version);
   const message = [...counts].map(([version, some]) => `${version} (${some.length})`).join(', ');
   const newest = Math.max(...workers.map(({ writes }) => writes));
   const old = workers.filter(({ reads }) => reads < newest).map(({ identity }) => nameOf(identity));
-  if (known.length === 0) return [];
+  if (members.length === 0) return [];
   if (old.length === 0) return [good('versions', message)];
   return [
     bad(
@@ -172,10 +172,10 @@ function versionFindings(known: readonly MemberAnswer[]): readonly Finding[] {
   ];
 }
 
-function secretFindings(known: readonly MemberAnswer[]): readonly Finding[] {
-  const bySecret = Map.groupBy(known, ({ webhookSecret }) => webhookSecret);
+function secretFindings(members: readonly MemberAnswer[]): readonly Finding[] {
+  const bySecret = Map.groupBy(members, ({ webhookSecret }) => webhookSecret);
   const part = 'webhook secret';
-  if (!known.some(({ receives }) => receives)) return [];
+  if (!members.some(({ receives }) => receives)) return [];
   if (bySecret.size === 1) return [good(part, 'the same everywhere')];
   const groups = [...bySecret.values()].map((some) => list(some.map(({ identity }) => nameOf(identity))));
   return [
@@ -188,38 +188,38 @@ function secretFindings(known: readonly MemberAnswer[]): readonly Finding[] {
 }
 
 async function receiverFindings(
-  known: readonly MemberAnswer[],
+  members: readonly MemberAnswer[],
   { webhook }: Config,
 ): Promise<readonly Finding[]> {
   const { url } = webhook;
   if (url === undefined) return [];
-  const one = await finding('receivers', async () => {
-    if (known.length > 0 && !known.some(({ receives }) => receives))
+  const receiver = await finding('receivers', async () => {
+    if (members.length > 0 && !members.some(({ receives }) => receives))
       throw problem('E602', {
         what: `RUNSHEET_WEBHOOK_URL is ${url}, but no process receives webhooks`,
         hint: 'start one: runsheet worker --receiver-only',
       });
     const { status } = await fetchOutside(`${url}/hook/1/`, { signal: AbortSignal.timeout(RECEIVER_MS) });
-    // Only a receiver answers so, to the addresses of old batches.
+    // Only a receiver answers 410, for webhook addresses of old batches.
     if (status !== 410) throw new Error(`${url} answers ${status}, so something else listens there`);
     return `${url} answers`;
   });
-  return [one];
+  return [receiver];
 }
 
 const NOTICES_WITHIN_MS = 24 * 3_600_000;
-/** The newest batches; reading those of years would take long. */
+/** Only the newest batches are read, because years of them would take long. */
 const BATCHES_MOST = 50;
 
-/** Notifications of the last day that reached nobody. */
+/** Reports notifications of the last day that were not delivered. */
 async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
   const part = 'notifications';
   const batches = (await listBatchFolders(out, () => undefined)).slice(0, BATCHES_MOST);
   const undelivered = await pMap(
     batches,
-    // A folder that cannot be read is a finding of other commands.
+    // Unreadable folders are reported by other commands.
     async ({ batch, store }) =>
-      (await undeliveredNotices(store).catch(() => [])).map((one) => ({ batch, ...one })),
+      (await undeliveredNotices(store).catch(() => [])).map((notice) => ({ batch, ...notice })),
     { concurrency: 8 },
   );
   const recent = undelivered.flat().filter(({ at }) => Date.now() - at < NOTICES_WITHIN_MS);

@@ -1,4 +1,4 @@
-// codec: decrypts the payloads of a cluster for Temporal's UI and command line.
+// codec: decrypts a cluster's payloads for Temporal's UI and command line.
 
 import { encryptionWith } from '../../temporal/encryption/codec.ts';
 import { openCodecServer } from '../../temporal/encryption/codec-server.ts';

@@ -1,4 +1,4 @@
-// deployments: lists what can be run; with a name, its inputs and the command that runs a sheet.
+// deployments: lists deployments and workflows; with a name, shows its inputs and the command that runs a sheet.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { deploymentsFlags } from './server-flags.ts';
@@ -17,31 +17,31 @@ import { deploymentJson } from '../json/documents.ts';
 import { isWorkflow, usualColumns, workflowTable } from './workflow-table.ts';
 import { keepNames } from '../completion/proposals.ts';
 
-type Flags = FlagsOf<typeof deploymentsFlags>;
+type DeploymentsFlags = FlagsOf<typeof deploymentsFlags>;
 
 export default async function deployments(
   this: Context,
-  given: Flags,
+  commandFlags: DeploymentsFlags,
   named: string | undefined,
 ): Promise<void> {
-  const printer = printerFor(this, given);
-  const config = configOf(given);
+  const printer = printerFor(this, commandFlags);
+  const config = configOf(commandFlags);
   const { serversFor } = await import('../session.ts');
   await using servers = serversFor(config, printer);
-  const flags = await withOwnGpus<Flags & { readonly deployment?: string }>(servers, given);
+  const flags = await withOwnGpus<DeploymentsFlags & { readonly deployment?: string }>(servers, commandFlags);
   const { deployment: name = named } = flags;
   const meant = meantService(config, { ...flags, ...definedOnly({ deployment: name }) });
   if (flags.local) await servers.look(true);
   const batches = await batchesByDeployment(config.out);
-  const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
+  const shown = (deployment: Deployment) => deploymentJson(deployment, batches.get(deployment.id) ?? 0);
   if (name === undefined) {
-    const all = await listDeployments(config, meant);
-    const names = all.map((one) => one.name ?? one.id);
+    const listing = await listDeployments(config, meant);
+    const names = listing.map((deployment) => deployment.name ?? deployment.id);
     keepNames(config, 'deployments', names);
-    if (flags.output === 'json') printer.json(all.map(shown));
-    else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
-    const first = all.find(({ inputTypes }) => inputTypes !== undefined) ?? all[0];
-    const isStarred = all.some(({ inputTypes }) => inputTypes?.some(({ required }) => required));
+    if (flags.output === 'json') printer.json(listing.map(shown));
+    else for (const line of table(LIST_HEADER, listing.map(listed))) printer.data(line);
+    const first = listing.find(({ inputTypes }) => inputTypes !== undefined) ?? listing[0];
+    const isStarred = listing.some(({ inputTypes }) => inputTypes?.some(({ required }) => required));
     if (first === undefined) printer.notice('no deployments');
     else if (isStarred) printer.notice('* required');
     const next: Next =
@@ -51,14 +51,14 @@ export default async function deployments(
     printer.next(next);
     return;
   }
-  const found = await showDeployment(config, meant, name);
-  const shownName = wordsFor(found, flags.local);
-  const hasColumns = columnsOf(found).length > 0;
-  if (flags.output === 'json') printer.json(shown(found));
-  else if (flags.sheet && !hasColumns) throw noColumns(found);
-  else if (flags.sheet) printer.data(template(found).trimEnd());
-  else for (const line of described(found, flags.fields)) printer.data(line);
-  const sheet = hasColumns ? templateFile(found, flags.sheet) : '<sheet>';
+  const deployment = await showDeployment(config, meant, name);
+  const shownName = wordsFor(deployment, flags.local);
+  const hasColumns = columnsOf(deployment).length > 0;
+  if (flags.output === 'json') printer.json(shown(deployment));
+  else if (flags.sheet && !hasColumns) throw noColumns(deployment);
+  else if (flags.sheet) printer.data(template(deployment).trimEnd());
+  else for (const line of described(deployment, flags.fields)) printer.data(line);
+  const sheet = hasColumns ? templateFile(deployment, flags.sheet) : '<sheet>';
   if (!flags.sheet && hasColumns)
     printer.next(['sheet', `runsheet deployments ${shownName} --sheet > ${sheet}`]);
   const words = `${sheet} -d ${shownName}`;
@@ -71,7 +71,10 @@ const noColumns = ({ name, id, inputTypes }: Deployment): RunsheetError =>
     hint: 'leave --sheet out to see what it takes',
   });
 
-/** `lights-template.csv`, which no user has by accident: a shell overwrites what is there. `isWritten`: the newest that is there. */
+/**
+ * The name of a template sheet, such as `lights-template.csv`, which no user has by accident: a shell
+ * redirect would overwrite an existing file. `isWritten`: the newest existing template.
+ */
 function templateFile({ name, id }: Deployment, isWritten: boolean): string {
   const letters = (name ?? id).normalize('NFKD').replaceAll(/\p{M}/gu, '');
   const plain = letters.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-$/g, '');
@@ -91,14 +94,14 @@ async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, num
 
 const LIST_HEADER = ['DEPLOYMENT', 'GPU', 'TIME LIMIT', 'INPUTS'];
 
-const listed = (one: Deployment): readonly string[] => [
-  one.name ?? one.id,
-  one.gpu ?? 'any',
-  limitText(one),
-  one.inputTypes === undefined ? 'not described' : inputsText(one.inputTypes),
+const listed = (deployment: Deployment): readonly string[] => [
+  deployment.name ?? deployment.id,
+  deployment.gpu ?? 'any',
+  limitText(deployment),
+  deployment.inputTypes === undefined ? 'not described' : inputsText(deployment.inputTypes),
 ];
 
-/** The names of inputs; of a workflow only those that a sheet usually has. */
+/** Input names; for a workflow, only those that sheets usually fill. */
 function inputsText(inputTypes: readonly InputType[]): string {
   const usual = isWorkflow({ inputTypes }) ? new Set(usualColumns(inputTypes)) : undefined;
   const shown = usual === undefined ? inputTypes : inputTypes.filter(({ name }) => usual.has(name));
@@ -110,7 +113,7 @@ function inputsText(inputTypes: readonly InputType[]): string {
 const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
   seconds === undefined ? 'unknown' : span(seconds * 1_000);
 
-/** Its name as a word of a command, and the service. */
+/** The words of a command that name the deployment and its service. */
 const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>
   `${shellWord(name ?? id)}${isLocal ? ' --local' : ''}`;
 
@@ -154,7 +157,7 @@ function valuesText({ min, max, options }: InputType): string {
   return max === undefined ? '' : `up to ${max}`;
 }
 
-/** Required inputs first, because the others may be left out. */
+/** Required inputs first, because users may delete the remaining columns. */
 const columnsOf = ({ inputTypes = [] }: Deployment): readonly string[] =>
   isWorkflow({ inputTypes })
     ? usualColumns(inputTypes)

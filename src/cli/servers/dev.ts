@@ -1,4 +1,4 @@
-// dev: runs all servers until Ctrl-C; other commands use them meanwhile.
+// dev: runs all servers until Ctrl-C, for commands in other terminals.
 
 import type { ShownFlags } from '../flags/flags.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';

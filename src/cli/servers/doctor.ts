@@ -52,7 +52,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
   if (flags.cluster) findings.push(...(await clusterFindings(config)));
-  if (flags.output === 'json') printer.json(findings.map((one) => shaped(checkSchema, one)));
+  if (flags.output === 'json') printer.json(findings.map((result) => shaped(checkSchema, result)));
   else {
     for (const { part, ok, message, hint } of findings) {
       printer.data(
@@ -65,7 +65,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 
-/** Of the servers that the flags name, and of a workflow on each. */
+/** Checks the servers that the flags name, and each workflow on them. */
 const gpuChecks = ({ servers, workflows }: GivenGpus) =>
   servers.map(
     (server) =>
@@ -130,15 +130,16 @@ async function encryptionText(config: Config): Promise<string> {
   const cluster = temporalFrom(config.environment);
   const living = livingRecord(config.home)?.temporal;
   const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
-  // A check must not create the key.
+  // A check must not create a key.
   if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
     return 'on: the first start creates a random key';
   const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
   const at = cluster ?? (living && { ...living, from: EMBEDDED, options: {} });
   if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
-  const [first, ...others] = keys.keys;
+  const [first, ...retiredKeys] = keys.keys;
   if (first === undefined) return 'off: Temporal stores activity inputs, run ids and reasons as plain text';
-  const more = others.length > 0 ? `, ${others.map(({ id }) => id).join(', ')} for decryption only` : '';
+  const more =
+    retiredKeys.length > 0 ? `, ${retiredKeys.map(({ id }) => id).join(', ')} for decryption only` : '';
   return `on, with the key ${first.id}${more}; unencrypted payloads are ${keys.readsPlain ? 'accepted' : 'refused'}`;
 }
 
@@ -155,7 +156,7 @@ async function serviceText(config: Config): Promise<string> {
   const service = services.at(meant);
   const key = config.apiKey();
   const [deployments, prices] = [await service.listDeployments(), await service.getPrices()];
-  const workflowId = deployments?.find((one) => one.workflowId !== undefined)?.workflowId;
+  const workflowId = deployments?.find((deployment) => deployment.workflowId !== undefined)?.workflowId;
   const lists =
     workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: 1, offset: 0 });
   const proof =
@@ -168,7 +169,7 @@ async function serviceText(config: Config): Promise<string> {
   return `${name}${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
 }
 
-/** Throws what is wrong with the place of the batches, and with the state folder. */
+/** Throws the fault of the batches folder or of the state folder. */
 async function foldersText({ out, home }: Config): Promise<string> {
   await checkPlace(out);
   await assertWritable(home);
@@ -181,15 +182,15 @@ function webhookText({ webhook, apiUrl }: Config): string {
   return `none: ${apiUrl} cannot reach this machine, so runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`;
 }
 
-// How connections leave this machine, for `doctor`: through which proxy, and which authorities of certificates are trusted.
-/** Throws E602 for a proxy that cannot be used, and for a file of certificates that cannot be read. */
+// Describes the network for `doctor`: proxies and trusted certificate authorities.
+/** Throws E602 for an unusable proxy, and for an unreadable file of certificates. */
 const networkText = ({ proxies, environment }: Config): string =>
   `${proxiesText(proxies)}; certificates: ${certificatesText(environment)}`;
 
 function proxiesText({ http, https, except }: Proxies): string {
   if (http === undefined && https === undefined) return 'directly';
-  const [one, other] = [wayOf('https', https), wayOf('http', http)];
-  return `${one}, ${other}, except this machine${except === undefined ? '' : ` and ${except.text} (${except.from})`}`;
+  const [httpsWay, httpWay] = [wayOf('https', https), wayOf('http', http)];
+  return `${httpsWay}, ${httpWay}, except this machine${except === undefined ? '' : ` and ${except.text} (${except.from})`}`;
 }
 
 function wayOf(scheme: string, proxy: Proxies['http']): string {
@@ -209,7 +210,7 @@ function certificatesText(environment: Config['environment']): string {
   if (system === '1' || options.includes('--use-system-ca')) own.push("the system's");
   if (!file) return own.join(' and ');
   const { length: count } = getCACertificates('extra');
-  // Node only writes a warning.
+  // Node itself would only warn.
   if (count === 0)
     throw problem('E602', {
       what: `NODE_EXTRA_CA_CERTS is ${file}, which has no certificate that can be read`,

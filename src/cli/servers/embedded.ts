@@ -1,4 +1,4 @@
-// embedded: the process that runs the embedded servers. Only commands start it.
+// embedded: the process of the embedded servers, started by other commands.
 
 import { EXIT } from '../../errors/error.ts';
 import { loadConfig } from '../../host/config.ts';
@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 
 export default async function embedded(this: Context): Promise<number> {
   const config = loadConfig();
-  // It loads its code meanwhile, which takes the longest, and ends with this process.
+  // The worker loads its code in parallel, which takes the longest. It ends with this process.
   const worker = spawnWorker(config);
   const loading = import('../../temporal/embedded/stack.ts');
   if (!(await mayBegin(this.process.stdin))) return EXIT.ok;

@@ -1,4 +1,4 @@
-// service servers: lists the GPU servers that the local run service knows, forgets one, or puts another one in its place.
+// service servers: lists the GPU servers that the local run service knows, forgets one, or replaces one by another.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { knownServersFlags } from './server-flags.ts';
@@ -26,7 +26,7 @@ export default async function listServers(
   const printer = printerFor(this, flags);
   await using servers = serversFor(configOf({}), printer);
   const listed = from === undefined ? await knownServers(servers) : await forgetServer(servers, from, to);
-  if (flags.output === 'json') printer.json(listed.map((one) => shaped(knownServerSchema, one)));
+  if (flags.output === 'json') printer.json(listed.map((server) => shaped(knownServerSchema, server)));
   else for (const line of aligned([HEADER, ...listed.map(rowOf)])) printer.data(line);
   const [first] = listed;
   if (first === undefined)
@@ -41,7 +41,7 @@ const rowOf = ({ url, gpu, runs, away, also }: KnownServer): readonly string[] =
     terminalLine,
   );
 
-/** `old=new`; an address may have an `=` only in its query, which these have not. */
+/** Parses `old=new`. An address may contain `=` only in its query, and server addresses have none. */
 function movedIn(text: string): readonly [string, string] {
   const [, from, to] = /^([^=]+)=([^=]+)$/.exec(text) ?? [];
   if (from === undefined || to === undefined)

@@ -1,4 +1,4 @@
-// migrate-check: checks each rule of the migration from V1 to V2, and prints the result and what to do.
+// migrate-check: checks each rule of the migration from V1 to V2, and prints results and next steps.
 
 import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
 import type { migrateCheckFlags } from './server-flags.ts';
@@ -26,9 +26,9 @@ import { migrationJson } from '../json/documents.ts';
 import { parseExactly } from '../../host/exact-json.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
 
-type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
+type MigrateCheckFlags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
-export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
+export default async function migrateCheck(this: Context, flags: MigrateCheckFlags): Promise<number> {
   const printer = printerFor(this, flags);
   using interrupts = hearInterrupts(this.process);
   const stop = new AbortController();
@@ -42,7 +42,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
   return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
 }
 
-async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
+async function factsFor(flags: MigrateCheckFlags, printer: Printer, stop: AbortSignal): Promise<Facts> {
   const config = configOf({});
   const { apiUrl: base } = config;
   if (flags.deployment === undefined) throw noDeployment();
@@ -52,15 +52,15 @@ async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Prom
   if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
   const service = services.at({ base, api });
   // An invalid concurrency limit or time-out of the deployment must not prevent this single run.
-  const found = await findDeployment(service, flags.deployment);
-  const deployment = usableDeployment(found, { concurrency: 1, deadlines: { runMs: 1 } });
+  const candidate = await findDeployment(service, flags.deployment);
+  const deployment = usableDeployment(candidate, { concurrency: 1, deadlines: { runMs: 1 } });
   const { check, machine } = await verified({ flags, printer, stop, service, deployment });
   const tellsMachine = machine.type !== undefined || machine.version !== undefined;
   return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };
 }
 
 type Checking = {
-  readonly flags: Flags;
+  readonly flags: MigrateCheckFlags;
   readonly printer: Printer;
   readonly stop: AbortSignal;
   readonly service: RunService;
@@ -79,8 +79,8 @@ async function verified({ flags, printer, stop, service, deployment }: Checking)
   return verify({ service, deployment, inputs, queued, stop });
 }
 
-/** A broken rule is checked again when it is kept. */
-const nextOf = ({ deployment }: Flags, holds: boolean, args: readonly string[]): Next =>
+/** After fixing a broken rule, the user runs the same check again. */
+const nextOf = ({ deployment }: MigrateCheckFlags, holds: boolean, args: readonly string[]): Next =>
   holds
     ? ['plan', `runsheet plan <sheet> -d ${shellWord(deployment ?? '')}`]
     : ['again', sameCommand(args, 'migrate-check')];
@@ -103,9 +103,9 @@ const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
 const ABOUT_WIDTH = 19;
 
 function textOf(findings: readonly Finding[], paint: Paint): string {
-  const lines = findings.flatMap(({ rule, about, verdict, found, todo }) => {
+  const lines = findings.flatMap(({ rule, about, verdict, found: result, todo }) => {
     const [style, mark] = MARKS[verdict];
-    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${terminalLine(found)}`;
+    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${terminalLine(result)}`;
     return todo === undefined ? [line] : [line, `    ${' '.repeat(ABOUT_WIDTH)}→ ${todo}`];
   });
   return [...lines, '', closing(findings)].join('\n');
@@ -120,10 +120,10 @@ function closing(findings: readonly Finding[]): string {
 
 /** Throws E602 for a missing, invalid or unknown input. */
 export function inputsFrom(
-  given: readonly string[] | undefined,
+  pairs: readonly string[] | undefined,
   { inputTypes }: Deployment,
 ): Readonly<Record<string, unknown>> {
-  const texts = inputsSet(given);
+  const texts = inputsSet(pairs);
   const missing = inputTypes?.find(({ name, required }) => required && texts[name] === undefined);
   if (missing)
     throw problem('E602', {
@@ -136,12 +136,12 @@ export function inputsFrom(
 }
 
 function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes']): unknown {
-  const type = inputTypes?.find((one) => one.name === name);
-  const known = inputTypes?.map((one) => one.name) ?? [];
+  const type = inputTypes?.find((input) => input.name === name);
+  const inputNames = inputTypes?.map((input) => input.name) ?? [];
   if (inputTypes && type === undefined)
     throw problem('E602', {
       what: `--set ${name}: the deployment has no such input`,
-      hint: hintAmong(name, 'inputs', known),
+      hint: hintAmong(name, 'inputs', inputNames),
     });
   const read = readText(text, type === undefined ? 'auto' : kindOf(type.type));
   if (typeof read === 'string') return parseExactly(read);

@@ -1,4 +1,4 @@
-// The flags of commands about servers and this machine.
+// Flags of the commands about servers and this machine.
 
 import { fail } from '../flags/flag-kinds.ts';
 import { isWebAddress } from '../../host/web-address.ts';
@@ -24,7 +24,7 @@ import {
 import { count } from '../format.ts';
 
 const number = wholeFlag(0);
-/** At a higher speed a second takes less time than the clock can measure. */
+/** Beyond this speed, a simulated second is shorter than the clock can measure. */
 const SPEED_MOST = 10_000;
 
 const factorNumber = parsed((input): number => {
@@ -38,7 +38,7 @@ const publicAddress = parsed((input): string =>
   isWebAddress(input) ? input : fail('is no address', 'for example --public-url https://runs.studio.example'),
 );
 
-/** How to start the local run service. */
+/** Flags that start the local run service. */
 export const serviceFlags = {
   port: { ...port('port', 'port; 0 chooses a free one'), default: '0' },
   host: {
@@ -51,7 +51,7 @@ export const serviceFlags = {
   tokenFile: optional(
     textFlag('file', 'file with the accepted API keys, one per line (default: one random key)'),
   ),
-  // Every user of the machine can read the arguments of processes.
+  // Refused, because every user of the machine can read process arguments.
   token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
   speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
   db: optional(
@@ -131,11 +131,11 @@ export const cleanFlags = {
   ...shownFlags,
 } as const;
 
-/** `8234`, or `0.0.0.0:8234`. */
+/** Parses `8234` or `0.0.0.0:8234`. */
 function listenAt(text: string): { readonly host: string; readonly port: number } {
-  const [given = '', host = '127.0.0.1'] = text.split(':').toReversed();
-  return /^\d{1,5}$/.test(given) && Number(given) <= 65_535
-    ? { host, port: Number(given) }
+  const [portText = '', host = '127.0.0.1'] = text.split(':').toReversed();
+  return /^\d{1,5}$/.test(portText) && Number(portText) <= 65_535
+    ? { host, port: Number(portText) }
     : fail('is not [host:]port', 'for example --listen 0.0.0.0:8234');
 }
 

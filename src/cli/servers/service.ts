@@ -1,4 +1,4 @@
-// service: runs the local run service in the foreground, or as a child of the embedded stack.
+// service: runs the local run service in the foreground, or as a child of the embedded servers.
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { serviceFlags } from './server-flags.ts';
@@ -30,9 +30,9 @@ import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 
-type Flags = FlagsOf<typeof serviceFlags>;
+type ServiceFlags = FlagsOf<typeof serviceFlags>;
 
-/** Events that an operator has to know: faults of the service itself, and what only a person can mend. */
+/** Events for the operator: faults of the service itself, and problems that only a person can fix. */
 const LEVELS: Readonly<Record<string, 'error' | 'warn'>> = {
   error: 'error',
   broken: 'error',
@@ -41,7 +41,7 @@ const LEVELS: Readonly<Record<string, 'error' | 'warn'>> = {
   'runs-without-deployment': 'warn',
 };
 
-export default async function service(this: Context, flags: Flags): Promise<void> {
+export default async function service(this: Context, flags: ServiceFlags): Promise<void> {
   const printer = printerFor(this);
   const begin = flags.embedded ? await begun() : undefined;
   const config = begin ? loadConfigWith(begin.environment) : configOf({});
@@ -89,13 +89,13 @@ export default async function service(this: Context, flags: Flags): Promise<void
     const port = Number(new URL(running.url).port);
     tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });
     await Promise.race([untilStackIsGone(), broken.promise]);
-    // Nobody would end it after a kill of the stack.
+    // Nobody would end an orphan after the embedded servers are killed.
     return void (await Promise.race([running.close(), wait(ORPHAN_DRAIN_MS, undefined, { ref: false })]));
   } else {
     using interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    // It is refused to other machines, and behind a proxy the service cannot tell which machine asks.
+    // No page for other machines; behind a proxy, the service cannot tell which machine asks.
     const page = isShared(flags) ? null : running.dashboardPage;
     if (flags.output === 'json')
       printer.json(shaped(serviceSchema, { base, tokens: generated, live_page: page }));
@@ -111,18 +111,18 @@ export default async function service(this: Context, flags: Flags): Promise<void
   await running.close();
 }
 
-/** Prints notes about workflow files, such as where a graph stood, on stderr. */
+/** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */
 async function addGiven(
   running: LocalService,
-  given: GivenGpus,
-  others: GivenGpus['workflows'],
+  gpus: GivenGpus,
+  ownWorkflows: GivenGpus['workflows'],
   printer: Printer,
 ): Promise<void> {
-  const { deployments } = await running.addGpus({ ...given, workflows: [...others, ...given.workflows] });
+  const { deployments } = await running.addGpus({ ...gpus, workflows: [...ownWorkflows, ...gpus.workflows] });
   for (const note of deployments.flatMap(({ notes }) => notes)) printer.notice(note);
 }
 
-function tokensOf({ token, tokenFile }: Flags): readonly string[] {
+function tokensOf({ token, tokenFile }: ServiceFlags): readonly string[] {
   if (token !== undefined) throw problem('E610', {});
   if (tokenFile === undefined) return [];
   const tokens = textOf(tokenFile)
@@ -144,10 +144,11 @@ function textOf(file: string): string {
   }
 }
 
-const isShared = ({ host, publicUrl }: Flags): boolean => publicUrl !== undefined || !isLoopbackHost(host);
+const isShared = ({ host, publicUrl }: ServiceFlags): boolean =>
+  publicUrl !== undefined || !isLoopbackHost(host);
 
-/** Throws E602 if others could connect without a key, or would get addresses that lead nowhere. */
-function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
+/** Throws E602 if others could connect without a key, or would get unreachable addresses. */
+function refuseOpenDoors(flags: ServiceFlags, hasKeys: boolean): void {
   if (!isShared(flags)) return;
   const { host, publicUrl } = flags;
   const flag = isLoopbackHost(host) ? '--public-url' : `--host ${host}`;
@@ -163,7 +164,7 @@ function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
     });
 }
 
-function refuseFaultsOfGpus(flags: Flags): void {
+function refuseFaultsOfGpus(flags: ServiceFlags): void {
   if ((flags.fault ?? []).length === 0 || !namesGpus(flags)) return;
   throw problem('E602', {
     what: '--fault is for rehearsals, and runs on real GPUs have no faults',
@@ -171,8 +172,10 @@ function refuseFaultsOfGpus(flags: Flags): void {
   });
 }
 
-/** Demo deployments are only for one person without GPUs: they must not be mistaken for real ones. */
-function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
+/** Demo deployments are only for a single user without GPUs: nobody may mistake them for real ones. */
+function deploymentsOf(
+  flags: ServiceFlags,
+): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
   const { deployments: file } = flags;
   if (file === undefined)
     return { simulated: namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
@@ -188,9 +191,9 @@ function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<
   }
 }
 
-function faultsOf(given: readonly string[] = []): Readonly<Record<string, number>> {
+function faultsOf(rates: readonly string[] = []): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    given.map((pair) => {
+    rates.map((pair) => {
       const [name = '', rate = ''] = pair.split('=');
       return [name, rate === '' ? Number.NaN : Number(rate)];
     }),

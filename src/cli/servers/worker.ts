@@ -1,4 +1,4 @@
-// worker: runs workflows and activities on a cluster, with its own webhook receiver, or as a child of the embedded stack.
+// worker: runs workflows and activities, on a cluster with its own webhook receiver, or as a child of the embedded servers.
 
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
@@ -23,7 +23,7 @@ import {
 import { plural } from '../format.ts';
 
 const REPORT_MS = 250;
-/** The stack may have to download Temporal first, and it ends this process when it gives up. */
+/** The embedded servers may first download Temporal; they end this process when they give up. */
 const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
@@ -44,11 +44,11 @@ export default async function worker(this: Context, flags: FlagsOf<typeof worker
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
     ...definedOnly({ receiverPort: begin?.port }),
   });
-  // A failing worker ends this process; the stack or the service manager restarts it.
+  // A failed worker ends this process, and the embedded servers or the service manager restart it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
   const serving = flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal);
   if (await Promise.race([serving, failed])) return;
-  // What it waits for would keep the process alive.
+  // Pending work would keep the process alive.
   process.exit(EXIT.interrupted);
 }
 
@@ -59,7 +59,7 @@ const LOCALHOST: TemporalAddress = {
   options: {},
 };
 
-/** Whether everything that it had begun has ended. */
+/** Resolves with whether all work in progress ended in time. */
 async function serveStack(running: RunningWorker): Promise<boolean> {
   void mayWork().then(running.work);
   tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });

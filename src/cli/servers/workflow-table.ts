@@ -1,11 +1,11 @@
-// The inputs of a workflow as four columns of at most 80 characters: name, fields, type, and what each row has without a column.
+// Formats the inputs of a workflow as four columns of at most 80 characters: name, fields, type, and the value of rows without a column.
 
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { aligned, plural } from '../format.ts';
 
 const HEADER = ['NAME', 'FIELD', 'TYPE', 'NOW'] as const;
-/** The columns of a terminal, and what each of the four gets of them at most. */
+/** The width of a terminal, and the most that each column takes of it. */
 const WIDEST = { name: 18, fields: 20, type: 18, total: 80 } as const;
 
 export const isWorkflow = ({
@@ -14,19 +14,19 @@ export const isWorkflow = ({
   readonly inputTypes?: readonly InputType[] | undefined;
 }): boolean => inputTypes.some(({ fields }) => fields !== undefined);
 
-/** Whether it has a name of its own, by which a column finds it. */
+/** Whether the input has a name that a column can match. */
 const isNamed = ({ name, ask, fields = [] }: InputType): boolean =>
   ask === undefined && !fields.includes(name);
 
-/** `all`: also the fields that only `--map NODE.FIELD` reaches. */
-export function workflowTable(inputTypes: readonly InputType[], all: boolean): readonly string[] {
+/** `withUnnamed`: include fields that only `--map NODE.FIELD` reaches. */
+export function workflowTable(inputTypes: readonly InputType[], withUnnamed: boolean): readonly string[] {
   const named = inputTypes.filter(isNamed);
   const ambiguous = inputTypes.filter(({ ask }) => ask !== undefined);
-  const unnamed = inputTypes.filter((one) => one.ask === undefined && !isNamed(one));
+  const unnamed = inputTypes.filter((input) => input.ask === undefined && !isNamed(input));
   const byField = new Map(
-    inputTypes.flatMap((one) => (one.ask === undefined ? [[one.fields?.[0], one] as const] : [])),
+    inputTypes.flatMap((input) => (input.ask === undefined ? [[input.fields?.[0], input] as const] : [])),
   );
-  const rows = [HEADER, ...named.map(rowOf), ...(all ? unnamed.map(rowOf) : [])];
+  const rows = [HEADER, ...named.map(rowOf), ...(withUnnamed ? unnamed.map(rowOf) : [])];
   return [
     ...lines(rows),
     ...(ambiguous.length === 0
@@ -34,9 +34,9 @@ export function workflowTable(inputTypes: readonly InputType[], all: boolean): r
       : [
           '',
           'several fields, asked about when a sheet has a column of the name:',
-          ...lines(ambiguous.map((one) => askedRow(one, byField))),
+          ...lines(ambiguous.map((input) => askedRow(input, byField))),
         ]),
-    ...(all || unnamed.length === 0
+    ...(withUnnamed || unnamed.length === 0
       ? []
       : [
           '',
@@ -45,9 +45,9 @@ export function workflowTable(inputTypes: readonly InputType[], all: boolean): r
   ];
 }
 
-/** The columns of a usual sheet for the workflow: its texts, files, seeds and sizes. */
+/** The columns of a typical sheet for the workflow: texts, files, seeds and sizes. */
 export const usualColumns = (inputTypes: readonly InputType[]): readonly string[] =>
-  inputTypes.filter((one) => isNamed(one) && (one.required || isUsual(one))).map(({ name }) => name);
+  inputTypes.filter((input) => isNamed(input) && (input.required || isUsual(input))).map(({ name }) => name);
 
 const SIZES: ReadonlySet<string> = new Set(['seed', 'width', 'height']);
 const isUsual = ({ name, type }: InputType): boolean => SIZES.has(name) || !SETTINGS.has(type);
@@ -66,14 +66,14 @@ const rowOf = (input: InputType): readonly string[] => {
   ];
 };
 
-/** The values that its fields have now, one after the other. */
+/** The current values of the fields, in order. */
 function askedRow(input: InputType, byField: ReadonlyMap<string | undefined, InputType>): readonly string[] {
   const [name = '', fields = '', type = ''] = rowOf(input);
   const now = (input.fields ?? []).map((path) => valueText(byField.get(path)?.default));
   return [name, fields, type, now.join(' · ')];
 }
 
-/** The types of clients in people's words. */
+/** Client types in plain words. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['string', 'text'],
   ['float', 'number'],
@@ -88,7 +88,7 @@ function typeText({ type, min, max, options }: InputType): string {
   if (min !== undefined && max !== undefined && max < FAR) return `${name} ${min}–${max}`;
   return min === undefined || min <= -FAR ? name : `${name} ≥ ${min}`;
 }
-/** Bounds that say no more than how large a number may be. */
+/** Bounds beyond this only state the size of the number type. */
 const FAR = 1e9;
 
 function valueText(value: unknown): string {

@@ -1,5 +1,5 @@
-// Asks a user on a terminal whether the settings of the current folder may count, before a command reads them. A script is refused when
-// it reads them (E615).
+// Asks a user on a terminal whether to trust the settings of the current folder, before a command reads
+// them. A script is refused when it reads them (E615).
 
 import { isRunsheetError } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -12,27 +12,32 @@ export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
 
 export const canAsk = ({ stdin, stderr }: Terminal): boolean => stdin.isTTY && stderr.isTTY;
 
-/** The command reports what is wrong with the file. */
+/** An invalid file is reported by the command that reads it. */
 export async function askSettings(terminal: Terminal, path: string): Promise<void> {
   if (!canAsk(terminal)) return;
   try {
-    const found = choicesIn(path);
-    if (found !== undefined && !isTrusted(ownNotes(), found)) await askTrust(terminal, found, linesOf(found));
+    const settings = choicesIn(path);
+    if (settings !== undefined && !isTrusted(ownNotes(), settings))
+      await askTrust(terminal, settings, linesOf(settings));
   } catch (error) {
     if (!isRunsheetError(error)) throw error;
   }
 }
 
-/** Whether the user trusts what was found there. */
-export async function askTrust(terminal: Terminal, found: Found, lines: readonly string[]): Promise<boolean> {
+/** Whether the user trusts the file. */
+export async function askTrust(
+  terminal: Terminal,
+  settings: Found,
+  lines: readonly string[],
+): Promise<boolean> {
   const text = [
-    `${found.path} is not trusted as it is now. It says:`,
+    `${settings.path} is not trusted as it is now. It says:`,
     ...lines.map((line) => `  ${line}`),
     'Its author chooses where your rows go, and with which key. Do you trust it? [y/n] ',
   ]
     .map(terminalLine)
     .join('\n');
   const isYes = await ask(terminal, text, { y: true, yes: true, n: false, no: false });
-  if (isYes) trust(ownNotes(), found);
+  if (isYes) trust(ownNotes(), settings);
   return isYes ?? false;
 }

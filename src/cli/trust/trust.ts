@@ -1,4 +1,4 @@
-// trust: lets a file that came with a folder, or a state folder, count for this user; lists what counts, and takes it back.
+// trust: trusts a settings file, job or state folder for this user; lists what is trusted; withdraws trust.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -16,14 +16,14 @@ import { plural } from '../format.ts';
 import { isJob } from '../job/job-file.ts';
 import { reachAt } from '../job/job-reach.ts';
 
-type Flags = { readonly list: boolean; readonly forget: boolean };
+type TrustFlags = { readonly list: boolean; readonly forget: boolean };
 
 const SETTINGS = 'runsheet.toml';
 
-export default async function trustPath(this: Context, flags: Flags, given?: string): Promise<void> {
+export default async function trustPath(this: Context, flags: TrustFlags, place?: string): Promise<void> {
   const printer = printerFor(this);
   if (flags.list) return listed(printer);
-  const path = resolve(given ?? SETTINGS);
+  const path = resolve(place ?? SETTINGS);
   if (flags.forget) return forgotten(printer, path);
   if (isStateFolder(path)) {
     trustStateFolder(path, ownNotes());
@@ -31,34 +31,34 @@ export default async function trustPath(this: Context, flags: Flags, given?: str
       'its keys and schedules count while it stays at this path',
       ...allowedPrograms(path).map((program) => `notifications may start ${program}`),
     ]);
-    return sayNext(printer, given);
+    return sayNext(printer, place);
   }
   const batch = isFolder(path) ? await openBatchFolder(dirname(path), basename(path)) : undefined;
   if (batch !== undefined) {
     trust(ownNotes(), batchToTrust(path, batch.file));
     sayTrusted(printer, path, [`its ${plural(batch.file.sheet.rows, 'row')} may be bought`]);
-    return sayNext(printer, given);
+    return sayNext(printer, place);
   }
-  for (const { found, lines } of choicesAt(path)) {
-    trust(ownNotes(), found);
-    sayTrusted(printer, found.path, lines);
+  for (const { settings, lines } of choicesAt(path)) {
+    trust(ownNotes(), settings);
+    sayTrusted(printer, settings.path, lines);
   }
-  sayNext(printer, given);
+  sayNext(printer, place);
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** By its name, or by the mark that each has. */
+/** Recognizes a state folder by its name, or by its marker file. */
 const isStateFolder = (path: string): boolean =>
   isFolder(path) && (basename(path) === '.runsheet' || existsSync(join(path, 'instance')));
 
-type Choices = { readonly found: Found; readonly lines: readonly string[] };
+type Choices = { readonly settings: Found; readonly lines: readonly string[] };
 
-/** Of a file, or of the settings and the jobs in a folder. Throws E602 if there is nothing to trust. */
+/** Reads one file, or the settings and jobs of a folder. Throws E602 if there is nothing to trust. */
 function choicesAt(path: string): readonly Choices[] {
   const files = isFolder(path) ? readdirSync(path).map((name) => join(path, name)) : [path];
-  const all = files.filter((file) => isJob(file) || basename(file) === SETTINGS || file === path);
-  const choices = all.flatMap((file) => choicesIn(file) ?? []);
+  const candidates = files.filter((file) => isJob(file) || basename(file) === SETTINGS || file === path);
+  const choices = candidates.flatMap((file) => choicesIn(file) ?? []);
   if (choices.length > 0) return choices;
   throw problem('E602', {
     what: existsSync(path) ? `${path} says nothing that has to be trusted` : `there is no ${path}`,
@@ -69,11 +69,11 @@ function choicesAt(path: string): readonly Choices[] {
 function choicesIn(file: string): Choices | undefined {
   if (!existsSync(file)) return undefined;
   if (isJob(file)) {
-    const found = reachAt(file);
-    return found.content.length === 0 ? undefined : { found, lines: found.content };
+    const reach = reachAt(file);
+    return reach.content.length === 0 ? undefined : { settings: reach, lines: reach.content };
   }
-  const found = settingsIn(file);
-  return found && { found, lines: linesOf(found) };
+  const settings = settingsIn(file);
+  return settings && { settings, lines: linesOf(settings) };
 }
 
 function sayTrusted(printer: Printer, path: string, lines: readonly string[]): void {
@@ -81,8 +81,8 @@ function sayTrusted(printer: Printer, path: string, lines: readonly string[]): v
   for (const line of lines) printer.data(terminalLine(`  ${line}`));
 }
 
-const sayNext = (printer: Printer, given: string | undefined): void =>
-  printer.next(['forget', `runsheet trust --forget${given === undefined ? '' : ` ${shellWord(given)}`}`]);
+const sayNext = (printer: Printer, place: string | undefined): void =>
+  printer.next(['forget', `runsheet trust --forget${place === undefined ? '' : ` ${shellWord(place)}`}`]);
 
 function listed(printer: Printer): void {
   const notes = trustNotes(ownNotes());
