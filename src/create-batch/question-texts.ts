@@ -108,10 +108,7 @@ export function refusal([question, ...others]: readonly Question[], wording: Wor
         ...(written.length > 1 && { keep: second }),
       });
     case 'boughtBefore':
-      return problem('E602', {
-        what: `this may buy runs a second time: ${boughtText(question)}`,
-        hint: `if that is meant:\n  ${first}`,
-      });
+      return problem('E549', { rows: boughtText(question), again: first });
   }
 }
 

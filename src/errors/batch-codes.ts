@@ -244,6 +244,10 @@ export const BATCH_ENTRIES = {
         ];
     }
   }),
+  E549: entry<{ rows: string; again: string }>(usage, (f) => [
+    `this may buy runs a second time: ${f.rows}`,
+    `if that is meant:\n  ${f.again}`,
+  ]),
   E550: textFromThrower(usage),
   E551: entry<{ batch: string }>(usage, (f) => [
     `batch ${f.batch} has not ended, so its results cannot be a sheet yet`,

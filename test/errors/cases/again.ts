@@ -35,6 +35,15 @@ export const AGAIN: readonly Case[] = [
     leads: [0],
   },
   {
+    code: 'E549',
+    name: 'a script sends rows again that have succeeded',
+    arrange: async (ground) => {
+      await ground.ended('liked');
+    },
+    args: ['retry', 'liked', '--outcome', 'succeeded'],
+    leads: [0],
+  },
+  {
     code: 'E538',
     name: 'a program starts rows that a batch has done',
     throws: (ground) =>
