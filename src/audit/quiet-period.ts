@@ -4,7 +4,7 @@
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { readStarted, type Moment } from '../store/started.ts';
+import { readStarted, type ServiceMoment } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadBack } from '../batch/commands.ts';
 
@@ -21,7 +21,11 @@ export const givenUpAfterMs = (file: Parameters<typeof quietMsOf>[0]): number =>
   quietMsOf(file) + REPEATED_WITHIN_MS;
 
 /** Throws E511 until the quiet period is over by both clocks. `at`: before the run lists were read. */
-export function assertQuiet(file: Pick<BatchFile, 'batch' | 'service'>, since: Moment, at: Moment): void {
+export function assertQuiet(
+  file: Pick<BatchFile, 'batch' | 'service'>,
+  since: ServiceMoment,
+  at: ServiceMoment,
+): void {
   const passed = [at.now - since.now];
   // The clock of this machine may have leapt.
   if (since.serviceNow !== undefined && at.serviceNow !== undefined)

@@ -5,14 +5,14 @@ import { DEFAULT_PRICES, GPUS } from '../options/gpu.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**
- * What a run may be billed beyond its time limit, in seconds. The service's specification names no bound. The limit starts when
- * a container has taken the run, so this covers the start of the container before that, the 20 s until the service kills a run
- * that exceeds its limit, and the minute for which the container stays warm.
+ * The seconds that a run may be billed beyond its time limit. The service's specification names no bound. The limit
+ * starts when a container has taken the run, so this covers the start of the container before that, the 20 s until
+ * the service kills a run that exceeds its limit, and the minute for which the container stays warm.
  */
 const COLD_START_BOUND_S = 300;
 
-/** What batch.json says about it. */
-type Facts = {
+/** The facts in batch.json that decide the cost of an attempt. */
+type CostFacts = {
   readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
   readonly deadlines: { readonly runMs?: number };
   readonly service: { readonly api?: 'v1' | 'v2'; readonly prices: Readonly<Record<string, number>> };
@@ -22,12 +22,12 @@ type Facts = {
   };
 };
 
-/** In nano-dollars. A GPU whose price or time limit is not known is missing. */
-export function attemptCosts(facts: Facts): Readonly<Record<string, number>> {
+/** The highest cost of an attempt by GPU, in nano-dollars. A GPU whose price or time limit is not known is missing. */
+export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>> {
   const seconds = timeLimit(facts);
   if (seconds === undefined) return {};
   const { prices } = facts.service;
-  // A deployment with a GPU of its own may run every row on that one.
+  // A deployment with a GPU of its own may run every row on that GPU.
   const own = facts.deployment.gpu === undefined ? 0 : priceOf(prices, facts.deployment.gpu);
   const costs = [...new Set([...GPUS, ...gpusOf(facts)])].map((gpu) => {
     const price = Math.max(own, priceOf(prices, gpu));
@@ -36,8 +36,8 @@ export function attemptCosts(facts: Facts): Readonly<Record<string, number>> {
   return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
 }
 
-/** Throws E312 if a limit of the cost is given and the cost of a run has no known bound. */
-export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | undefined): void {
+/** Throws E312 if the cost is limited and the cost of a run has no known bound. */
+export function refuseUnbounded(facts: CostFacts, maxCostNano: number | 'none' | undefined): void {
   if (maxCostNano === undefined || maxCostNano === 'none') return;
   if (timeLimit(facts) === undefined) throw noTimeLimit(facts);
   const costs = attemptCosts(facts);
@@ -50,7 +50,7 @@ export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | und
     else if (!Object.hasOwn(costs, gpu)) throw noPrice(facts, gpu);
 }
 
-const noTimeLimit = ({ service }: Facts): RunsheetError =>
+const noTimeLimit = ({ service }: CostFacts): RunsheetError =>
   problem(
     'E312',
     service.api === 'v1'
@@ -64,29 +64,32 @@ const noTimeLimit = ({ service }: Facts): RunsheetError =>
         },
   );
 
-function noPrice({ deployment: { gpu: own }, service: { prices } }: Facts, gpu: string): RunsheetError {
+function noPrice({ deployment: { gpu: own }, service: { prices } }: CostFacts, gpu: string): RunsheetError {
   const hasOwnPrice = own === undefined || Number.isFinite(priceOf(prices, own));
   const unpriced = hasOwnPrice ? gpu : own;
   const hint = 'choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out';
   return problem('E312', { what: `the price of ${unpriced} is not known`, hint });
 }
 
-/** The service ends a run at the deployment's limit. Without one, runsheet cancels a run that makes no progress for so long. */
-function timeLimit({ deployment, deadlines, service }: Facts): number | undefined {
+/**
+ * The service ends a run at the deployment's limit. Without one, runsheet cancels a run that makes no progress for
+ * this long.
+ */
+function timeLimit({ deployment, deadlines, service }: CostFacts): number | undefined {
   const { runMs } = deadlines;
   const cancelled = runMs === undefined || service.api === 'v1' ? undefined : runMs / 1000;
   return deployment.runTimeoutSeconds ?? cancelled;
 }
 
-const gpusOf = (facts: Facts): readonly string[] => askedGpus(facts).filter((name) => name !== undefined);
+const gpusOf = (facts: CostFacts): readonly string[] => askedGpus(facts).filter((name) => name !== undefined);
 
 /** Every GPU on which an attempt may run; undefined: the deployment's own, which is not known. */
-const askedGpus = ({ sheet: { lanes, options } }: Facts): readonly (string | undefined)[] =>
+const askedGpus = ({ sheet: { lanes, options } }: CostFacts): readonly (string | undefined)[] =>
   lanes.flatMap(({ gpu, size }): readonly (string | undefined)[] =>
     size === undefined ? [gpu] : (options?.ladder ?? []),
   );
 
 function priceOf(prices: Readonly<Record<string, number>>, gpu: string): number {
-  for (const known of [prices, DEFAULT_PRICES]) if (Object.hasOwn(known, gpu)) return known[gpu] as number;
+  for (const table of [prices, DEFAULT_PRICES]) if (Object.hasOwn(table, gpu)) return table[gpu] as number;
   return Number.POSITIVE_INFINITY;
 }

@@ -1,5 +1,5 @@
-// batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and makes the
-// batch exist. It never changes.
+// batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and
+// makes the batch exist. It never changes.
 
 import { definedOnly } from '../options/defined-only.ts';
 import { jsonIn } from '../errors/outside-text.ts';
@@ -15,18 +15,18 @@ import { attemptCosts } from './attempt-cost.ts';
 import { type Store, within } from './store.ts';
 
 export const BATCH_FILE = 'batch.json';
-/** Makes a folder that of a pipeline. */
+/** The file that makes a folder the folder of a pipeline. */
 export const PIPELINE_FILE = 'pipeline.json';
 export const SUMMARY_FILE = 'summary.json';
 
-/** Any names, as they are: `z.record` leaves out those that every object has, such as `__proto__`. */
+/** An object with any names, all kept: `z.record` drops names that every object has, such as `__proto__`. */
 const byName = <T extends z.ZodType>(of: T) =>
   z.custom<Record<string, z.output<T>>>(
     (value) =>
       typeof value === 'object' &&
       value !== null &&
       !Array.isArray(value) &&
-      Object.values(value).every((one) => of.safeParse(one).success),
+      Object.values(value).every((member) => of.safeParse(member).success),
     { error: 'is no object with such values' },
   );
 const words = byName(z.string());
@@ -76,21 +76,21 @@ const schema = z.object({
   mark,
   /** sha256 of the rows, the deployment and the service. */
   content: z.string(),
-  /** The key of the call of a program that made it; a repeated call finds it. */
+  /** The key of the program's call that made the batch; a repeated call finds it. */
   madeFor: z.string().exactOptional(),
-  /** Of a stage of a pipeline: its definition when the batch was made. */
+  /** In a stage of a pipeline: the definition of the stage when the batch was made. */
   stage: byName(z.unknown()).exactOptional(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** The sheet's name as the user typed it. */
     name: z.string(),
-    /** Its copy, next to the pages. */
+    /** The copy of the sheet, next to the pages. */
     file: z.string(),
     sha256: z.string(),
     bytes: count,
-    /** How it is read: what the user gave, and what was guessed. */
+    /** The reading options: the user's own, completed by guesses. */
     options: sheetOptions,
-    /** What the user gave, if something was guessed. */
+    /** The user's own reading options, if something was guessed. */
     asked: sheetOptions.exactOptional(),
     columns: z.array(z.string()),
     inputs: z.array(
@@ -98,12 +98,12 @@ const schema = z.object({
         input: z.string(),
         kind: z.string(),
         from: z.union([z.object({ column: z.string() }), z.object({ value: z.unknown() })]),
-        /** The fields of a workflow that it fills, under which rows have its value; and its other names. */
+        /** The fields of a workflow that the column fills, under which rows have its value; and its other names. */
         fields: z.array(z.string()).exactOptional(),
         also: z.array(z.string()).exactOptional(),
       }),
     ),
-    // A command that compares rows reads the pages of all batches, also of a damaged one.
+    // A command that compares rows reads the pages of all batches, even of a damaged one.
     rows: count.lt(LANE_PLACES),
     pages: count.max(LANE_PLACES / 500),
     repeats: count,
@@ -132,13 +132,16 @@ const schema = z.object({
     /** Rows whose results come from earlier batches; they are in no lane. */
     reused: count.exactOptional(),
   }),
-  /** The batch whose results its sheet is, and the pass through which it had ended; `request` identifies the choice of rows. */
+  /**
+   * The batch whose results the sheet is, and the pass through which it had ended; `request` identifies the choice of
+   * rows.
+   */
   from: z.object({ batch: z.string(), pass: count, request: z.string() }).exactOptional(),
   deployment: z.object({
     id: z.string(),
     name: z.string().exactOptional(),
     workflowId: z.string().exactOptional(),
-    /** The version of its workflow when the batch was made, if the service names it. */
+    /** The version of the deployment's workflow when the batch was made, if the service names it. */
     versionId: z.string().exactOptional(),
     gpu: z.string().exactOptional(),
     concurrencyLimit: z.number().exactOptional(),
@@ -147,7 +150,7 @@ const schema = z.object({
   service: z.object({
     /** The API's base address; `local` is the local run service at its current address. */
     base: z.string(),
-    /** The id in the profile of the service, if it has one: a service may have several addresses. */
+    /** The id in the profile of the service, if any: a service may have several addresses. */
     id: z.string().exactOptional(),
     /** The API version. */
     api: z.enum(['v2', 'v1']),
@@ -169,15 +172,15 @@ const schema = z.object({
   ...optionalLimits,
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
-  /** What is reserved for an attempt instead of its highest cost. */
+  /** The estimate that is reserved for an attempt instead of its highest cost. */
   reserve: z.literal('p99').exactOptional(),
-  /** For how long a run on a GPU of the user's own may execute; absent: as long as its deployment says. */
+  /** How long a run on a GPU of the user's own may execute; absent: as long as its deployment says. */
   timeLimitMs: waitMs.exactOptional(),
   /** The only GPU servers of the user's own that may run the rows; absent: all that its service knows. */
   servers: z.array(z.string()).exactOptional(),
-  /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
+  /** The rule for an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
-  /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
+  /** A run that does not start, or makes no progress, for longer than this is cancelled; absent: never. */
   deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
   seed: count,
@@ -189,17 +192,17 @@ export type BatchFile = z.infer<typeof schema>;
 export const createBatchFile = async (store: Store, file: BatchFile): Promise<boolean> =>
   store.create(BATCH_FILE, batchText(file));
 
-/** The most that an entry of the log has beside the text. */
+/** The most bytes that an entry of the log has besides the text. */
 const ENTRY_BYTES = 1_024;
 
 /** The text of batch.json. Throws E602 if no worker could read it. */
 export function batchText(file: BatchFile): string {
   const text = exactText(file, 2);
-  // Programs may give settings that no command accepts, such as NaN; no worker could read that batch.
+  // Programs may pass settings that no command accepts, such as NaN; no worker could read that batch.
   const [wrong] = schema.safeParse(parseExactly(text)).error?.issues ?? [];
   if (wrong !== undefined)
     throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
-  // More is not read back from S3, where the log of what was made has it as a text.
+  // Longer texts could not be read back from S3, where the log of created batches contains this text.
   if (Buffer.byteLength(JSON.stringify(text)) >= (8 << 20) - ENTRY_BYTES)
     throw problem('E602', { what: `${BATCH_FILE} would have 8 MiB: settings or column names are too long` });
   return `${text}\n`;
@@ -218,7 +221,7 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
   throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
 }
 
-/** A batch.json that is kept under another name; undefined for anything else. */
+/** Parses a batch.json that is stored under another name; undefined for anything else. */
 export const readBatchText = (text: string): BatchFile | undefined =>
   schema.safeParse(jsonIn(text, parseExactly)).data;
 
@@ -230,14 +233,17 @@ export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): 
 
 export const LAYOUT = 'layout';
 
-/** How long a run may live that is not cancelled: the service reports it as timed out after 24 h in the queue, and the deployment has a time limit. */
+/**
+ * How long a run may live that is not cancelled: the service reports a run as timed out after 24 h in the queue, and
+ * the deployment has a time limit.
+ */
 const runsEndOf = ({ deployment: { runTimeoutSeconds } }: BatchFile): Pick<BatchParams, 'runsEndMs'> =>
   runTimeoutSeconds === undefined ? {} : { runsEndMs: UNCONFIRMED_MS + runTimeoutSeconds * 1_000 };
 
 /** The parameters of a batch workflow, including what the service supports. */
 export const paramsOf = (
   file: BatchFile,
-  found: Pick<BatchParams, 'webhooks' | 'lists' | 'pass'>,
+  capabilities: Pick<BatchParams, 'webhooks' | 'lists' | 'pass'>,
 ): BatchParams => ({
   batch: file.batch,
   rows: file.sheet.rows,
@@ -253,7 +259,7 @@ export const paramsOf = (
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,
-  ...found,
+  ...capabilities,
 });
 
 /** Runs that matched no row in the workflow's state, kept for the final search for duplicates. */
@@ -262,7 +268,7 @@ export const evidenceName = (number: number): string =>
 
 export const EVIDENCE = 'evidence';
 
-/** Pauses and the commands of users. */
+/** The file of pauses and user commands. */
 export const eventsName = (number: number): string => `${EVENTS}/${String(number).padStart(5, '0')}.jsonl`;
 
 export const EVENTS = 'events';

@@ -4,19 +4,20 @@
 //     └── another run, or a rebuild, has created the mark: refused
 
 import { createContinued, readContinued } from './passes.ts';
-import { isSameRun, replaceStarted, type Started } from './started.ts';
+import { isSameRun, replaceStarted, type StartedFile } from './started.ts';
 import type { Store } from './store.ts';
 
-type Run = Required<Pick<Started, 'workflow' | 'holder'>>;
+type HeldRun = Required<Pick<StartedFile, 'workflow' | 'holder'>>;
 
 /**
- * False if another run continues the end with pass `ended`. A second one would buy the rows of the later passes a second time,
- * whatever pass it names. `confirm`: throws for an attempt that Temporal has given up, which must neither leave a mark nor take the batch.
+ * False if another run continues the end with pass `ended`: a second one would buy the rows of the later passes a
+ * second time, whatever pass it names. `confirm`: throws for an attempt that Temporal has given up, which must
+ * neither leave a mark nor take the batch.
  */
 export async function continueEnd(
   store: Store,
   ended: number,
-  run: Run,
+  run: HeldRun,
   confirm: () => Promise<void>,
 ): Promise<boolean> {
   await confirm();

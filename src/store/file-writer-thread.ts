@@ -20,7 +20,7 @@ function* errorsOf({ paths, ends, contents }: FileBatch): Generator<FileError> {
   }
 }
 
-/** The first error says why; a leftover has a hidden name, and `clean` finds it. */
+/** The first error says why; a leftover file has a hidden name, and `clean` finds it. */
 function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });

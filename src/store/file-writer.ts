@@ -1,5 +1,6 @@
-// Writes small files on a thread of its own. The disk needs some tenths of a millisecond to create a file, and the thread that
-// holds the leases of groups must not stand still meanwhile. Node's own thread pool needs three calls for a file.
+// Writes small files on a thread of its own. The disk needs some tenths of a millisecond to create a file, and the
+// thread that holds the leases of groups must not stall meanwhile. Node's own thread pool needs three calls for a
+// file.
 //
 //   write ─▶ waiting ──one message at a time──▶ the thread creates, writes and renames ──▶ done
 //               ▲ files that are ordered meanwhile go with the next message
@@ -7,10 +8,10 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** A whole file: it is written as `beside` and then renamed to `path`. */
+/** A whole file, which is written as `beside` and then renamed to `path`. */
 type FileToWrite = { readonly beside: string; readonly path: string; readonly content: Uint8Array };
 
-/** Files for the thread: their contents one after another, because each object of a message costs as much as a small file. */
+/** Files for the thread: their contents concatenated, because each object of a message costs as much as a small file. */
 export type FileBatch = {
   /** `beside` and `path` of each file. */
   readonly paths: readonly string[];
@@ -19,16 +20,16 @@ export type FileBatch = {
   readonly contents: Uint8Array;
 };
 
-/** Why the file at this place of the batch was not written. */
+/** The reason why the file at this place of the batch was not written. */
 export type FileError = { readonly at: number; readonly message: string; readonly code: string | undefined };
 
-type Waiting = {
+type WaitingFile = {
   readonly file: FileToWrite;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 };
 
-/** Each message wakes the thread, which costs as much as a file; a row waits longer for its line. */
+/** How long files gather for a message: each message wakes the thread, which costs as much as a file. */
 const GATHER_MS = 5;
 
 let writer: Writer | undefined;
@@ -43,8 +44,8 @@ export function writeOnThread(file: FileToWrite): Promise<void> {
 
 class Writer {
   readonly #thread = new Worker(new URL(`file-writer-thread${extname(import.meta.url)}`, import.meta.url));
-  #waiting: Waiting[] = [];
-  #sent: readonly Waiting[] = [];
+  #waiting: WaitingFile[] = [];
+  #sent: readonly WaitingFile[] = [];
 
   constructor() {
     this.#thread.unref();
@@ -55,8 +56,9 @@ class Writer {
     );
   }
 
-  add(one: Waiting): void {
-    if (this.#waiting.push(one) === 1 && this.#sent.length === 0) setTimeout(() => this.#send(), GATHER_MS);
+  add(waitingFile: WaitingFile): void {
+    if (this.#waiting.push(waitingFile) === 1 && this.#sent.length === 0)
+      setTimeout(() => this.#send(), GATHER_MS);
   }
 
   #send(): void {
@@ -71,14 +73,14 @@ class Writer {
   #answered(errors: readonly FileError[]): void {
     const sent = this.#sent;
     for (const { at, message, code } of errors) sent[at]?.failed(Object.assign(new Error(message), { code }));
-    // A promise that has failed stays so.
+    // A promise that has already failed stays failed.
     for (const { done } of sent) done();
     this.#sent = [];
     if (this.#waiting.length > 0) setTimeout(() => this.#send(), GATHER_MS);
     else this.#thread.unref();
   }
 
-  /** The next file starts another thread. */
+  /** Ends the writer; the next file starts another thread. */
   #ended(error: Error): void {
     if (writer === this) writer = undefined;
     for (const { failed } of [...this.#sent, ...this.#waiting]) failed(error);
@@ -86,12 +88,12 @@ class Writer {
   }
 }
 
-function batchOf(given: readonly FileToWrite[]): FileBatch & { readonly contents: Uint8Array<ArrayBuffer> } {
+function batchOf(files: readonly FileToWrite[]): FileBatch & { readonly contents: Uint8Array<ArrayBuffer> } {
   const ends: number[] = [];
   let bytes = 0;
-  for (const { content } of given) ends.push((bytes += content.byteLength));
+  for (const { content } of files) ends.push((bytes += content.byteLength));
   const contents = new Uint8Array(bytes);
-  for (const [at, { content }] of given.entries())
+  for (const [at, { content }] of files.entries())
     contents.set(content, (ends[at] ?? 0) - content.byteLength);
-  return { paths: given.flatMap(({ beside, path }) => [beside, path]), ends, contents };
+  return { paths: files.flatMap(({ beside, path }) => [beside, path]), ends, contents };
 }

@@ -10,8 +10,8 @@ import { writeOnThread } from './file-writer.ts';
 import { openPlain, readPlain } from './plain-files.ts';
 
 /**
- * The batch folder at `path`; subfolders are created with their first file. If an `existing` folder has vanished, perhaps
- * because its disk was unmounted, writing fails with ENOENT instead of creating it on another disk.
+ * The batch folder at `path`; subfolders are created with their first file. If an `existing` folder has vanished,
+ * perhaps because its disk was unmounted, writing fails with ENOENT instead of creating the folder on another disk.
  */
 export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Store {
   const root = resolve(path);
@@ -25,7 +25,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     if (!full.startsWith(root + sep)) throw new Error(`${name} lies outside the batch folder ${root}`);
     return full;
   };
-  /** A file of a run is shown, exported and sent on: a link that leads out of the folder counts as no file. */
+  /** Files of a run are shown, exported and sent on, so a link that leads out of the folder counts as no file. */
   const readable = (name: string): string => {
     const full = within(name);
     return name.startsWith('outputs/') && leadsOut(full, root) ? join(root, '.outside') : full;
@@ -40,8 +40,8 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
         () => false,
       ),
     facts: async (name) => {
-      const found = await stat(readable(name)).catch(undefinedIfAbsent);
-      return found?.isFile() ? { bytes: found.size, modifiedAt: found.mtimeMs } : undefined;
+      const stats = await stat(readable(name)).catch(undefinedIfAbsent);
+      return stats?.isFile() ? { bytes: stats.size, modifiedAt: stats.mtimeMs } : undefined;
     },
     list: (folder) => namesIn(folderOf(folder), (entry) => entry.isFile()),
     folders: (folder) =>
@@ -76,10 +76,10 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
 }
 
-/** Reading ends with the call. */
+/** Aborts reading at the end of the call. */
 const inCall = () => definedOnly({ signal: callSignal() });
 
-/** False if there is no such folder. Throws if a link leads out of `root`, so that nothing of others is deleted. */
+/** False if there is no such folder. Throws if a link leads out of `root`, so that no other program's files are deleted. */
 async function liesWithin(path: string, root: string): Promise<boolean> {
   const parent = await realpath(dirname(path)).catch(undefinedIfAbsent);
   if (parent === undefined) return false;
@@ -109,18 +109,18 @@ async function namesIn(folder: string, is: (entry: Dirent, path: string) => bool
 const isLinkToFolder = (entry: Dirent, path: string): boolean =>
   entry.isSymbolicLink() && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 
-/** Process ids repeat: every container has a process 1, and all of them may share a folder. */
+/** Process ids repeat: every container has a process 1, and several may share a folder. */
 const PROCESS = randomBytes(6).toString('hex');
 let drafts = 0;
 
-/** The name of an unfinished file, which remains if its process is killed. */
+/** Whether the name is that of an unfinished file, which remains if its process is killed. */
 export const isDraftName = (name: string): boolean => /^\.[0-9a-f]{12}-\d+\.part$/.test(name);
 
 /** A unique hidden name in the same folder. */
 const besideOf = (path: string): string => join(dirname(path), `.${PROCESS}-${++drafts}.part`);
 
 /** Moves the file `beside` to its final name. */
-type Place = (beside: string, path: string) => Promise<unknown>;
+type Placement = (beside: string, path: string) => Promise<unknown>;
 type MakeFolder = (folder: string) => void;
 
 /** Creates the final name atomically with a link; false if the name is taken. */
@@ -129,7 +129,7 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
     await link(beside, path);
     return true;
   } catch (error) {
-    // NFS repeats a link whose answer was lost, and the second one finds the first.
+    // NFS repeats a link whose answer was lost, and the second attempt finds the first.
     if (await isSameFile(beside, path)) return true;
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
@@ -139,14 +139,14 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
 }
 
 async function isSameFile(...paths: readonly [string, string]): Promise<boolean> {
-  const [own, other] = await Promise.all(
+  const [first, second] = await Promise.all(
     paths.map((path) => stat(path, { bigint: true }).catch(() => undefined)),
   );
-  return own !== undefined && own.ino === other?.ino && own.dev === other.dev;
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
 /** Renames unless the file was replaced since this call; false if it was. */
-function unlessReplaced(path: string): Place {
+function unlessReplaced(path: string): Placement {
   const before = versionOf(path);
   return (beside) =>
     inTurn(path, async () => {
@@ -158,7 +158,7 @@ function unlessReplaced(path: string): Place {
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Nothing of this process comes between the look at a file and its replacement. */
+/** Runs work on a file in turn, so that nothing in this process comes between the check of a file and its replacement. */
 async function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
   const turn = (turns.get(path) ?? Promise.resolve()).then(work);
   const settled = turn.catch(() => undefined);
@@ -169,18 +169,23 @@ async function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 const versionOf = (path: string): string => {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size}`;
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined ? '' : `${stats.ino} ${stats.mtimeNs} ${stats.size}`;
 };
 
 const orRefused =
-  (place: Place): Place =>
+  (place: Placement): Placement =>
   async (beside, path) => {
     if ((await place(beside, path)) === false) throw replacedMeanwhile(path);
   };
 
 /** False if the name was taken. */
-async function writeWhole(path: string, content: string | Uint8Array, place: Place, makeFolder: MakeFolder) {
+async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  place: Placement,
+  makeFolder: MakeFolder,
+) {
   let isPlaced: unknown;
   const draft = await openDraft(path, async (...paths) => (isPlaced = await place(...paths)), makeFolder);
   try {
@@ -193,7 +198,7 @@ async function writeWhole(path: string, content: string | Uint8Array, place: Pla
 }
 
 /** Writes to a temporary name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
-async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Promise<Draft> {
+async function openDraft(path: string, place: Placement, makeFolder: MakeFolder): Promise<Draft> {
   makeFolder(dirname(path));
   const beside = besideOf(path);
   const file = await open(beside, 'wx');
@@ -218,7 +223,7 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
   };
 }
 
-/** Writes a small file without waiting for the disk, on another thread. */
+/** Writes a small file on another thread, without waiting for the disk. */
 async function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder) {
   throwIfCallAborted();
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;

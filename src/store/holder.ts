@@ -1,5 +1,5 @@
-// The holder of a batch: the Temporal that runs it, and the process that wrote this. Any command that meets the folder can name
-// it, although its own servers know nothing of the batch.
+// The holder of a batch: the Temporal that runs it, and the process that wrote this record. Any command that reads
+// the folder can name the holder, although its own servers know nothing of the batch.
 
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -14,7 +14,7 @@ export const holderSchema = z.object({
   home: z.string().exactOptional(),
   /** The address of a cluster, if the worker knows it. */
   address: z.string().exactOptional(),
-  /** No other state folder has the namespace of embedded servers. */
+  /** The namespace of embedded servers, which no other state folder has. */
   namespace: z.string().exactOptional(),
   /** The machine and the process that wrote this, and its version of runsheet. */
   host: z.string(),
@@ -34,18 +34,20 @@ export const holderHere = (servers: Servers): Holder => ({
   version,
 });
 
-/** Whether both are the same servers, whichever process. A machine may get another name, and a program may not know the address. */
-export function isSameServers(one: Holder, other: Holder): boolean {
-  if (one.kind !== other.kind) return false;
-  const isNamed = one.namespace !== undefined && other.namespace !== undefined;
-  if (one.kind === 'embedded')
-    return isNamed ? one.namespace === other.namespace : one.home === other.home && one.host === other.host;
-  const isElsewhere =
-    one.address !== undefined && other.address !== undefined && one.address !== other.address;
-  return !isElsewhere && one.namespace === other.namespace;
+/**
+ * Whether both use the same servers, whatever the process. A machine may be renamed, and a program may not know the
+ * address.
+ */
+export function isSameServers(a: Holder, b: Holder): boolean {
+  if (a.kind !== b.kind) return false;
+  const isNamed = a.namespace !== undefined && b.namespace !== undefined;
+  if (a.kind === 'embedded')
+    return isNamed ? a.namespace === b.namespace : a.home === b.home && a.host === b.host;
+  const isElsewhere = a.address !== undefined && b.address !== undefined && a.address !== b.address;
+  return !isElsewhere && a.namespace === b.namespace;
 }
 
-/** A command about a batch, as a user types it where the holder is. */
+/** A command about a batch, as a user types it on the holder's machine. */
 export function commandThere(
   { kind, home, address, namespace }: Holder,
   command: string,
@@ -53,13 +55,13 @@ export function commandThere(
 ): string {
   const cluster = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
   const settings = Object.entries(kind === 'embedded' ? { RUNSHEET_HOME: home } : cluster);
-  const given = settings.flatMap(([name, value]) =>
+  const assignments = settings.flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${shellWord(value)} `,
   );
-  return `${given.join('')}runsheet ${command} ${shellWord(batch)} --out ${shellWord(dirname(folder))}`;
+  return `${assignments.join('')}runsheet ${command} ${shellWord(batch)} --out ${shellWord(dirname(folder))}`;
 }
 
-/** For messages: the servers, then the machine. Folders of earlier versions name no holder. */
+/** Text for messages: the servers, then the machine. Folders of earlier versions name no holder. */
 export function holderText(holder: Holder | undefined): string {
   if (holder === undefined) return 'another Temporal';
   const { kind, home, address, namespace, host } = holder;

@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 import { isS3Address } from '../host/s3-keys.ts';
 import { folderStore } from './folder.ts';
 
-/** An `existing` folder is not created anew if it has vanished. */
+/** Opens a store. An `existing` folder that has vanished is not created again. */
 export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): Store =>
   isS3Address(location) ? s3Store(location) : folderStore(location, kind);
 
@@ -17,7 +17,7 @@ export async function checkPlace(out: string): Promise<void> {
   else await assertWritable(out);
 }
 
-/** Everything that talks to S3 is loaded with the first use of a file. */
+/** Loads the code for S3 with the first use of a file. */
 function s3Store(location: string): Store {
   let loaded: ReturnType<typeof load> | undefined;
   const load = async () => (await import('./s3/bucket-store.ts')).bucketStore(location);
@@ -41,7 +41,7 @@ function s3Store(location: string): Store {
     remove: async (name) => (await files()).remove(name),
     clear: async (folder) => (await files()).clear(folder),
     bring: async (folder, path) => (await files()).bring(folder, path),
-    copyFrom: async (other, from, name) => (await files()).copyFrom(other, from, name),
+    copyFrom: async (source, from, name) => (await files()).copyFrom(source, from, name),
     link: async (name, validMs) => (await files()).link(name, validMs),
   };
 }

@@ -1,5 +1,5 @@
-// The passes of a batch: the first one starts it; each further one rebuilds it, or sends rows again. A pass is a file with the
-// next number, created once, so of two commands at the same time one is first.
+// The passes of a batch: the first one starts it; each further one rebuilds it, or sends rows again. A pass is a file
+// with the next number, created once, so of two concurrent commands one is first.
 
 import { jsonIn } from '../errors/outside-text.ts';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import type { Snapshot } from '../batch/state/snapshot.ts';
 import type { PassSegment } from '../batch/state/lanes.ts';
 import { problem } from '../errors/error.ts';
 import { lastNumber } from './batch-file.ts';
-import type { Started } from './started.ts';
+import type { StartedFile } from './started.ts';
 import type { Store } from './store.ts';
 
 const count = z.number().int().nonnegative();
@@ -17,11 +17,11 @@ const schema = z.object({
   kind: z.enum(['recover', 'retry', 'append']),
   by: z.string().exactOptional(),
   reason: z.string().exactOptional(),
-  /** Whether its rows have other inputs than the sheet. */
+  /** Whether the rows of the pass have other inputs than the sheet. */
   isChanged: z.literal(true).exactOptional(),
   /** New rows, after all earlier ones: how many, and the folder of their pages in the layout. */
   appended: z.object({ folder: z.string(), rows: count.min(1) }).exactOptional(),
-  /** The places of its rows. */
+  /** The places of the rows. */
   segments: z.array(
     z.object({
       lane: count,
@@ -81,7 +81,7 @@ export async function readPasses(store: Store, after: number, through: number): 
   return passes;
 }
 
-/** `confirm`: throws if another worker writes it now; called after the present one was read. */
+/** `confirm`: called after the current file was read; throws if another worker is writing it now. */
 export const writeSnapshot = (
   store: Store,
   pass: number,
@@ -100,14 +100,17 @@ export const snapshotName = (pass: number): string => `snapshots/${numbered(pass
 export const createContinued = (
   store: Store,
   pass: number,
-  workflow: Started['workflow'],
+  workflow: StartedFile['workflow'],
 ): Promise<boolean> => store.create(continuedName(pass), `${JSON.stringify(workflow)}\n`);
 
-export async function readContinued(store: Store, pass: number): Promise<Started['workflow'] | undefined> {
-  return jsonIn((await store.read(continuedName(pass))) ?? '') as Started['workflow'] | undefined;
+export async function readContinued(
+  store: Store,
+  pass: number,
+): Promise<StartedFile['workflow'] | undefined> {
+  return jsonIn((await store.read(continuedName(pass))) ?? '') as StartedFile['workflow'] | undefined;
 }
 
-/** How often the batch was continued after an end. */
+/** How many times the batch was continued after an end. */
 export const countContinued = async (store: Store): Promise<number> =>
   (await store.list(PASSES)).filter((name) => name.endsWith(CONTINUED)).length;
 

@@ -1,5 +1,5 @@
-// Writes a file in pieces, and reads one line by line, so that memory does not grow with the file. Node's readline also ends lines at
-// U+2028 and at a carriage return, which JSON may contain.
+// Writes a file in pieces, and reads a file line by line, so that memory does not grow with the file. Node's readline
+// also ends lines at U+2028 and at a carriage return, which JSON may contain.
 
 import { problem } from '../errors/error.ts';
 import type { Store, Draft } from './store.ts';
@@ -17,13 +17,13 @@ export class Pieces {
     this.#open = open;
   }
 
-  /** A promise if the caller has to wait before the next text. */
+  /** Returns a promise if the caller has to wait before the next text. */
   add(text: string): Promise<void> | undefined {
     this.#text += text;
     return this.#text.length > PIECE ? this.#write() : undefined;
   }
 
-  /** Writes the rest and completes the file, if it has any text; discards the draft on failure. */
+  /** Writes the remaining text and completes the file, if it has any text; discards the draft on failure. */
   async commit(): Promise<void> {
     try {
       if (this.#text !== '') await this.#write();
@@ -49,37 +49,49 @@ export class Pieces {
 export const jsonLines = (values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-/** The longest line in characters. A record of a row has the size of its cells and texts; others may have written the file. */
+/**
+ * The longest line in characters. A row's record is as large as its cells and texts, and a stranger may have written
+ * the file.
+ */
 const MOST_LINE = 64 << 20;
 
-/** The lines between line feeds, without them. An empty last line is left out. Throws E504 for a line above the limit. */
+/**
+ * The lines between line feeds, without the line feeds. An empty last line is left out. Throws E504 for a line above
+ * the limit.
+ */
 export async function* linesOf(
   store: Pick<Store, 'location' | 'open'>,
   name: string,
 ): AsyncGenerator<string> {
   const input = store.open(name).setEncoding('utf8');
-  let rest = '';
+  let partial = '';
   for await (const chunk of input as AsyncIterable<string>) {
-    // Joined once, however many chunks a line has.
-    const lines = chunk.includes('\n') ? (rest + chunk).split('\n') : [rest + chunk];
-    rest = lines.pop() ?? '';
-    if (rest.length > MOST_LINE)
+    // The chunk is split once, however many lines it has.
+    const lines = chunk.includes('\n') ? (partial + chunk).split('\n') : [partial + chunk];
+    partial = lines.pop() ?? '';
+    if (partial.length > MOST_LINE)
       throw problem('E504', {
         what: `${store.location}/${name} has a line of more than ${MOST_LINE >> 20} MiB`,
       });
     yield* lines;
   }
-  if (rest !== '') yield rest;
+  if (partial !== '') yield partial;
 }
 
 // Reads files one after another, and the next ones meanwhile: in S3 each of them takes a round trip, and on a disk some turns of the
 // event loop.
-/** Files that are read ahead: of large ones, and of small ones. No more than these are in memory when the first large one comes. */
+/**
+ * How many files are read ahead: large ones, and small ones. When the first large file comes, no more than these are
+ * in memory.
+ */
 const AHEAD = { least: 1, most: 16 };
 const AHEAD_ON_DISK = { least: 0, most: 1 };
 const LARGE = 1 << 20;
 
-/** The texts of these files, in their order; '' for one that is not there. */
+/**
+ * The texts of these files, in their order, reading the next files meanwhile: in S3 each file takes a round trip, and
+ * on a disk some turns of the event loop. '' for a file that does not exist.
+ */
 export async function* readAhead(store: Store, names: readonly string[]): AsyncGenerator<string> {
   const { least, most } = store.localPath === undefined ? AHEAD : AHEAD_ON_DISK;
   const reading: Promise<string>[] = [];
@@ -93,8 +105,8 @@ export async function* readAhead(store: Store, names: readonly string[]): AsyncG
 }
 
 function textOf(store: Store, name = ''): Promise<string> {
-  const text = store.read(name).then((found) => found ?? '');
-  // A caller that needs no more leaves the rest behind; for others, the error is thrown in turn.
+  const text = store.read(name).then((content) => content ?? '');
+  // A caller that stops early leaves the remaining texts behind; otherwise, the error is thrown in turn.
   text.catch(() => undefined);
   return text;
 }

@@ -1,20 +1,20 @@
-// Reads the files of a batch folder. A folder from a stranger may have a pipe, or a link to a device, in the place of any file: a pipe
-// would wait for its writer for ever, and a device never ends.
+// Reads the files of a batch folder. A folder from a stranger may contain a pipe, or a link to a device, in place of
+// any file: a pipe would wait for its writer for ever, and a device never ends.
 
 import { close, constants, createReadStream, fstat, open as openFile, read, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
-// Windows has only the first; nothing counts as 0.
+// Windows has only the first flag; a missing flag counts as 0.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
-type Call = { readonly signal?: AbortSignal };
+type AbortableCall = { readonly signal?: AbortSignal };
 
 const notPlain = (path: string, stats: Stats): Error | undefined =>
-  // The error of a folder comes from reading it.
+  // For a folder, the read itself reports the error.
   stats.isFile() || stats.isDirectory() ? undefined : new Error(`${path} is no plain file`);
 
-export async function readPlain(path: string, call: Call = {}): Promise<string> {
+export async function readPlain(path: string, call: AbortableCall = {}): Promise<string> {
   const file = await open(path, FLAGS);
   try {
     const fault = notPlain(path, await file.stat());
@@ -25,12 +25,12 @@ export async function readPlain(path: string, call: Call = {}): Promise<string> 
   }
 }
 
-export const openPlain = (path: string, call: Call = {}): Readable =>
+export const openPlain = (path: string, call: AbortableCall = {}): Readable =>
   createReadStream(path, { ...call, fs: { open: openChecked, read, close } });
 
-type Opened = (error: NodeJS.ErrnoException | null, file?: number) => void;
+type OpenCallback = (error: NodeJS.ErrnoException | null, file?: number) => void;
 
-function openChecked(path: string, _flags: unknown, _mode: unknown, opened: Opened): void {
+function openChecked(path: string, _flags: unknown, _mode: unknown, opened: OpenCallback): void {
   openFile(path, FLAGS, (error, file) => {
     if (error !== null) return opened(error);
     fstat(file, (fault, stats) => {

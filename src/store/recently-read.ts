@@ -1,20 +1,20 @@
-// An LRU cache of parsed files. It is bounded by number and by bytes of text, because a page of long rows is a thousand times
-// as large as one of short rows.
+// An LRU cache of parsed files, bounded by number and by bytes of text, because a page of long rows is a thousand
+// times as large as a page of short ones.
 
 import { outsideCalls } from '../host/call-signal.ts';
 
 /** A file's parsed content, and the bytes of its text. */
 export type Parsed<T> = { readonly value: T; readonly bytes: number };
 
-type Entry<T> = { readonly value: Promise<T>; bytes: number };
+type CachedFile<T> = { readonly value: Promise<T>; bytes: number };
 
-/** Gives the content of `name`, from the cache or from `read`. Concurrent callers share one read. */
+/** Returns the content of `name`, from the cache or from `read`. Concurrent callers share one read. */
 type RecentlyRead<T> = (name: string, read: () => Promise<Parsed<T>>) => Promise<T>;
 
 export function recentlyRead<T>(most: number, mostBytes: number): RecentlyRead<T> {
-  /** The least recently used first. */
-  const entries = new Map<string, Entry<T>>();
-  /** Of all entries, so that a call takes the same time however many there are. */
+  /** The cached files, least recently used first. */
+  const entries = new Map<string, CachedFile<T>>();
+  /** The bytes of all entries, so that a call takes the same time however many there are. */
   let sum = 0;
   /** Keeps the most recently used entry, however large it is. */
   const shrink = (): void => {
@@ -25,9 +25,9 @@ export function recentlyRead<T>(most: number, mostBytes: number): RecentlyRead<T
       sum -= entry.bytes;
     }
   };
-  const begin = (name: string, read: () => Promise<Parsed<T>>): Entry<T> => {
+  const begin = (name: string, read: () => Promise<Parsed<T>>): CachedFile<T> => {
     const reading = outsideCalls(read);
-    const entry: Entry<T> = { value: reading.then(({ value }) => value), bytes: 0 };
+    const entry: CachedFile<T> = { value: reading.then(({ value }) => value), bytes: 0 };
     reading.then(
       ({ bytes }) => {
         if (entries.get(name) !== entry) return;

@@ -1,15 +1,16 @@
-// Sorts lines that come in any order. SQLite does it in a temporary database, so memory does not grow with the number of lines.
+// Sorts lines that arrive in any order. SQLite sorts them in a temporary database, so memory does not grow with their
+// number.
 
 import { DatabaseSync } from 'node:sqlite';
 
-type Line = { readonly number: number; readonly line: string };
+type NumberedLine = { readonly number: number; readonly line: string };
 
 export class SortedLines implements Disposable {
   // With an empty name SQLite uses a temporary file and removes it.
   readonly #database = new DatabaseSync('');
   readonly #insert;
-  #sorted: Iterator<Line> | undefined;
-  #next: Line | undefined;
+  #sorted: Iterator<NumberedLine> | undefined;
+  #next: NumberedLine | undefined;
 
   constructor() {
     this.#database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000');
@@ -21,11 +22,14 @@ export class SortedLines implements Disposable {
     this.#insert.run(number, line);
   }
 
-  /** The lines of a number, as they were added. Numbers are asked for in ascending order, after all lines were added. */
+  /**
+   * The lines of a number, in the order of their arrival. Numbers are requested in ascending order, after all lines
+   * were added.
+   */
   of(number: number): readonly string[] {
     if (this.#sorted === undefined) {
       const sorted = this.#database.prepare('SELECT number, line FROM line ORDER BY number, rowid');
-      this.#sorted = sorted.iterate() as unknown as Iterator<Line>;
+      this.#sorted = sorted.iterate() as unknown as Iterator<NumberedLine>;
       this.#next = this.#take();
     }
     while (this.#next !== undefined && this.#next.number < number) this.#next = this.#take();
@@ -38,7 +42,7 @@ export class SortedLines implements Disposable {
     this.#database.close();
   }
 
-  #take(): Line | undefined {
+  #take(): NumberedLine | undefined {
     const next = this.#sorted?.next();
     return next?.done ? undefined : next?.value;
   }

@@ -1,24 +1,25 @@
-// Compares a workflow run with the one that has the batch by its folder (R36).
+// Compares a workflow run with the run that owns the batch according to its folder (R36).
 
 import type { Execution } from '../batch/workflow-ids.ts';
 import type { Holder } from './holder.ts';
-import { isSameRun, type Started } from './started.ts';
+import { isSameRun, type StartedFile } from './started.ts';
 
-/** Where a workflow run comes from. A reset run repeats another one, and would send its groups again. */
+/** The origin of a workflow run. A reset run repeats another one, and would send its groups again. */
 export type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
 /**
- * `rebuilding`: the run has the batch, and waits because a command rebuilds it. `not-entered`: a rebuild is not complete, and perhaps
- * this is its run. `superseded`: another execution of the batch has it for good. `stranger`: nothing that a command has started.
+ * `rebuilding`: the run owns the batch, and waits because a command rebuilds it. `not-entered`: a rebuild is not
+ * complete, and perhaps this is its run. `superseded`: another execution owns the batch for good. `stranger`: no
+ * command has started the run.
  */
 export type Standing =
   | { readonly is: 'ours' | 'not-entered' | 'stranger' }
   | { readonly is: 'rebuilding'; readonly holder: Holder }
   | { readonly is: 'superseded'; readonly holder: Holder | undefined };
 
-/** `originOf` is asked for what started.json does not name. */
+/** `originOf` is called for facts that started.json does not name. */
 export async function standingOf(
-  started: Started | undefined,
+  started: StartedFile | undefined,
   caller: Execution | undefined,
   originOf: (caller: Execution) => Promise<Origin>,
 ): Promise<Standing> {
@@ -32,5 +33,5 @@ export async function standingOf(
   return isOfBatch ? { is: 'superseded', holder: started.holder } : { is: 'stranger' };
 }
 
-const ownStanding = ({ rebuilding }: Started): Standing =>
+const ownStanding = ({ rebuilding }: StartedFile): Standing =>
   rebuilding === undefined ? { is: 'ours' } : { is: 'rebuilding', holder: rebuilding.holder };

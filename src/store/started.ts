@@ -1,5 +1,6 @@
-// started.json: the workflow run that has a batch, and who has that (R20, R36). It is the fence between executions: only the one that
-// it names may send, write or cancel, and it reads the file again before each lease.
+// started.json: the workflow run that owns a batch, and the holder of that run (R20, R36). The file is the fence
+// between executions: only the execution that it names may send, write or cancel, and it reads the file again before
+// each lease.
 //
 //   (none) ──loadBatch──▶ held by A ──▶ A, being rebuilt by B ──the run of B is entered──▶ held by B
 //                            ▲                  │  ▲  │
@@ -22,34 +23,34 @@ const schema = z.object({
   at: z.iso.datetime(),
   /** The time by the service's clock at that moment. */
   serviceNowMs: z.number().exactOptional(),
-  /** The first workflow run of the execution that has the batch; empty names if it never started and is being rebuilt. */
+  /** The first workflow run of the owning execution; empty names if the batch never started and is being rebuilt. */
   workflow: z.object({ workflowId: z.string(), runId: z.string() }),
-  /** Who runs it; absent in files of earlier versions. */
+  /** The holder that runs the batch; absent in files of earlier versions. */
   holder: holderSchema.exactOptional(),
   /** A command that rebuilds the batch for another execution. */
   rebuilding: z
     .object({
-      /** Names the latest command that does this. */
+      /** The id of the latest command that rebuilds. */
       id: z.string(),
       holder: holderSchema,
-      /** Since when nobody sends, for each machine by its own clock, and by that of the service if it shows one. */
+      /** Since when nobody sends: for each machine by its own clock, and by that of the service if it shows one. */
       since: z.array(z.object({ host: z.string(), now: z.number(), serviceNow: z.number().exactOptional() })),
     })
     .exactOptional(),
   /** The pass of the rebuild with which this execution began: it counts the parts before it (src/results/parts-seal.ts). */
   rebuiltPass: z.number().int().positive().exactOptional(),
-  /** The rebuild that was taken back last: a late write in S3 must not meet content that the file had before. */
+  /** The rebuild that was taken back last: a late write in S3 must not restore earlier content of the file. */
   takenBack: z.string().exactOptional(),
 });
 
-export type Started = z.infer<typeof schema>;
+export type StartedFile = z.infer<typeof schema>;
 
 /** undefined if the batch was not started. Throws E504 for an invalid started.json. */
-export async function readStarted(store: Pick<Store, 'read' | 'location'>): Promise<Started | undefined> {
+export async function readStarted(store: Pick<Store, 'read' | 'location'>): Promise<StartedFile | undefined> {
   return startedIn(store, await store.read(STARTED_FILE));
 }
 
-function startedIn({ location }: Pick<Store, 'location'>, text: string | undefined): Started | undefined {
+function startedIn({ location }: Pick<Store, 'location'>, text: string | undefined): StartedFile | undefined {
   if (text === undefined) return undefined;
   const parsed = schema.safeParse(jsonIn(text));
   if (parsed.success) return parsed.data;
@@ -57,28 +58,28 @@ function startedIn({ location }: Pick<Store, 'location'>, text: string | undefin
 }
 
 /** Creates started.json; false if the batch was started before. */
-export const createStarted = (store: Store, started: Started): Promise<boolean> =>
+export const createStarted = (store: Store, started: StartedFile): Promise<boolean> =>
   store.create(STARTED_FILE, textOf(started));
 
-type Run = Pick<Started, 'workflow' | 'holder'>;
+type HeldRun = Pick<StartedFile, 'workflow' | 'holder'>;
 
-/** An ended batch continues in another workflow run. `newest` is asked for it after the present file was read. */
-export const replaceStarted = (store: Store, newest: () => Promise<Run>): Promise<void> =>
+/** Gives an ended batch to another workflow run. `newest` is called after the current file was read. */
+export const replaceStarted = (store: Store, newest: () => Promise<HeldRun>): Promise<void> =>
   changeStarted(store, async (before) => heldBy(before, await newest()));
 
-const heldBy = (before: Started | undefined, run: Run): Started => {
+const heldBy = (before: StartedFile | undefined, run: HeldRun): StartedFile => {
   const { holder: _, rebuilding: __, ...kept } = before ?? { at: new Date().toISOString() };
   return { ...kept, ...run };
 };
 
 /** A moment by the clock of this machine, and by that of the service if it shows one. */
-export type Moment = { readonly now: number; readonly serviceNow?: number | undefined };
+export type ServiceMoment = { readonly now: number; readonly serviceNow?: number | undefined };
 
 type Announcement = {
   readonly id: string;
-  readonly at: Moment;
+  readonly at: ServiceMoment;
   readonly holder: Holder;
-  /** Somebody may have sent since an earlier announcement of this machine. */
+  /** Another sender may have been active since an earlier announcement of this machine. */
   readonly afresh: boolean;
 };
 
@@ -86,42 +87,42 @@ type Announcement = {
 const HOSTS_MOST = 16;
 
 /**
- * Announces a rebuild, so that nobody sends; returns since when, for this machine. Several may wait for the same quiet period, and the
- * command of one does not lengthen that of another.
+ * Announces a rebuild, so that nobody sends; returns since when, for this machine. Several commands may wait for the
+ * same quiet period, and none lengthens the wait of another.
  */
 export async function announceRebuild(
   store: Store,
   { id, at, holder, afresh }: Announcement,
-): Promise<Moment> {
+): Promise<ServiceMoment> {
   const { host } = holder;
   let since = at;
   await changeStarted(store, (before) => {
-    const known = before?.rebuilding?.since ?? [];
-    const own = known.find((one) => one.host === host);
+    const announced = before?.rebuilding?.since ?? [];
+    const own = announced.find((announcement) => announcement.host === host);
     since = !afresh && own !== undefined && isReached(own, at) ? own : at;
-    const others = known.filter((one) => one.host !== host).slice(1 - HOSTS_MOST);
+    const foreign = announced.filter((announcement) => announcement.host !== host).slice(1 - HOSTS_MOST);
     const { now, serviceNow } = since;
-    const rebuilding = { id, holder, since: [...others, { host, now, ...definedOnly({ serviceNow }) }] };
+    const rebuilding = { id, holder, since: [...foreign, { host, now, ...definedOnly({ serviceNow }) }] };
     return { ...(before ?? { at: new Date(at.now).toISOString(), workflow: NEVER_STARTED }), rebuilding };
   });
   return since;
 }
 
-/** A clock that shows an earlier time was set back, so it cannot tell how long ago that was. */
-const isReached = (since: Moment, at: Moment): boolean =>
+/** A clock that shows an earlier time was set back, so it cannot measure the elapsed time. */
+const isReached = (since: ServiceMoment, at: ServiceMoment): boolean =>
   since.now <= at.now &&
   (since.serviceNow === undefined || at.serviceNow === undefined || since.serviceNow <= at.serviceNow);
 
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
 
-/** Whether the file is there only because the batch is being rebuilt. */
-export const isNeverStarted = ({ workflow }: Started): boolean => isSameRun(workflow, NEVER_STARTED);
+/** Whether the file exists only because the batch is being rebuilt. */
+export const isNeverStarted = ({ workflow }: StartedFile): boolean => isSameRun(workflow, NEVER_STARTED);
 
 /**
- * Gives the batch to the workflow run that continues it with the pass of its rebuild; false if another command rebuilds it now, or it
- * was taken back.
+ * Gives the batch to the workflow run that continues it with the pass of its rebuild; false if another command
+ * rebuilds it now, or the rebuild was taken back.
  */
-export async function enterRebuilt(store: Store, id: string, run: Run, pass: number): Promise<boolean> {
+export async function enterRebuilt(store: Store, id: string, run: HeldRun, pass: number): Promise<boolean> {
   let isEntered = false;
   await changeStarted(store, (before) => {
     const isOurs = before?.rebuilding?.id === id;
@@ -132,8 +133,8 @@ export async function enterRebuilt(store: Store, id: string, run: Run, pass: num
 }
 
 /**
- * Ends a rebuild for the execution that still has the batch, or only the one with this id; false if it is being rebuilt all the same,
- * or another execution has it.
+ * Ends a rebuild on behalf of the execution that still owns the batch, or only the rebuild with this id; false if the
+ * batch is being rebuilt nevertheless, or another execution owns it.
  */
 export async function takeBack(store: Store, workflow: Execution, id?: string): Promise<boolean> {
   let isHeld = false;
@@ -142,16 +143,16 @@ export async function takeBack(store: Store, workflow: Execution, id?: string): 
     const isOwn = before !== undefined && isSameRun(before.workflow, workflow);
     isHeld = isOwn && (id === undefined || rebuilding === undefined || rebuilding.id === id);
     return isHeld && rebuilding !== undefined
-      ? ({ ...kept, takenBack: rebuilding.id } as Started)
+      ? ({ ...kept, takenBack: rebuilding.id } as StartedFile)
       : undefined;
   });
   return isHeld;
 }
 
-export const isSameRun = (one: Execution, other: Execution): boolean =>
-  one.workflowId === other.workflowId && one.runId === other.runId;
+export const isSameRun = (a: Execution, b: Execution): boolean =>
+  a.workflowId === b.workflowId && a.runId === b.runId;
 
-type Change = (before: Started | undefined) => Started | undefined | Promise<Started | undefined>;
+type Change = (before: StartedFile | undefined) => StartedFile | undefined | Promise<StartedFile | undefined>;
 
 const changeStarted = (store: Store, change: Change): Promise<void> =>
   store.update(STARTED_FILE, async (text) => {
@@ -159,4 +160,4 @@ const changeStarted = (store: Store, change: Change): Promise<void> =>
     return next && textOf(next);
   });
 
-const textOf = (started: Started): string => `${JSON.stringify(started)}\n`;
+const textOf = (started: StartedFile): string => `${JSON.stringify(started)}\n`;

@@ -12,7 +12,7 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-/** Called between the reading of a file and its replacement. */
+/** Called between reading a file and replacing it. */
 export type Next = (current: string | undefined) => string | undefined | Promise<string | undefined>;
 
 type FileFacts = {
@@ -42,34 +42,37 @@ export interface Store {
   /** Writes a whole file unless it exists; returns false and changes nothing if it does. */
   create(name: string, content: string | Uint8Array): Promise<boolean>;
   /**
-   * Replaces a file by what `next` makes of its content (undefined: there is none), or leaves it if that is undefined. If another
-   * writer was faster, `next` is asked again. Nothing that arrives late puts old content back, so content has to differ from all
-   * earlier content of the file.
+   * Replaces a file by the result of `next` for its content (undefined: no file), or leaves it if the result is
+   * undefined. If another writer was faster, `next` is called again. A late write never restores old content, so
+   * content has to differ from all earlier content of the file.
    */
   update(name: string, next: Next): Promise<void>;
-  /** A `view` is made again from other files: its draft is refused with E612 if another writer has replaced it since it was opened. */
+  /**
+   * A `view` is derived from other files: its draft is refused with E612 if another writer has replaced the file
+   * since it was opened.
+   */
   draft(name: string, of?: 'view'): Promise<Draft>;
   /** Does nothing if there is no such file. */
   remove(name: string): Promise<void>;
   /** Removes `folder` and everything in it, hidden and partial files too. An interrupted removal of a batch can be repeated. */
   clear(folder: string): Promise<void>;
   /**
-   * Brings a folder of this machine into the store as `folder`, which does not exist yet. Returns where it is on this machine
-   * afterwards: a local folder was moved, any other store has copied it.
+   * Brings a folder of this machine into the store as `folder`, which does not exist yet. Returns its location on
+   * this machine afterwards: a local folder was moved, any other store has copied it.
    */
   bring(folder: string, path: string): Promise<string>;
   /** The path by which programs of this machine can open a file or folder; absent if the files are elsewhere. */
   readonly localPath?: (name: string) => string;
   /**
-   * Copies the file `from` of the store at `location` without reading it here. False if it has to be read for that; errors with
-   * ENOENT if there is none. Absent for a local folder.
+   * Copies the file `from` of the store at `location` without reading it here. False if that is impossible; errors
+   * with ENOENT if there is none. Absent for a local folder.
    */
   readonly copyFrom?: (location: string, from: string, name: string) => Promise<boolean>;
   /** An address by which anyone can read the file for `validMs`; absent for a local folder. */
   readonly link?: (name: string, validMs: number) => Promise<string>;
 }
 
-/** The cause of an E612 that other objects of the bucket do not have. */
+/** The cause of an E612 that concerns only one object of the bucket. */
 export class ObjectFault extends Error {
   override readonly name = 'ObjectFault';
 }
@@ -77,7 +80,7 @@ export class ObjectFault extends Error {
 export const isOfOneObject = (error: unknown): boolean =>
   isRunsheetError(error, 'E612') && error.cause instanceof ObjectFault;
 
-/** A file that another process replaced while this one worked on it. */
+/** The error for a file that another process replaced while this one worked on it. */
 export const replacedMeanwhile = (place: string): RunsheetError =>
   problem('E612', {
     place,
@@ -85,7 +88,7 @@ export const replacedMeanwhile = (place: string): RunsheetError =>
     hint: 'nothing is lost: repeat the same command',
   });
 
-/** The first bytes of a file, as Latin-1 text; the pieces in which a store gives them may be smaller. */
+/** The first bytes of a file, as Latin-1 text; a store may deliver them in smaller pieces. */
 export async function startOf(store: Pick<Store, 'open'>, name: string, bytes: number): Promise<string> {
   let start = Buffer.alloc(0);
   for await (const piece of store.open(name) as AsyncIterable<Uint8Array>) {
@@ -95,7 +98,7 @@ export async function startOf(store: Pick<Store, 'open'>, name: string, bytes: n
   return start.toString('latin1', 0, bytes);
 }
 
-/** For a file or folder that may not be there; every other error is thrown. */
+/** Returns undefined if a file or folder does not exist, and rethrows every other error. */
 export function undefinedIfAbsent(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   throw error;

@@ -1,5 +1,5 @@
-// Counts and names the worker processes that work on a batch. Each creates one file in the batch folder, so the count costs no
-// history and survives the loss of Temporal's state.
+// Counts and names the worker processes that work on a batch. Each creates one file in the batch folder, so the count
+// adds nothing to the history and survives the loss of Temporal's state.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -18,9 +18,9 @@ const noteSchema = z.object({
 
 export type WorkerNote = z.infer<typeof noteSchema>;
 
-/** Notes once for each batch that this process works on it. Never throws. */
+/** Records once for each batch that this process works on it. Never throws. */
 export function openWorkerNotes(holder: Holder): (store: Store) => Promise<void> {
-  // Of the embedded kind, one worker works at a time: the embedded servers start it again when it dies.
+  // With embedded servers, one worker works at a time: the servers restart it when it dies.
   const name = `${WORKERS}/${holder.kind}-${randomUUID()}.json`;
   const noted = new WeakMap<Store, Promise<void>>();
   const note = async (store: Store): Promise<void> => {
@@ -41,12 +41,12 @@ export function openWorkerNotes(holder: Holder): (store: Store) => Promise<void>
 }
 
 /**
- * `workers`: the processes that worked on the batch. `restarts`: how often its only worker was started again; absent if
- * several workers could work at the same time, because a new worker may then be one that was added. Never too high.
+ * `workers`: the processes that worked on the batch. `restarts`: how many times its only worker was restarted; absent
+ * if several workers could work at the same time, because a new worker may then be an additional one. Never too high.
  */
 export type WorkerCount = { readonly workers: number; readonly restarts?: number };
 
-/** undefined for a batch of a version that did not count them. */
+/** undefined for a batch of a version that did not count workers. */
 export async function countWorkers(store: Store): Promise<WorkerCount | undefined> {
   const names = await store.list(WORKERS);
   const workers = names.length;
@@ -57,7 +57,7 @@ export async function countWorkers(store: Store): Promise<WorkerCount | undefine
   return { workers, restarts: Math.max(0, workers - 1 - (await countContinued(store))) };
 }
 
-/** The workers of a batch, the newest first; notes that cannot be read are left out. */
+/** The workers of a batch, newest first; unreadable notes are left out. */
 export async function readWorkerNotes(store: Store): Promise<readonly WorkerNote[]> {
   const names = await store.list(WORKERS);
   const notes = await Promise.all(

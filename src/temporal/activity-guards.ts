@@ -1,4 +1,4 @@
-// What must hold before an activity does anything: a group is sent by one try only, and a firing has its ticket.
+// Checks that run before an activity does anything: only one try sends a group (R1), and a firing has its ticket.
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
@@ -6,11 +6,11 @@ import { codedMessage, problem } from '../errors/error.ts';
 import type { ScheduleDefinition } from '../schedule/definition.ts';
 import type { TicketFolder } from '../schedule/tickets.ts';
 
-type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
+type StartedActivity = Parameters<ActivityInterceptorsFactory>[0]['info'];
 
-/** Calls `check` before an activity runs; what it throws fails the activity. */
+/** Calls `check` before an activity runs; an error that it throws fails the activity. */
 const before =
-  (check: (info: Started, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
+  (check: (info: StartedActivity, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
@@ -20,10 +20,12 @@ const before =
     },
   });
 
-// Lets only the first attempt of `queueRuns` send its group (R1). The workflow allows one attempt, but anyone with access to the
-// server can change that (temporal activity update-options, reset), and then the server schedules another one.
-
-/** Runs before everything that may fail with `NothingSent`, which would be wrong for a second attempt: its rows would be sent again. */
+/**
+ * Lets only the first attempt of `queueRuns` send its group. The workflow allows one attempt, but anyone with access
+ * to the server can change that (temporal activity update-options, reset), and then the server schedules another one.
+ * This guard comes before all checks that fail with `NothingSent`, because after a second attempt the workflow would
+ * send the rows again.
+ */
 export const onlyFirstTry = before((info) => {
   // A reset clears the attempt count and possibly the heartbeats, but not the time of the first schedule.
   const isFirst =
@@ -41,10 +43,10 @@ const mayBeSent = (): ApplicationFailure =>
   });
 
 const REMEMBERED_MOST = 50_000;
-/** The groups that this process has begun, the oldest first. */
+/** The groups that this process has begun, oldest first. */
 const begun = new Set<string>();
 
-/** Sends no group twice in one process: a stranger that answers a workflow task can schedule a copy of an earlier call. */
+/** Sends no group twice in one process: a stranger who answers a workflow task can schedule a copy of an earlier call. */
 export const onlyOnce = before(({ activityType, activityId, workflowExecution }) => {
   if (activityType !== 'queueRuns') return;
   const call = `${workflowExecution?.runId} ${activityId}`;
@@ -54,11 +56,11 @@ export const onlyOnce = before(({ activityType, activityId, workflowExecution })
   if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
 });
 
-type Input = { readonly definition: ScheduleDefinition; readonly nominalTime: number };
+type FiringActivityInput = { readonly definition: ScheduleDefinition; readonly nominalTime: number };
 
 export const guardFirings = (tickets: TicketFolder): ActivityInterceptorsFactory =>
   before(({ activityType, workflowExecution }, input) => {
-    const { definition, nominalTime } = (input ?? {}) as Input;
+    const { definition, nominalTime } = (input ?? {}) as FiringActivityInput;
     const firing = { nominalTime, run: workflowExecution?.runId ?? '' };
     if (activityType === 'createFiring')
       refuse(definition.name, tickets.refusal(definition, firing, Date.now()));

@@ -34,13 +34,13 @@ const AGAIN_MS = 500;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 /** `running` and `closed`: the workflow existed before. */
-export type Started = 'started' | 'running' | 'closed';
+export type StartResult = 'started' | 'running' | 'closed';
 
-export type Known = BatchRef & {
+export type KnownBatch = BatchRef & {
   readonly status: WorkflowExecutionStatusName;
-  /** The first workflow run of its execution, by which started.json names it. */
+  /** The first workflow run of the execution, by which started.json names it. */
   readonly firstRun: Execution;
-  /** Whether it has read its folder, which it does before anything else. */
+  /** Whether the batch has read its folder, which it does before anything else. */
   readonly hasLoaded: boolean;
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
@@ -48,43 +48,43 @@ export type Known = BatchRef & {
 
 export type BatchClient = ReturnType<typeof openBatchClient>;
 
-/** What a workflow run of the batch continues: a rebuilt state, or with this pass a batch that has ended. */
+/** The state from which a workflow run continues: a rebuilt one, or that of an ended batch with this pass. */
 export type Continuation = { readonly snapshot: Snapshot } | { readonly continues: number };
 
 const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch) =>
   ({
     workflowId: workflowIdOf(ref),
-    // Either contains everything that earlier workflow runs bought.
+    // Both contain everything that earlier workflow runs bought.
     workflowIdReusePolicy: continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
-    // Its activities inherit it: where the server is fair, those of a large batch do not keep those of a small one waiting.
+    // Activities inherit the key: on a fair server, activities of a large batch do not hold up those of a small one.
     priority: { fairnessKey: ref.mark },
     args: [{ ...ref, version: WRITES, ...continuation }],
     staticSummary: shown?.summary ?? ref.batch,
     ...(shown === undefined ? {} : { staticDetails: shown.details }),
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
-/** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: not encrypted. */
-type Made = { readonly encrypted: boolean; readonly searchable: boolean };
+/** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: it does not encrypt. */
+type ClientTraits = { readonly encrypted: boolean; readonly searchable: boolean };
 
-async function listed(client: Client, condition = ''): Promise<readonly Known[]> {
-  const found: Known[] = [];
+async function listed(client: Client, condition = ''): Promise<readonly KnownBatch[]> {
+  const batches: KnownBatch[] = [];
   for await (const execution of client.workflow.list({
     query: `WorkflowType = 'runsheetBatch'${condition}`,
   })) {
-    const one = known(execution);
-    if (one !== undefined) found.push(one);
+    const batch = known(execution);
+    if (batch !== undefined) batches.push(batch);
   }
-  return found;
+  return batches;
 }
 
 /** A namespace that does not know the attribute refuses the query, and has no batch with it. */
-function ofNoAttribute(error: unknown): readonly Known[] {
+function ofNoAttribute(error: unknown): readonly KnownBatch[] {
   if (isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) return [];
   throw error;
 }
 
-/** The condition that the name of a batch begins so. */
+/** The condition that the name of a batch has this beginning. */
 const beginsWith = (name: string): string =>
   ` AND WorkflowId STARTS_WITH '${workflowIdOf({ batch: name, mark: '' }).replace(/~$/, '').replaceAll("'", "''")}'`;
 
@@ -92,16 +92,16 @@ const beginsWith = (name: string): string =>
 export function openBatchClient(
   reach: () => Client,
   taskQueue: string = TASK_QUEUE,
-  { encrypted, searchable }: Made = { encrypted: false, searchable: false },
+  { encrypted, searchable }: ClientTraits = { encrypted: false, searchable: false },
 ) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
-  const find = (name: BatchName): Promise<Known | undefined> =>
+  const find = (name: BatchName): Promise<KnownBatch | undefined> =>
     handleOf(name).describe().then(known, undefinedIfGone);
 
   return {
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
-    start: async (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch): Promise<Started> => {
+    start: async (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch): Promise<StartResult> => {
       try {
         await startSearchable(reach(), searchable ? shown?.search : undefined, {
           ...startOptions(ref, continuation, shown),
@@ -119,7 +119,7 @@ export function openBatchClient(
     /** Terminates a workflow that cannot continue; the caller rebuilds its batch. */
     terminate: (name: BatchName) => handleOf(name).terminate('rebuilt from its parts and the run lists'),
 
-    /** undefined if Temporal does not know the batch, or no longer. */
+    /** undefined if Temporal does not know the batch, or has forgotten it. */
     find,
 
     isRunning: (name: BatchName) => isRunning(reach(), name),
@@ -128,14 +128,14 @@ export function openBatchClient(
     /** All batches that Temporal knows, newest first. */
     list: () => listed(reach()),
 
-    /** Those of them whose name begins so. */
+    /** The batches whose names have this beginning. */
     named: (name: string) => listed(reach(), beginsWith(name)),
 
-    /** Those of them that have not ended. */
+    /** The batches that have not ended. */
     running: () => listed(reach(), " AND ExecutionStatus = 'Running'"),
 
-    /** The batches of these rows, as far as the namespace is searchable. */
-    withContent: async (content: string): Promise<readonly Known[]> =>
+    /** The batches with these rows, as far as the namespace is searchable. */
+    withContent: async (content: string): Promise<readonly KnownBatch[]> =>
       searchable ? listed(reach(), ` AND RunsheetContent = '${content}'`).catch(ofNoAttribute) : [],
 
     /** Resolves when the batch has ended, even if Temporal is unreachable meanwhile. Throws E506 if it failed. */
@@ -180,7 +180,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
   await new Promise(() => undefined);
 }
 
-/** The error of the worker that ended the batch, if it has a code; else E506. */
+/** The error of the worker that ended the batch, if it has a code; otherwise E506. */
 function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): RunsheetError {
   const root = rootOf(error);
   const code = root instanceof ApplicationFailure ? (root.type as Code) : undefined;
@@ -193,13 +193,13 @@ function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): Runsh
 
 function known(
   execution: Pick<WorkflowExecutionInfo, 'workflowId' | 'status' | 'memo' | 'startTime' | 'closeTime'> & {
-    /** Of one that is described, the raw information is a level deeper. */
+    /** A described execution has its raw information one level deeper. */
     readonly raw: {
       readonly firstRunId?: string | null;
       readonly workflowExecutionInfo?: { readonly firstRunId?: string | null } | null;
     };
   },
-): Known | undefined {
+): KnownBatch | undefined {
   const { workflowId, raw } = execution;
   const name = batchNameOf(workflowId);
   if (name === undefined) return undefined;

@@ -23,20 +23,20 @@ const UNATTENDED_MS = 15_000;
 type BatchStatus = {
   /** The last published progress; undefined until the batch has read its parameters. */
   readonly progress: Progress | undefined;
-  /** Since when its oldest task waits for a worker, in milliseconds since 1970 by the server's clock. */
+  /** Since when the oldest task of the batch waits for a worker, in milliseconds since 1970 by the server's clock. */
   readonly waitsSinceMs: number | undefined;
-  /** It has waited for so long that no worker can be running. */
+  /** The batch has waited for so long that no worker can be running. */
   readonly isUnattended: boolean;
-  /** What keeps its workers from their work. */
+  /** The fault that keeps workers from their work. */
   readonly trouble: WorkerTrouble | undefined;
-  /** Whether its workflow is running; a terminated workflow does not publish its end. */
+  /** Whether the workflow of the batch is running; a terminated workflow does not publish its end. */
   readonly isRunning: boolean;
 };
 
 /** `reason` goes to the log of the batch. */
 export type CommandOptions = { readonly timeoutMs?: number; readonly reason?: string };
 
-/** The batch's progress when a command was in force, and what the batch says about it. */
+/** The progress of the batch when a command was in force, with the batch's answer. */
 export type Acknowledged = {
   readonly commandId: string;
   readonly progress: Progress;
@@ -64,16 +64,16 @@ export function openControl(reach: () => Client) {
   };
 
   /**
-   * Sends a command and resolves when it is in force. Throws E512 if no worker takes it, E513 if the batch has ended, E517 if the
-   * batch refuses it, E518 if it is not in force in time.
+   * Sends a command and resolves when it is in force. Throws E512 if no worker takes it, E513 if the batch has ended,
+   * E517 if the batch refuses it, E518 if it is not in force in time.
    */
   const command = async (
     name: BatchName,
     send: (origin: UserCommand & { readonly commandId: string }) => Promise<void>,
-    { timeoutMs = ACKNOWLEDGED_MS, ...given }: CommandOptions = {},
+    { timeoutMs = ACKNOWLEDGED_MS, ...reasons }: CommandOptions = {},
   ): Promise<Acknowledged> => {
     const commandId = randomUUID();
-    await send({ commandId, by: userHere(), ...given }).catch((error: unknown) => {
+    await send({ commandId, by: userHere(), ...reasons }).catch((error: unknown) => {
       throw error instanceof WorkflowNotFoundError ? problem('E513', name) : error;
     });
     return acknowledged(() => status(name), { name, commandId, timeoutMs });
@@ -111,24 +111,24 @@ export function openControl(reach: () => Client) {
   };
 }
 
-type Waiting = { readonly name: BatchName; readonly commandId: string; readonly timeoutMs: number };
+type AwaitedCommand = { readonly name: BatchName; readonly commandId: string; readonly timeoutMs: number };
 
 /** Waits until the command is in force; see `command` for the errors. */
 async function acknowledged(
   read: () => Promise<BatchStatus>,
-  { name, commandId, timeoutMs }: Waiting,
+  { name, commandId, timeoutMs }: AwaitedCommand,
 ): Promise<Acknowledged> {
   const since = Date.now();
   for (; Date.now() < since + timeoutMs; await waitInCall(READ_AGAIN_MS)) {
-    // The command was taken: a server that is away for a moment must not hide that.
-    const found = await read().catch((error: unknown) => {
+    // The command was taken, so a server that is briefly away must not hide that.
+    const current = await read().catch((error: unknown) => {
       if (error instanceof WorkflowNotFoundError) throw error;
       return undefined;
     });
-    const answer = found?.progress?.acknowledgements.find(({ id }) => id === commandId);
+    const answer = current?.progress?.acknowledgements.find(({ id }) => id === commandId);
     if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
-    if (found?.progress && answer) return { commandId, progress: found.progress, note: answer.note };
-    if (found?.isRunning === false) throw problem('E513', name);
+    if (current?.progress && answer) return { commandId, progress: current.progress, note: answer.note };
+    if (current?.isRunning === false) throw problem('E513', name);
   }
   const { waitsSinceMs, isUnattended } = await read();
   if (isUnattended) throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
@@ -138,16 +138,19 @@ async function acknowledged(
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
 /**
- * Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. While an activity of
- * the batch is alive there are workers, and a part only waits for a slot for its files.
+ * Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. While
+ * an activity of the batch is alive there are workers, and a part only waits for a slot for its files.
  */
 function waitsSince({ pendingWorkflowTask, pendingActivities }: WorkflowExecutionDescription['raw']) {
-  const all = pendingActivities ?? [];
-  const isAttended = all.some(
+  const pending = pendingActivities ?? [];
+  const isAttended = pending.some(
     ({ lastHeartbeatTime }) => Date.now() - (optionalTsToMs(lastHeartbeatTime) ?? 0) < UNATTENDED_MS,
   );
-  const activities = all
-    .filter((one) => one.state === PENDING_ACTIVITY_STATE_SCHEDULED && !(isAttended && fetchesFiles(one)))
+  const activities = pending
+    .filter(
+      (activity) =>
+        activity.state === PENDING_ACTIVITY_STATE_SCHEDULED && !(isAttended && fetchesFiles(activity)),
+    )
     .map(({ scheduledTime }) => optionalTsToMs(scheduledTime));
   const times = [optionalTsToMs(pendingWorkflowTask?.originalScheduledTime), ...activities];
   const past = times.filter((time) => time !== undefined && time <= Date.now()) as number[];
@@ -156,7 +159,7 @@ function waitsSince({ pendingWorkflowTask, pendingActivities }: WorkflowExecutio
 
 type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
-/** The activities that only wait for files, and no message. */
+/** The activities that wait only for files, and for no message. */
 const fetchesFiles = ({ activityType }: Pending): boolean => activityType?.name === 'collectRows';
 
 export function batchSignals(client: Client): BatchSignals {
@@ -170,7 +173,7 @@ export function batchSignals(client: Client): BatchSignals {
   };
 }
 
-/** `gone`: the batch has ended, or its workflow run accepts no more signals and a poll finds the rest. */
+/** `gone`: the batch has ended, or its workflow run accepts no more signals and a poll finds the remaining ends. */
 async function signalled(signal: () => Promise<void>): Promise<Delivered> {
   try {
     await signal();

@@ -31,24 +31,24 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
     await keep(codePath, code);
     return { codePath };
   } catch (error) {
-    // The clone of another user, or on a disk that is read-only or full.
+    // The clone belongs to another user, or is on a disk that is read-only or full.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return { code };
   }
 }
 
-/** The part of the clone that is used here; the npm package never comes to this. */
+/** The part of bin/kept-bundle that a clone uses; the npm package never gets here. */
 type KeptBundle = { isAsSafeAsPackages(folders: readonly string[]): boolean };
 
 /**
- * For each promise of a workflow the SDK formats the stack, which serves only queries, and those are not allowed. With one frame a
- * replay takes a third less processor time, and an error still names the function that threw it.
+ * The SDK formats the stack of each promise in a workflow, which serves only queries, and those are not allowed. With
+ * one frame a replay takes a third less processor time, and an error still names the function that threw it.
  */
 const ONE_FRAME = 'Error.stackTraceLimit = 1;';
-/** What stands before it has the lines and columns of the map. */
+/** Code before this line keeps the lines and columns of the source map. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=/;
 
-/** @public The package is built with it. */
+/** @public The build of the package calls it. */
 export async function makeBundle(): Promise<string> {
   const workflowFile = (name: string): string => join(WORKFLOWS, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
@@ -67,11 +67,14 @@ export async function makeBundle(): Promise<string> {
   return code.replace(SOURCE_MAP, (map) => `\n${ONE_FRAME}${map}`);
 }
 
-type Rule = { readonly use?: { readonly options?: { readonly jsc?: object } } };
+type WebpackRule = { readonly use?: { readonly options?: { readonly jsc?: object } } };
 
-/** The rule that compiles our own sources, changed to remove comments and to keep the syntax that Node knows: copies are quicker. */
+/**
+ * The rule that compiles our own sources, changed to remove comments and to keep syntax that Node knows, which is
+ * quicker.
+ */
 function forNode<R>(rule: R): R {
-  const { use } = rule as Rule;
+  const { use } = rule as WebpackRule;
   if (use?.options === undefined) return rule;
   const minify = { compress: false, mangle: false, format: { comments: false } };
   const options = { ...use.options, jsc: { ...use.options.jsc, target: 'es2022', minify }, minify: true };
@@ -89,8 +92,8 @@ async function keep(path: string, code: string): Promise<void> {
     throw error;
   }
   const stale = (await readdir(dirname(path))).filter((name) => /^workflow-bundle-[0-9a-f]+\.js$/.test(name));
-  const others = stale.map((name) => join(dirname(path), name)).filter((other) => other !== path);
-  await Promise.all(others.map((other) => rm(other, { force: true })));
+  const outdated = stale.map((name) => join(dirname(path), name)).filter((file) => file !== path);
+  await Promise.all(outdated.map((file) => rm(file, { force: true })));
 }
 
 async function sourcesHash(): Promise<string> {

@@ -2,12 +2,12 @@
 
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 
-/** For a workflow that may have ended or been forgotten; every other error is thrown. */
+/** Returns undefined for a workflow that may have ended or been forgotten, and rethrows every other error. */
 export function undefinedIfGone(error: unknown): undefined {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
-/** The innermost cause: of an activity that failed, its own error. */
+/** The innermost cause; for a failed activity, the activity's own error. */
 export const rootOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error;
 

@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { problem } from '../errors/error.ts';
 
-/** Throws E602 in a clone whose path webpack, which builds the workflows, reads as something else. A package has them built. */
+/**
+ * Throws E602 in a clone whose path webpack, which builds the workflows, would misread. A package contains them
+ * already built.
+ */
 export function refuseUnbuildable(): void {
   const folder = fileURLToPath(new URL('../..', import.meta.url));
   if (!import.meta.url.endsWith('.ts') || !/[?!]/.test(folder)) return;

@@ -1,11 +1,10 @@
-// Connects a worker to Temporal. Commands that only ask Temporal do not load this file: the SDK of workers brings a bundler and a
-// native core, which take longer to load than everything else together.
+// Connects a worker to Temporal. Commands that only query Temporal do not load this file: the worker SDK brings a
+// bundler and a native core, which take longer to load than everything else together.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import type { Logger } from 'pino';
+import { NativeConnection } from '@temporalio/worker';
 import { errorMessage, problem } from '../errors/error.ts';
 import { openClient } from './encryption/labelled.ts';
 import { routeText, workerRoute } from './grpc-proxy.ts';
@@ -36,29 +35,3 @@ export async function connectWorker(
     }
   }
 }
-
-// Sets up Temporal's native core, once for each process: its log lines go to our log, and its metrics to a local address.
-
-/** The command line handles process signals. `metricsAt`: `host:port` where the core shows its metrics, if it should. */
-export function installRuntime(log: Logger, metricsAt?: string): void {
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    // The SDK logs a task that it could not start in full, with its payloads.
-    const { task: _, taskEncoded: __, ...facts } = meta ?? {};
-    if (level === 'ERROR') log.error(facts, message);
-    // One of our two workers has no workflows on purpose.
-    else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
-  });
-  Runtime.install({
-    logger,
-    shutdownSignals: [],
-    telemetryOptions: {
-      logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } },
-      ...(metricsAt === undefined
-        ? {}
-        : { metrics: { prometheus: { bindAddress: metricsAt, ...IN_SECONDS } } }),
-    },
-  });
-}
-
-/** Names by the conventions of Prometheus. */
-const IN_SECONDS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };

@@ -33,13 +33,13 @@ export async function connectClient(
   }
 }
 
-/** The parts of a Temporal client that are used; a program's own version of the SDK may be another one. */
+/** The parts of a Temporal client that we use; a program's own version of the SDK may differ. */
 export type TemporalClient = {
   readonly connection: ConnectionLike;
   readonly options: { readonly namespace: string };
 };
 
-/** Our own client over the connection of a program, because a program's converter is not the one of our workers. */
+/** Our own client on the connection of a program, because a program's converter differs from that of our workers. */
 export const givenClient = (
   { connection, options: { namespace } }: TemporalClient,
   dataConverter: DataConverter,

@@ -1,4 +1,4 @@
-// The result of a firing: its batch, and how its workflow stands.
+// The result of a firing: its batch, and the state of its workflow.
 
 import {
   WorkflowFailedError,
@@ -16,9 +16,9 @@ export type FiringInfo = {
   readonly nominalTime: Date;
   readonly startedAt: Date;
   readonly batch: string;
-  /** `failed`: without a batch, or the batch could not end. `unknown`: Temporal no longer has it. */
+  /** `failed`: without a batch, or the batch could not end. `unknown`: Temporal has forgotten the workflow. */
   readonly state: 'running' | 'done' | 'failed' | 'cancelled' | 'unknown';
-  /** Why it failed, or what it waits for. */
+  /** Why the firing failed, or what it waits for. */
   readonly reason?: string;
 };
 

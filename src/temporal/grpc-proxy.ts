@@ -1,5 +1,5 @@
-// How Temporal's two clients connect through the proxy of the settings. The client in JavaScript would read some of the variables
-// itself, and send connections to this machine to the proxy; the one of workers would read none.
+// Routes Temporal's two clients through the proxy of the settings. The JavaScript client would read some of the
+// variables itself, and send connections to this machine to the proxy; the client of workers would read none.
 
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { ConnectionOptions } from '@temporalio/client';
@@ -8,7 +8,7 @@ import { tunnelFor, type Proxy } from '../host/proxies.ts';
 
 const DIRECTLY = { 'grpc.enable_http_proxy': 0 };
 
-/** For the client in JavaScript. Throws E602 if the variable names no proxy that it can use. */
+/** The route of the JavaScript client. Throws E602 if the variable names no proxy that the client can use. */
 export function clientRoute(address: string): Required<Pick<ConnectionOptions, 'address' | 'channelArgs'>> {
   const proxy = tunnelFor(address);
   if (proxy === undefined) return { address, channelArgs: DIRECTLY };
@@ -25,7 +25,7 @@ export function clientRoute(address: string): Required<Pick<ConnectionOptions, '
   };
 }
 
-/** For the client of workers. Throws like {@link clientRoute}. */
+/** The route of the client of workers. Throws like {@link clientRoute}. */
 export function workerRoute(address: string): Pick<NativeConnectionOptions, 'proxy'> {
   const proxy = tunnelFor(address);
   if (proxy === undefined) return {};

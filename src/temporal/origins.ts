@@ -1,4 +1,4 @@
-// Finds where a workflow run comes from: the first run of its chain, and whether somebody has reset it.
+// Finds the origin of a workflow run: the first run of its chain, and whether somebody has reset it.
 
 import type { Client } from '@temporalio/client';
 import QuickLRU from 'quick-lru';
@@ -7,24 +7,24 @@ import type { Origin } from '../store/standing.ts';
 
 const KEPT = 1_000;
 
-/** On an embedded server anybody may reset a run; on a cluster, who may do so knows what it does. */
+/** On an embedded server anybody may reset a run; on a cluster, people who may do so know the effect. */
 export function openOrigins(
   client: Client,
   server: 'embedded' | 'cluster',
 ): (caller: Execution) => Promise<Origin> {
   const read = server === 'embedded' ? inHistory : asDescribed;
-  /** By run; an origin never changes. */
-  const known = new QuickLRU<string, Origin>({ maxSize: KEPT });
+  /** Origins by run; an origin never changes. */
+  const origins = new QuickLRU<string, Origin>({ maxSize: KEPT });
   return async (caller) => {
-    const before = known.get(caller.runId);
+    const before = origins.get(caller.runId);
     if (before !== undefined) return before;
     const origin = await read(client, caller);
-    known.set(caller.runId, origin);
+    origins.set(caller.runId, origin);
     return origin;
   };
 }
 
-/** Read from the first event, which a reset copies from the original run. */
+/** Reads the origin from the first event, which a reset copies from the original run. */
 async function inHistory(client: Client, { workflowId, runId }: Execution): Promise<Origin> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -38,7 +38,7 @@ async function inHistory(client: Client, { workflowId, runId }: Execution): Prom
   };
 }
 
-/** Without the first event, which holds a snapshot of the batch. */
+/** Reads the origin without the first event, which holds a snapshot of the batch. */
 async function asDescribed(client: Client, { workflowId, runId }: Execution): Promise<Origin> {
   const { workflowExecutionInfo } = await client.workflowService.describeWorkflowExecution({
     namespace: client.options.namespace,

@@ -19,14 +19,14 @@ export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<b
 export function openPipelines(reach: () => Client, taskQueue: string, encrypted: boolean) {
   const statusOf = async (workflowId: string): Promise<WorkflowExecutionStatusName | undefined> =>
     (await reach().workflow.getHandle(workflowId).describe().catch(undefinedIfGone))?.status.name;
-  /** False if it has ended: Temporal accepts the cancellation of a workflow that was cancelled. */
+  /** False if the workflow has ended: Temporal accepts the cancellation of a cancelled workflow. */
   const cancelled = async (workflowId: string): Promise<boolean> => {
     if ((await statusOf(workflowId)) !== 'RUNNING') return false;
     const cancelling = reach().workflow.getHandle(workflowId).cancel();
     return (await cancelling.then(() => true, undefinedIfGone)) ?? false;
   };
   return {
-    /** Starts it, or if it runs, makes it look again. One that has ended finds again what it has made. */
+    /** Starts the pipeline, or makes a running one look again. A pipeline that has ended finds its batches again. */
     start: async (input: PipelineInput & PipelineRef): Promise<void> => {
       const { pipeline, mark, folder } = input;
       await reach().workflow.signalWithStart<typeof runsheetPipeline, [{ mark: string }]>(
@@ -44,17 +44,17 @@ export function openPipelines(reach: () => Client, taskQueue: string, encrypted:
       );
     },
 
-    /** undefined if Temporal does not know it, or no longer. */
+    /** undefined if Temporal does not know the pipeline, or has forgotten it. */
     status: (ref: PipelineRef): Promise<WorkflowExecutionStatusName | undefined> =>
       statusOf(pipelineIdOf(ref)),
 
     /**
-     * It cancels the batch that it runs, with its runs. `batches` are cancelled too, because a retry may have continued one after the
-     * end of the pipeline. False if all have ended.
+     * Cancels the pipeline, which cancels the batch that it runs, with its runs. `batches` are cancelled too, because
+     * a retry may have continued one after the end of the pipeline. False if all have ended.
      */
     cancel: async (ref: PipelineRef, batches: readonly BatchName[]): Promise<boolean> => {
       const isCancelled = [await cancelled(pipelineIdOf(ref))];
-      // Only now, because the pipeline begins another stage when a batch has ended.
+      // Batches are cancelled only now, because the pipeline begins another stage when a batch has ended.
       for (const batch of batches) isCancelled.push(await cancelled(workflowIdOf(batch)));
       return isCancelled.includes(true);
     },

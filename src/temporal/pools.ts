@@ -24,27 +24,27 @@ export type Pools = ReturnType<typeof openPools>;
 const CONFIRMED_MS = 20_000;
 const READ_AGAIN_MS = 50;
 
-/** `reach` returns the current client; `encrypted`: it encrypts. */
+/** `reach` returns the current client; `encrypted`: the client encrypts. */
 export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
   const find = (name: string): Promise<ShownPool | undefined> => read(reach(), name);
 
   const list = async (): Promise<readonly Pool[]> => {
     const query = "WorkflowType = 'runsheetPool' AND ExecutionStatus = 'Running'";
-    const found: Pool[] = [];
+    const pools: Pool[] = [];
     for await (const { workflowId } of reach().workflow.list({ query })) {
       const shown = await find(workflowId.slice(poolIdOf('').length));
-      if (shown !== undefined) found.push(poolOf(shown));
+      if (shown !== undefined) pools.push(poolOf(shown));
     }
-    return found.toSorted((a, b) => (a.pool < b.pool ? -1 : 1));
+    return pools.toSorted((a, b) => (a.pool < b.pool ? -1 : 1));
   };
 
   /** Throws E540 if there is no such pool. */
   const show = async (name: string): Promise<Pool> => {
     const shown = await find(name);
     if (shown !== undefined) return poolOf(shown);
-    const known = (await list()).map(({ pool }) => pool);
-    const near = nearest(name, known);
-    throw problem('E540', { pool: name, known, near }, { correction: correctionOf(name, near) });
+    const names = (await list()).map(({ pool }) => pool);
+    const near = nearest(name, names);
+    throw problem('E540', { pool: name, known: names, near }, { correction: correctionOf(name, near) });
   };
 
   return {
@@ -71,15 +71,15 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
     },
 
     /**
-     * Frees the slots of a batch that was terminated: its user knows that none of its runs is left. Throws E541 if it is not in the
-     * pool, E542 if it still runs.
+     * Frees the slots of a batch that was terminated: its user knows that none of its runs is left. Throws E541 if
+     * the batch is not in the pool, E542 if it still runs.
      */
     release: async (name: string, batch: string): Promise<Pool> => {
       const { members } = await show(name);
-      const found = members.find((one) => one.batch === batch);
-      if (found === undefined)
-        throw problem('E541', { pool: name, batch, members: members.map((one) => one.batch) });
-      const member = workflowIdOf(found);
+      const poolMember = members.find((candidate) => candidate.batch === batch);
+      if (poolMember === undefined)
+        throw problem('E541', { pool: name, batch, members: members.map((candidate) => candidate.batch) });
+      const member = workflowIdOf(poolMember);
       const described = await reach().workflow.getHandle(member).describe().catch(undefinedIfGone);
       if (described?.status.name === 'RUNNING') throw problem('E542', { pool: name, batch });
       const commandId = randomUUID();
@@ -96,7 +96,7 @@ async function read(client: Client, name: string): Promise<ShownPool | undefined
   return (described.memo as PoolMemo | undefined)?.pool ?? nothingYet(name);
 }
 
-/** Its first workflow task was not done yet. */
+/** The state of a pool whose first workflow task was not done yet. */
 const nothingYet = (pool: string): ShownPool => ({
   pool,
   size: 0,
@@ -117,9 +117,9 @@ async function confirmed(find: () => Promise<ShownPool | undefined>, pool: strin
 
 function poolOf(shown: ShownPool): Pool {
   const { members, commands: _, ...pool } = shown;
-  const named = members.map(({ member, ...one }) => ({
+  const named = members.map(({ member, ...usage }) => ({
     ...(batchNameOf(member) ?? { batch: member, mark: '' }),
-    ...one,
+    ...usage,
   }));
   return { ...pool, members: named };
 }

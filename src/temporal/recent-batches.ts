@@ -8,7 +8,7 @@ import type { Progress } from '../batch/shown/progress.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 export type RecentBatch = BatchRef & {
-  /** `failed`: its workflow ended without a result, for example because it was terminated. */
+  /** `failed`: the workflow ended without a result, for example because it was terminated. */
   readonly workflow: 'running' | 'completed' | 'failed';
   readonly closedAt: Date | undefined;
   /** undefined until the batch has read its parameters. */
@@ -20,7 +20,7 @@ const DEADLINE_MS = 5_000;
 /** `isComplete`: false if there are more batches than `most`, or if a memo could not be decoded. */
 export type RecentBatches = { readonly batches: readonly RecentBatch[]; readonly isComplete: boolean };
 
-/** Running batches first, then those that ended since, the newest first. */
+/** Running batches first, then batches that ended since, newest first. */
 export async function recentBatches(
   client: Client,
   queue: string,
@@ -36,24 +36,27 @@ export async function recentBatches(
   const { executions, nextPageToken } = await client.withDeadline(Date.now() + DEADLINE_MS, () =>
     client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: most }),
   );
-  const found = new Map<string, RecentBatch>();
+  const batches = new Map<string, RecentBatch>();
   let unreadable = 0;
   for (const raw of executions) {
-    const one = await decoded(client, raw);
-    if (one === undefined) unreadable += 1;
+    const batch = await decoded(client, raw);
+    if (batch === undefined) unreadable += 1;
     // A batch that continues after its end has two workflow runs; the running one comes first.
-    else if (!found.has(workflowIdOf(one))) found.set(workflowIdOf(one), one);
+    else if (!batches.has(workflowIdOf(batch))) batches.set(workflowIdOf(batch), batch);
   }
   return {
-    batches: [...found.values()],
+    batches: [...batches.values()],
     isComplete: unreadable === 0 && nextPageToken.length === 0,
   };
 }
 
-type Raw = Parameters<typeof executionInfoFromRaw>[0];
+type RawExecution = Parameters<typeof executionInfoFromRaw>[0];
 
-/** undefined for a foreign workflow, and for a memo that was encrypted with another key: it must not hide the others. */
-async function decoded(client: Client, raw: Raw): Promise<RecentBatch | undefined> {
+/**
+ * undefined for a foreign workflow, and for a memo that was encrypted with another key: one bad memo must not hide
+ * the others.
+ */
+async function decoded(client: Client, raw: RawExecution): Promise<RecentBatch | undefined> {
   const { loadedDataConverter } = client.workflow.options;
   const { namespace } = client.options;
   const info = await executionInfoFromRaw(raw, loadedDataConverter, undefined, namespace).catch(

@@ -1,5 +1,5 @@
-// Creates, changes and reads the schedules of runsheet, which are Temporal Schedules: Temporal decides when they fire, also after
-// an outage. Each firing is a workflow `runsheetFiring`, which lasts as long as its batch.
+// Creates, changes and reads the schedules of runsheet, which are Temporal Schedules: Temporal decides when they
+// fire, even after an outage. Each firing is a workflow `runsheetFiring`, which lasts as long as its batch.
 
 import {
   ScheduleAlreadyRunning,
@@ -25,10 +25,10 @@ import type { TicketFolder } from '../schedule/tickets.ts';
 
 export type ScheduleInfo = {
   readonly name: string;
-  /** The address of its sheet is without its query, which may be a signature. */
+  /** The definition; the address of the sheet has no query, which may be a signature. */
   readonly definition: ScheduleDefinition;
   readonly isPaused: boolean;
-  /** Why it is paused. */
+  /** The reason of the pause. */
   readonly note?: string;
   readonly nextTimes: readonly Date[];
   /** The last ten firings, oldest first. */
@@ -42,18 +42,18 @@ export type ScheduleInfo = {
   };
 };
 
-/** Two times of a rule; both are included. */
+/** Two times of a rule, both included. */
 type Between = { readonly from: Date; readonly to: Date };
 
 export type ScheduleHandle = {
   readonly name: string;
-  /** Throws E560 if there is no such schedule; so do the others. */
+  /** Throws E560 if there is no such schedule; so do the other methods. */
   describe(call?: Abortable): Promise<ScheduleInfo>;
   /** Fires now, or at all times of the rule between two times, one after another. Returns the names of the batches. */
   trigger(between?: Between, call?: Abortable): Promise<readonly string[]>;
   pause(note?: string, call?: Abortable): Promise<void>;
   resume(call?: Abortable): Promise<void>;
-  /** Its batches and a batch that is running stay. */
+  /** Deletes the schedule. Its batches remain, and a running one continues. */
   delete(call?: Abortable): Promise<void>;
 };
 
@@ -65,10 +65,10 @@ export type CreatedSchedule = {
 export type Schedules = {
   /** Throws E562 if another schedule has this name and `replace` is not set. */
   create(definition: ScheduleDefinition, options?: { readonly replace?: boolean }): Promise<CreatedSchedule>;
-  /** What it would change; undefined if there is no schedule of this name. */
+  /** The changes that `create` would make; undefined if there is no schedule of this name. */
   changes(definition: ScheduleDefinition): Promise<readonly string[] | undefined>;
   getHandle(name: string): ScheduleHandle;
-  /** By name. */
+  /** All schedules, sorted by name. */
   list(): AsyncIterable<ScheduleInfo>;
 };
 
@@ -76,7 +76,7 @@ export type ScheduleParams = {
   readonly taskQueue?: string;
   /** Whether the client, and so the workflows that it starts, encrypt. */
   readonly encrypted?: boolean;
-  /** Only for an embedded server. */
+  /** Tickets for firings; only for an embedded server. */
   readonly tickets?: TicketFolder;
 };
 
@@ -121,7 +121,7 @@ const REPLACE = { correction: { add: [['--replace']] } } as const;
 
 const OVERLAP = { skip: 'SKIP', buffer: 'BUFFER_ONE', cancel: 'CANCEL_OTHER' } as const;
 
-type Options = ScheduleOptions & { readonly policies: object };
+type PoliciedOptions = ScheduleOptions & { readonly policies: object };
 
 function optionsOf(definition: ScheduleDefinition, { taskQueue = TASK_QUEUE, encrypted }: ScheduleParams) {
   const { name, cron, timezone, overlap, catchupMs } = definition;
@@ -139,10 +139,10 @@ function optionsOf(definition: ScheduleDefinition, { taskQueue = TASK_QUEUE, enc
       ...(encrypted ? { memo: labelledMemo({ encrypted }) } : {}),
     },
     policies: { overlap: OVERLAP[overlap], catchupWindow: catchupMs },
-  } satisfies Options;
+  } satisfies PoliciedOptions;
 }
 
-async function createNew({ schedule }: Client, options: Options): Promise<void> {
+async function createNew({ schedule }: Client, options: PoliciedOptions): Promise<void> {
   try {
     await schedule.create(options);
   } catch (error) {
@@ -218,14 +218,14 @@ function handleOf(reach: () => Client, name: string, tickets: TicketFolder | und
 }
 
 async function unknown(client: Client, name: string, cause: unknown) {
-  const known = await namesOf(client);
-  const near = nearest(name, known);
-  return problem('E560', { name, known, near }, { cause, correction: correctionOf(name, near) });
+  const names = await namesOf(client);
+  const near = nearest(name, names);
+  return problem('E560', { name, known: names, near }, { cause, correction: correctionOf(name, near) });
 }
 
-async function infoOf(client: Client, name: string, found: ScheduleDescription): Promise<ScheduleInfo> {
-  const { info, state } = found;
-  const meant = definitionIn(found);
+async function infoOf(client: Client, name: string, description: ScheduleDescription): Promise<ScheduleInfo> {
+  const { info, state } = description;
+  const meant = definitionIn(description);
   const definition = { ...meant, sheet: shownAddress(meant.sheet) };
   return {
     name,
@@ -262,23 +262,23 @@ type Triggering = {
   readonly tickets: TicketFolder | undefined;
 };
 
-/** Temporal's clock may differ from ours, and sets the time of the firing. */
+/** Temporal's clock, which sets the time of the firing, may differ from ours. */
 const ALLOWED_MS = 60_000;
 const POLL_MS = 100;
 const POLLED_FOR_MS = 10_000;
 
-/** The overlap policy applies. Returns no name if the firing is left out or waits. */
+/** Fires once, under the overlap policy. Returns no name if the firing is left out or waits. */
 async function triggerNow({ name, handle, tickets }: Triggering): Promise<readonly string[]> {
   const before = await handle.describe();
-  const known = new Set(before.info.recentActions.map(({ action }) => action.workflow.workflowId));
+  const earlier = new Set(before.info.recentActions.map(({ action }) => action.workflow.workflowId));
   const now = Date.now();
   tickets?.allow(name, { from: now - ALLOWED_MS, to: now + ALLOWED_MS, isOnRule: false });
-  // Otherwise a trigger starts a firing beside the one that runs.
+  // Without the policy, a trigger would start a firing beside the one that runs.
   await handle.trigger(OVERLAP[definitionIn(before).overlap]);
   for (const until = Date.now() + POLLED_FOR_MS; Date.now() < until; await waitInCall(POLL_MS)) {
     const { info } = await handle.describe();
     const ids = info.recentActions.map(({ action }) => action.workflow.workflowId);
-    const fresh = ids.filter((id) => !known.has(id)).flatMap((id) => nominalTimeOf(name, id) ?? []);
+    const fresh = ids.filter((id) => !earlier.has(id)).flatMap((id) => nominalTimeOf(name, id) ?? []);
     if (fresh.length > 0) return fresh.map((time) => batchNameAt(name, time));
     if (info.numActionsSkippedOverlap > before.info.numActionsSkippedOverlap) return [];
   }
@@ -299,7 +299,7 @@ async function triggerBetween(
     });
   if (times.length === 0) return [];
   tickets?.allow(name, { from: from.getTime(), to: to.getTime(), isOnRule: true });
-  // Temporal leaves the start out.
+  // Temporal excludes the start.
   const start = new Date(from.getTime() - 1);
   await handle.backfill({ start, end: to, overlap: 'BUFFER_ALL' });
   return times.map((time) => batchNameAt(name, time.getTime()));

@@ -22,20 +22,20 @@ const TYPES = {
 };
 const NAMES = Object.keys(SEARCH_ATTRIBUTES) as readonly (keyof typeof SEARCH_ATTRIBUTES)[];
 
-/** Temporal does not encrypt them, so encryption turns them off unless the settings ask for them. */
+/** Temporal does not encrypt search attributes, so encryption turns them off unless the settings ask for them. */
 export const isSearchWanted = ({ searchAttributes }: Config, { keys }: PayloadKeys): boolean =>
   (searchAttributes ?? (keys.length > 0 ? 'off' : 'on')) === 'on';
 
-type Server = Pick<Client['connection'], 'operatorService'>;
+type OperatorConnection = Pick<Client['connection'], 'operatorService'>;
 
-async function missing({ operatorService }: Server, namespace: string) {
+async function missing({ operatorService }: OperatorConnection, namespace: string) {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   return NAMES.filter((name) => customAttributes[name] !== TYPES[SEARCH_ATTRIBUTES[name]]);
 }
 
 const OPERATOR_NAMES = { KEYWORD: 'Keyword', INT: 'Int', DOUBLE: 'Double' };
 
-/** How an administrator adds the attributes that the namespace lacks; undefined if it has them all. */
+/** The command by which an administrator adds the attributes that the namespace lacks; undefined if it has them all. */
 export async function attributesCommand(
   client: Client,
   at: Pick<TemporalAddress, 'address' | 'options'>,
@@ -53,9 +53,9 @@ export async function attributesCommand(
 const operatorFlags = (name: string, type: string): string => `--name ${name} --type ${type}`;
 const cloudFlag = (name: string, type: string): string => `--sa ${name}=${type}`;
 
-/** Never throws: batches also run without them. */
+/** Registers the attributes. Never throws: batches also run without them. */
 export async function registerSearchAttributes(
-  connection: Server,
+  connection: OperatorConnection,
   namespace: string,
   log: Logger,
 ): Promise<void> {
@@ -80,12 +80,12 @@ export async function startSearchable(
 ): Promise<void> {
   const start = (typedSearchAttributes: SearchAttributePair[]) =>
     client.workflow.start<typeof runsheetBatch>('runsheetBatch', { ...options, typedSearchAttributes });
-  const known = search === undefined ? [] : await searchAttributesFor(client, search);
+  const attributes = search === undefined ? [] : await searchAttributesFor(client, search);
   try {
-    await start(known);
+    await start(attributes);
   } catch (error) {
     // Another server of the cluster may not know new attributes yet.
-    if (known.length === 0 || !isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) throw error;
+    if (attributes.length === 0 || !isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) throw error;
     await start([]);
   }
 }

@@ -1,5 +1,5 @@
-// Finds Temporal by its standard settings (`TEMPORAL_*` and profiles, as for the temporal command). It connects to nothing, so a
-// command that needs no server does not load the client.
+// Finds Temporal by its standard settings (`TEMPORAL_*` and profiles, as for the temporal command). This file
+// connects to nothing, so a command that needs no server does not load the client.
 
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -7,9 +7,9 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 export type TemporalAddress = {
   readonly address: string;
   readonly namespace: string;
-  /** Which setting the address comes from, for messages. */
+  /** The setting that the address comes from, for messages. */
   readonly from: string;
-  /** Those of Temporal's settings; not by the type of their package, which would name that of its workers in our own. */
+  /** Temporal's own settings, without the type of their package, which would put the worker package into our types. */
   readonly options: Pick<ConnectionOptions, 'tls' | 'metadata'> & { readonly apiKey?: string };
 };
 
@@ -30,7 +30,7 @@ export function temporalFrom(
   };
 }
 
-/** By its address, or over a private network by the name in its certificate. */
+/** Whether the address is Temporal Cloud's; over a private network, the name in the certificate shows it. */
 export const isCloud = ({ address, options }: Pick<TemporalAddress, 'address' | 'options'>): boolean =>
   [address.replace(/:\d+$/, ''), serverNameIn(options)].some((host) =>
     /\.(?:tmprl\.cloud|api\.temporal\.io)$/.test(host),
@@ -39,7 +39,7 @@ export const isCloud = ({ address, options }: Pick<TemporalAddress, 'address' | 
 const serverNameIn = ({ tls }: TemporalAddress['options']): string =>
   (typeof tls === 'object' && tls?.serverNameOverride) || '';
 
-/** An empty variable counts as none, as a container gets it; an empty address also hides that of a profile. */
+/** Counts an empty variable as none, as containers pass it; an empty address also hides that of a profile. */
 const definedOnly = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).filter(

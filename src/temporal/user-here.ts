@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** Who gives a command, for the log of the batch. */
+/** The user who gives a command, for the log of the batch. */
 export function userHere(): string {
   const host = hostname();
   try {

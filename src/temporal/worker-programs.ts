@@ -1,5 +1,5 @@
-// Which programs the workers of a cluster may start for notifications. A worker names hashes of them in its identity, which
-// Temporal shows, so a command can refuse a target that nobody would serve before any row is sent.
+// The programs that the workers of a cluster may start for notifications. A worker puts hashes of them in its
+// identity, which Temporal shows, so a command can refuse a target that no worker would serve before any row is sent.
 
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -25,7 +25,7 @@ const hashOf = (path: string): string =>
 export const programsPart = (programs: readonly string[]): readonly string[] =>
   programs.length > PROGRAMS_MOST ? [] : [`${PART}${programs.map(hashOf).join(',') || NONE}`];
 
-/** undefined: the worker does not say, as those of applications and of older releases. */
+/** undefined: the worker does not say, like workers of applications and of older releases. */
 const programsIn = (identity: string): readonly string[] | undefined =>
   identity
     .split(' ')
@@ -33,14 +33,19 @@ const programsIn = (identity: string): readonly string[] | undefined =>
     ?.slice(PART.length)
     .split(',');
 
-/** False only if it is certain: workers poll, and each of them says that it may not. */
+/** False only if it is certain: workers poll, and none of them may start the program. */
 export async function mayBeStarted(client: Client, queue: string, path: string): Promise<boolean> {
   const identities = await workersOf(client, workQueueOf(queue));
   const hash = hashOf(path);
-  return identities.length === 0 || identities.some((one) => programsIn(one)?.includes(hash) ?? true);
+  return (
+    identities.length === 0 || identities.some((identity) => programsIn(identity)?.includes(hash) ?? true)
+  );
 }
 
-/** Of every partition of the queue, and of every Worker Deployment: the plain answer has one partition, the other one no deployment. */
+/**
+ * The workers of every partition of the queue, and of every Worker Deployment: the plain answer has one partition,
+ * the enhanced one no deployment.
+ */
 async function workersOf(client: Client, queue: string): Promise<readonly string[]> {
   const { namespace } = client.options;
   const [plain, enhanced] = await Promise.all([

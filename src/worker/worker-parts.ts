@@ -32,7 +32,7 @@ import { batchSignals } from '../temporal/batch-control.ts';
 import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
 import { openPools } from '../temporal/pools.ts';
 import { environmentFor } from '../host/child-environment.ts';
-import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { payloadKeys, type ServerKind } from '../temporal/encryption/payload-keys.ts';
 import {
   isSearchWanted,
   registerSearchAttributes,
@@ -53,7 +53,7 @@ export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 export type PartsParams = {
   readonly config: Config;
   /** Which kind of server it is: an embedded one has its own payload key. */
-  readonly server: Server;
+  readonly server: ServerKind;
   readonly parts: WorkerParts;
   /** The address of a cluster; absent if the application has connected to it. */
   readonly address?: string;

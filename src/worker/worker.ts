@@ -16,9 +16,10 @@ import { openTickets } from '../schedule/tickets.ts';
 import { openStore } from '../store/open-store.ts';
 import { guardFirings } from '../temporal/activity-guards.ts';
 import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
-import { connectWorker, installRuntime } from '../temporal/connect-worker.ts';
+import { connectWorker } from '../temporal/connect-worker.ts';
+import { installRuntime } from '../temporal/native-core.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { payloadKeys, type PayloadKeys, type ServerKind } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { programsPart } from '../temporal/worker-programs.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
@@ -152,7 +153,7 @@ async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerM
 
 /** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs more. */
 export const workerInterceptors = (
-  server: Server,
+  server: ServerKind,
   { home, keys }: { readonly home: string; readonly keys: PayloadKeys },
   ...others: readonly ActivityInterceptorsFactory[]
 ) => ({

@@ -6,18 +6,22 @@ import { confirmHeld, confirmingHeld, onlyHolder } from '../../activities/held-e
 import { createFiles, createSenders, createWork } from '../../activities/index.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import { standingOf, type Origin, type Standing } from '../../src/store/standing.ts';
-import type { Started } from '../../src/store/started.ts';
+import type { StartedFile } from '../../src/store/started.ts';
 import { depsOf, REF } from './deps.ts';
 
 const HERE = holderHere({ kind: 'embedded', home: '/home/ada/.runsheet' });
 const THERE = holderHere({ kind: 'embedded', home: '/home/bob/.runsheet' });
 const CLUSTER = holderHere({ kind: 'cluster', address: 'temporal:7233', namespace: 'gpu' });
 const OWN = { workflowId: 'runsheet:b~1', runId: 'first' };
-const STARTED: Started = { at: '2026-11-21T10:00:00.000Z', workflow: OWN, holder: HERE };
+const STARTED: StartedFile = { at: '2026-11-21T10:00:00.000Z', workflow: OWN, holder: HERE };
 const REBUILDING = { ...STARTED, rebuilding: { id: 'r', since: [], holder: THERE } };
 
 describe('a workflow run, compared with the one that has the batch,', () => {
-  const of = (started: Started | undefined, runId: string, origin: Partial<Origin> = {}): Promise<Standing> =>
+  const of = (
+    started: StartedFile | undefined,
+    runId: string,
+    origin: Partial<Origin> = {},
+  ): Promise<Standing> =>
     standingOf(started, { ...OWN, runId }, async () => ({ firstRunId: runId, wasReset: false, ...origin }));
 
   it.each([

@@ -8,7 +8,7 @@ import { isRunsheetError } from '../../src/errors/error.ts';
 import { findBatch } from '../../src/library/handle/find-batch.ts';
 import { rebuildBatch } from '../../src/library/handle/rebuilt-batch.ts';
 import { Servers } from '../../src/library/servers.ts';
-import type { Started } from '../../src/store/started.ts';
+import type { StartedFile } from '../../src/store/started.ts';
 import { deploymentsOf, KEY, Stage, until } from '../stage/stage.ts';
 
 const ROWS = 6;
@@ -39,8 +39,8 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
     await stage.close();
   });
 
-  const started = (): Started =>
-    JSON.parse(readFileSync(join(stage.batch(), 'started.json'), 'utf8')) as Started;
+  const started = (): StartedFile =>
+    JSON.parse(readFileSync(join(stage.batch(), 'started.json'), 'utf8')) as StartedFile;
   const runsOfRows = async (): Promise<readonly number[]> => {
     const counts = new Map<string, number>();
     for (const run of await stage.truth()) {

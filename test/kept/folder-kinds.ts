@@ -18,7 +18,7 @@ import {
   readPass,
   type PassFile,
 } from '../../src/store/passes.ts';
-import { createStarted, readStarted, type Started } from '../../src/store/started.ts';
+import { createStarted, readStarted, type StartedFile } from '../../src/store/started.ts';
 import { openWorkerNotes, readWorkerNotes } from '../../src/store/workers.ts';
 import { definitionOf } from '../schedule/definition.ts';
 import { FILE } from '../store/batch-facts.ts';
@@ -102,7 +102,7 @@ const holder = recordOf<Holder>(
   ['home', 'address', 'namespace'],
 );
 const workflow = fc.record({ workflowId: text, runId: text });
-const started = recordOf<Started>(
+const started = recordOf<StartedFile>(
   {
     at: date,
     serviceNowMs: ms,
@@ -185,12 +185,12 @@ export const FOLDER_KINDS = [
       return (await readBatchFile(openStore(folder))) as BatchFile;
     },
   }),
-  kind<Started>({
+  kind<StartedFile>({
     name: 'started.json',
     made: started,
     restored: async (file, folder) => {
       await createStarted(openStore(folder), file);
-      return (await readStarted(openStore(folder))) as Started;
+      return (await readStarted(openStore(folder))) as StartedFile;
     },
   }),
   kind<PassFile>({
@@ -220,12 +220,12 @@ export const FOLDER_KINDS = [
       return entry;
     },
   }),
-  kind<Started['workflow']>({
+  kind<StartedFile['workflow']>({
     name: 'continued pass',
     made: workflow,
     restored: async (run, folder) => {
       await createContinued(openStore(folder), 2, run);
-      return (await readContinued(openStore(folder), 2)) as Started['workflow'];
+      return (await readContinued(openStore(folder), 2)) as StartedFile['workflow'];
     },
   }),
   kind<Holder>({

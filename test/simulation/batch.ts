@@ -4,7 +4,7 @@ import { LEASE_MS } from '../../src/batch/bounds.ts';
 import type { Event } from '../../src/batch/events.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { givenUpAfterMs } from '../../src/audit/quiet-period.ts';
-import { STARTED_FILE, takeBack, type Started } from '../../src/store/started.ts';
+import { STARTED_FILE, takeBack, type StartedFile } from '../../src/store/started.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { runsIn, SimExecution } from './execution.ts';
@@ -124,7 +124,7 @@ export class SimBatch {
   }
 
   /** A rebuild that is not completed for long is given up, by the worker that sees it. */
-  #isBeingRebuilt({ rebuilding, workflow }: Started): boolean {
+  #isBeingRebuilt({ rebuilding, workflow }: StartedFile): boolean {
     if (rebuilding === undefined) return false;
     const { world, store } = this;
     if (this.#announced.id !== rebuilding.id) this.#announced = { id: rebuilding.id, seenAt: world.now };

@@ -13,7 +13,7 @@ import { sealOf, type Part } from '../../src/results/parts-seal.ts';
 import { evidenceName, eventsName } from '../../src/store/batch-file.ts';
 import { jsonLines } from '../../src/store/pieces.ts';
 import { continuedName } from '../../src/store/passes.ts';
-import { STARTED_FILE, type Started } from '../../src/store/started.ts';
+import { STARTED_FILE, type StartedFile } from '../../src/store/started.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from './world.ts';
 
@@ -41,7 +41,7 @@ export class SimStore {
   closed = '';
   /** Called with the name of each file that real code has created or changed. */
   onChange: (name: string) => void = () => undefined;
-  started: Started | undefined;
+  started: StartedFile | undefined;
   /** The pass through which the batch has ended by its summary. */
   summarizedPass = 0;
   readonly #world: World;
@@ -109,7 +109,7 @@ export class SimStore {
   }
 
   #noteStarted(): void {
-    this.started = JSON.parse(this.#files.get(STARTED_FILE) ?? 'null') as Started;
+    this.started = JSON.parse(this.#files.get(STARTED_FILE) ?? 'null') as StartedFile;
     void sealOf(this.asStore).then((isCounted) => (this.#isCounted = isCounted));
   }
 

@@ -7,10 +7,10 @@ import {
   type ControlHandlers,
   type FollowerMessage,
   openControl,
-  readJsonLines,
   STACK_MESSAGES,
   type StackMessage,
 } from '../../src/temporal/embedded/control-port.ts';
+import { readJsonLines } from '../../src/temporal/embedded/json-lines.ts';
 
 const LINGER_MS = 2_000;
 const WORD_MS = 300;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswers } from '../../src/temporal/cluster-members.ts';
+import { readAnswers } from '../../src/temporal/member-answers.ts';
 
 const ANSWER = {
   identity: '7@node-a runsheet/0.1.0',

@@ -17,11 +17,11 @@ import { payloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { checkWorkerKeys, readWorkerKeys } from '../../temporal/encryption/worker-keys.ts';
 import {
   askMembers,
-  type Deployment,
-  type Malformed,
+  type WorkerDeployment,
   type MemberAnswer,
   type Members,
 } from '../../temporal/cluster-members.ts';
+import type { Malformed } from '../../temporal/member-answers.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { plural } from '../format.ts';
 
@@ -235,7 +235,7 @@ async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
   ];
 }
 
-function deploymentFinding({ name, builds, current }: Deployment): Finding {
+function deploymentFinding({ name, builds, current }: WorkerDeployment): Finding {
   const part = `deployment ${name}`;
   if (current !== undefined && builds.includes(current)) return good(part, `its current build is ${current}`);
   const newest = builds.at(-1) ?? '';

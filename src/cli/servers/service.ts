@@ -28,7 +28,12 @@ import { workflowText } from '../flags/workflow-file.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { begun, ORPHAN_DRAIN_MS, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import {
+  begun,
+  ORPHAN_DRAIN_MS,
+  tellStack,
+  untilStackIsGone,
+} from '../../temporal/embedded/stack-channel.ts';
 
 type ServiceFlags = FlagsOf<typeof serviceFlags>;
 

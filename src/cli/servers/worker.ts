@@ -19,7 +19,7 @@ import {
   ORPHAN_DRAIN_MS,
   tellStack,
   untilStackIsGone,
-} from '../../temporal/embedded/processes.ts';
+} from '../../temporal/embedded/stack-channel.ts';
 import { plural } from '../format.ts';
 
 const REPORT_MS = 250;

@@ -21,7 +21,7 @@ import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Holder } from '../../store/holder.ts';
 import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
-import { announceRebuild, enterRebuilt, type Moment, readStarted } from '../../store/started.ts';
+import { announceRebuild, enterRebuilt, type ServiceMoment, readStarted } from '../../store/started.ts';
 import type { BatchClient } from '../../temporal/batch-client.ts';
 import type { Session } from '../session.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
@@ -98,7 +98,7 @@ async function announce(
   { batch, store }: FoundBatch,
   { id, holder, serviceNow, now, steady }: Announcing,
   afresh: boolean,
-): Promise<Moment> {
+): Promise<ServiceMoment> {
   for (let tries = 0; tries < ANNOUNCED_TRIES; tries += 1) {
     const [at, began] = [{ now: now(), serviceNow }, steady()];
     const since = await announceRebuild(store, { id, at, holder, afresh: afresh || tries > 0 });

@@ -10,7 +10,7 @@ import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { newestPass, readContinued } from '../../store/passes.ts';
-import type { Known } from '../../temporal/batch-client.ts';
+import type { KnownBatch } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
 import { heldElsewhere, isSuperseded, whoHas, type Here } from './who-has.ts';
@@ -92,7 +92,7 @@ export async function elsewhere(batchFolder: FoundBatch, here: Here): Promise<Ru
 
 /** These servers may know the batch from before others took it. */
 async function refuseHeldElsewhere(
-  known: Known | undefined,
+  known: KnownBatch | undefined,
   batchFolder: FoundBatch,
   here: Here,
 ): Promise<void> {
@@ -116,7 +116,7 @@ export async function isUnderWay(
 }
 
 async function refuseElsewhere(
-  { folder }: Known,
+  { folder }: KnownBatch,
   { batch, folder: own }: FoundBatch,
   here: Here,
 ): Promise<void> {
@@ -136,7 +136,7 @@ const isGone = (out: string, batch: string): Promise<boolean> =>
   );
 
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
-async function refuseOther(known: Known, batchFolder: FoundBatch, here: Here): Promise<void> {
+async function refuseOther(known: KnownBatch, batchFolder: FoundBatch, here: Here): Promise<void> {
   await refuseElsewhere(known, batchFolder, here);
   const { batch } = batchFolder;
   const { folder, status } = known;

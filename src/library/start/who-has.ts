@@ -14,9 +14,9 @@ import type { Config } from '../../host/config.ts';
 import { isOwnStateFolder } from '../../host/state-folder.ts';
 import { notesFolder } from '../../host/user-folders.ts';
 import { holderHere, holderText, isSameServers, type Holder } from '../../store/holder.ts';
-import { isNeverStarted, isSameRun, readStarted, type Started } from '../../store/started.ts';
+import { isNeverStarted, isSameRun, readStarted, type StartedFile } from '../../store/started.ts';
 import { readWorkerNotes } from '../../store/workers.ts';
-import type { Known } from '../../temporal/batch-client.ts';
+import type { KnownBatch } from '../../temporal/batch-client.ts';
 import { namespaceIn } from '../../temporal/embedded/instance.ts';
 import { livingRecord, type StackRecord } from '../../temporal/embedded/stack-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
@@ -82,7 +82,7 @@ export const holderOfHome = (home: string): Holder => {
 };
 
 /** Whether other servers have taken a batch that these servers know. */
-export function isSuperseded(known: Known, started: Started | undefined, own: Holder): boolean {
+export function isSuperseded(known: KnownBatch, started: StartedFile | undefined, own: Holder): boolean {
   const { holder, workflow, rebuilding } = started ?? {};
   if (holder === undefined || workflow === undefined || isSameServers(holder, own)) return false;
   if (isSameRun(workflow, known.firstRun)) return false;

@@ -1,5 +1,5 @@
-// Reads the body of an answer of S3 within bounds of size and time: a broken or hostile server may send bytes without an end, or
-// one byte now and then.
+// Reads the body of an S3 response within bounds of size and time: a broken or hostile server may send bytes without
+// end, or one byte now and then.
 
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,22 +10,22 @@ const ANSWER_BYTES = { page: 64 * MIB, small: 8 * MIB, xml: 4 * MIB } as const;
 
 export type AnswerKind = keyof typeof ANSWER_BYTES;
 
-/** A request with a body gets the time for it on a line that is as slow as this. */
+/** The pace that is assumed for a request with a body: its deadline grows with its bytes. */
 export const BYTES_PER_MS = 64;
 
-/** In bytes per millisecond and milliseconds. */
+/** The slowest acceptable pace, in bytes per millisecond and milliseconds. */
 export type Pace = {
-  /** A line that is slower than this for the silence counts as silent. */
+  /** A connection that is slower than this for `silentMs` counts as silent. */
   readonly bytesPerMs: number;
   readonly silentMs: number;
-  /** For the whole answer. */
+  /** The limit for the whole response. */
   readonly mostMs: number;
 };
 
-/** Of what is read: a slow line passes, and bytes that come one by one do not. */
+/** The pace of reading: a slow connection passes, bytes that come one by one do not. */
 export const ofReading = (silentMs: number): Pace => ({ bytesPerMs: 8, silentMs, mostMs: Infinity });
 
-/** Of copying and completing large objects: while the server works, it sends a blank now and then, for minutes. */
+/** The pace of copying and completing large objects: while the server works, it sends a blank now and then, for minutes. */
 export const ofWork = (silentMs: number): Pace => ({
   bytesPerMs: 1 / silentMs,
   silentMs,
@@ -33,7 +33,7 @@ export const ofWork = (silentMs: number): Pace => ({
 });
 const WORK_SILENCES = 45;
 
-/** An answer above its limit; a repetition would bring the same. */
+/** A response above its limit; repeating the request would bring the same. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
   readonly kind: AnswerKind;
@@ -47,16 +47,16 @@ export class AnswerTooLarge extends Error {
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
 export async function wholeBody(body: Readable, kind: AnswerKind, pace: Pace): Promise<Buffer> {
   // Many small chunks would take more memory than their bytes.
-  let all = Buffer.allocUnsafeSlow(16 << 10);
+  let buffer = Buffer.allocUnsafeSlow(16 << 10);
   let bytes = 0;
   for await (const chunk of steadyChunks(body, pace)) {
     const end = bytes + chunk.byteLength;
     if (end > ANSWER_BYTES[kind]) throw new AnswerTooLarge(kind);
-    if (end > all.byteLength) all = Buffer.concat([all], Math.max(end, 2 * all.byteLength));
-    all.set(chunk, bytes);
+    if (end > buffer.byteLength) buffer = Buffer.concat([buffer], Math.max(end, 2 * buffer.byteLength));
+    buffer.set(chunk, bytes);
     bytes = end;
   }
-  return all.subarray(0, bytes);
+  return buffer.subarray(0, bytes);
 }
 
 /**
@@ -90,7 +90,7 @@ export async function* steadyChunks(
   }
 }
 
-/** undefined if the time is over before. */
+/** undefined if the time is over first. */
 async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const isOver = new AbortController();
   try {

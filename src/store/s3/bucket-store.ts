@@ -15,7 +15,7 @@ import { copy, create, look, put, remove, update, stream, read } from './objects
 type BucketStore = Omit<Store, 'localPath'> & Required<Pick<Store, 'copyFrom' | 'link'>>;
 
 const UPLOADS_AT_ONCE = 16;
-/** What S3 accepts. */
+/** The longest validity of a link that S3 accepts. */
 const LINK_MAX_SECONDS = 7 * 24 * 3_600;
 
 export function bucketStore(location: string, patience?: Patience): BucketStore {
@@ -28,7 +28,7 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
       throw new Error(`${name} lies outside the batch folder ${location}`);
     return key;
   };
-  /** With a slash at its end; empty for the whole bucket. */
+  /** The key of a folder with a slash at its end; empty for the whole bucket. */
   const prefixOf = (folder: string): string => {
     const key = folder === '' ? place.key : keyOf(folder);
     return key === '' ? '' : `${key}/`;
@@ -40,8 +40,8 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     open: (name) => stream(client, keyOf(name)),
     exists: async (name) => (await look(client, keyOf(name))) !== undefined,
     facts: async (name) => {
-      const found = await look(client, keyOf(name));
-      return found && { bytes: found.bytes, modifiedAt: found.modifiedAt };
+      const object = await look(client, keyOf(name));
+      return object && { bytes: object.bytes, modifiedAt: object.modifiedAt };
     },
     list: (folder) => namesIn(client, prefixOf(folder), 'keys'),
     folders: (folder) => namesIn(client, prefixOf(folder), 'prefixes'),
@@ -55,8 +55,8 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
       await bringFiles(draft, folder, path);
       return path;
     },
-    copyFrom: async (other, from, name) => {
-      const source = s3PlaceOf(`${other}/${from}`);
+    copyFrom: async (sourceStore, from, name) => {
+      const source = s3PlaceOf(`${sourceStore}/${from}`);
       return source !== undefined && copy(client, source, keyOf(name));
     },
     link: async (name, validMs) => {
@@ -101,27 +101,30 @@ async function namesIn(client: S3Client, prefix: string, kind: 'keys' | 'prefixe
   return names.sort();
 }
 
-/** No batch has another name; such an object is only removed, with its folder. */
+/** No file of a batch has another name; such an object is only removed, with its folder. */
 const isVisibleName = (name: string): boolean => name !== '' && !/^\.|[/\p{Cc}]/u.test(name);
 
-/** These stay to the end, so that an interrupted removal finds the batch again. */
+/** The files that are removed last, so that an interrupted removal finds the batch again. */
 const LAST = [SUMMARY_FILE, BATCH_FILE];
 
 async function clear(client: S3Client, prefix: string): Promise<void> {
   await abortUploads(client, prefix);
   const last = LAST.map((name) => `${prefix}${name}`);
-  const found = new Set<string>();
+  const keptBack = new Set<string>();
   for await (const { keys } of pagesOf(client, prefix)) {
-    for (const key of last) if (keys.includes(key)) found.add(key);
+    for (const key of last) if (keys.includes(key)) keptBack.add(key);
     await removeAll(
       client,
       keys.filter((key) => !last.includes(key)),
     );
   }
-  for (const key of last) if (found.has(key)) await remove(client, key);
+  for (const key of last) if (keptBack.has(key)) await remove(client, key);
 }
 
-/** Files that grow with the rows of a batch; of all others, such as batch.json, those of many batches are in memory together. */
+/**
+ * Files that grow with the rows of a batch. Of all other files, such as batch.json, those of many batches are in
+ * memory together.
+ */
 const LARGE = /^(?:layout|parts|passes|snapshots|events|evidence)\/|^watched\.json$/;
 
 export const sizeOf = (name: string): 'page' | 'small' => (LARGE.test(name) ? 'page' : 'small');

@@ -1,4 +1,4 @@
-// Lists and removes objects, a thousand in a request.
+// Lists and removes objects, a thousand per request.
 
 import { markupText } from '../../errors/outside-text.ts';
 import pMap from 'p-map';
@@ -13,7 +13,10 @@ type Page = { readonly keys: readonly string[]; readonly prefixes: readonly stri
 const NONE: readonly string[] = [];
 const AT_A_TIME = 16;
 
-/** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
+/**
+ * Keys that begin with `prefix`; with a delimiter, keys behind it count as one prefix. Throws E612 for a list of
+ * other keys.
+ */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   const root = 'ListBucketResult';
   const count = pageCount(client);
@@ -39,12 +42,12 @@ async function listed(
   expects: 'ListBucketResult' | 'ListMultipartUploadsResult',
   query: Readonly<Record<string, string>>,
 ): Promise<Texts> {
-  const asked = { ...query, 'encoding-type': 'url' };
-  const { body } = await client.send({ method: 'GET', key: '', query: asked, expects });
+  const fullQuery = { ...query, 'encoding-type': 'url' };
+  const { body } = await client.send({ method: 'GET', key: '', query: fullQuery, expects });
   return textsIn(body.toString());
 }
 
-/** Does nothing for objects that are not there. Throws E612 if one of them stays. */
+/** Removes the objects; ignores missing ones. Throws E612 if one of them remains. */
 export async function removeAll(client: S3Client, keys: readonly string[]): Promise<void> {
   const { url = NONE, xml = NONE } = Object.groupBy(keys, (key) => (/\p{Cc}/u.test(key) ? 'url' : 'xml'));
   await pMap(url, (key) => remove(client, key), { concurrency: AT_A_TIME });
@@ -114,18 +117,18 @@ type List = {
 };
 
 /**
- * The keys, or the prefixes of keys, at a place in the answer. What is listed is read, shown and removed. Throws E612 if one of them
- * does not begin with the prefix: it may be of another team.
+ * The keys, or the prefixes of keys, at a place in the response. Listed objects are read, shown and removed, so this
+ * throws E612 if one of them does not begin with the prefix: it may belong to another team.
  */
 function keysAt(client: S3Client, { root, texts, prefix }: List, at: string): readonly string[] {
   const isEncoded = textOf(texts, `${root}/EncodingType`) === 'url';
   const keys = (texts.get(at) ?? []).map((text) => (isEncoded ? decoded(client, text) : text));
-  const other = keys.find((key) => !key.startsWith(prefix));
-  if (other === undefined) return keys;
-  throw client.unexpected(`its list of ${JSON.stringify(prefix)} has another key, ${JSON.stringify(other)}`);
+  const stray = keys.find((key) => !key.startsWith(prefix));
+  if (stray === undefined) return keys;
+  throw client.unexpected(`its list of ${JSON.stringify(prefix)} has another key, ${JSON.stringify(stray)}`);
 }
 
-/** As forms encode text: XML cannot contain most control characters, and a plus is a blank. */
+/** Decodes like form data: XML cannot contain most control characters, and a plus is a blank. */
 function decoded(client: S3Client, text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -134,11 +137,11 @@ function decoded(client: S3Client, text: string): string {
   }
 }
 
-/** Of a thousand keys each: more than the files of the largest batch. */
+/** Pages of a thousand keys each: more than the files of the largest batch. */
 const PAGES_MOST = 20_000;
-/** In a row: a bucket with versions has a few where many objects were removed. */
+/** Consecutive empty pages: a bucket with versions has a few where many objects were removed. */
 const EMPTY_MOST = 100;
-/** Of names that are in memory together: about four million files. */
+/** Characters of names that are in memory together: about four million files. */
 const LETTERS_MOST = 256 << 20;
 
 /** Counts pages that name a next one. Throws E612 for a list without an end. */

@@ -1,4 +1,4 @@
-// An object that is written in parts and becomes visible as a whole.
+// Writes an object in parts; it becomes visible as a whole.
 
 import { markupText } from '../../errors/outside-text.ts';
 import { type Draft, replacedMeanwhile } from '../store.ts';
@@ -9,7 +9,10 @@ import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
 import { textOf, textsIn } from './s3-xml.ts';
 
-/** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
+/**
+ * Smaller parts would cost more requests, larger ones more memory: a draft holds one in memory. S3 accepts 10,000
+ * parts.
+ */
 const PART_BYTES = 8 << 20;
 
 async function beginUpload(client: S3Client, key: string) {
@@ -51,7 +54,7 @@ async function abortUpload(client: S3Client, key: string, id: string): Promise<v
   await client.send({ method: 'DELETE', key, query: { uploadId: id }, accepts: [404] });
 }
 
-/** Aborts the uploads to keys that begin with `prefix`: what a killed process leaves behind costs as much as an object. */
+/** Aborts the uploads to keys that begin with `prefix`: the remains of a killed process cost as much as an object. */
 export async function abortUploads(client: S3Client, prefix: string, olderThanMs = 0): Promise<void> {
   for await (const { key, id, startedAt } of uploadsOf(client, prefix))
     if (Date.now() - startedAt >= olderThanMs) await abortUpload(client, key, id);
@@ -98,7 +101,7 @@ export async function openDraft(client: S3Client, key: string, of?: 'view'): Pro
   };
 }
 
-/** Bytes that are not in a part yet. */
+/** Bytes that are not part of an uploaded part yet. */
 class Waiting {
   #chunks: Uint8Array[] = [];
   bytes = 0;
@@ -109,12 +112,12 @@ class Waiting {
     this.bytes += chunk.byteLength;
   }
 
-  /** The first `most` bytes, or all. */
+  /** Takes the first `most` bytes, or all. */
   take(most = this.bytes): Buffer {
-    const all = Buffer.concat(this.#chunks);
-    const rest = all.subarray(most);
-    this.#chunks = rest.byteLength === 0 ? [] : [rest];
-    this.bytes = rest.byteLength;
-    return all.subarray(0, most);
+    const buffered = Buffer.concat(this.#chunks);
+    const remainder = buffered.subarray(most);
+    this.#chunks = remainder.byteLength === 0 ? [] : [remainder];
+    this.bytes = remainder.byteLength;
+    return buffered.subarray(0, most);
   }
 }

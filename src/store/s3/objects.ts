@@ -1,8 +1,9 @@
-// Reads and writes whole objects. Each write carries the mark of its writer, so a write whose answer was lost is recognized.
+// Reads and writes whole objects. Each write carries the mark of its writer, so a write whose response was lost is
+// recognized.
 
 import { Readable } from 'node:stream';
 import { randomBytes } from 'node:crypto';
-import type { Answer, S3Client, Asked } from './s3-client.ts';
+import type { S3Answer, S3Client, S3Request } from './s3-client.ts';
 import { copySource, s3Address, type S3Place } from '../../host/s3-keys.ts';
 import { mediaTypeOf } from '../../host/media-types.ts';
 import { type Next, replacedMeanwhile } from '../store.ts';
@@ -22,7 +23,7 @@ export type Object = {
 
 export const newWriter = (): string => `${PROCESS}-${(writes += 1)}`;
 
-/** What goes with an object: its writer, and what browsers take it for. */
+/** The headers of an object: its writer, and its media type for browsers. */
 export const headersOf = (
   { place }: S3Client,
   key: string,
@@ -32,14 +33,18 @@ export const headersOf = (
   'content-type': mediaTypeOf(place.key === '' ? key : key.slice(place.key.length + 1)),
 });
 
-const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
+const headerOf = ({ headers }: Pick<S3Answer, 'headers'>, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 };
-export const etagOf = (answer: Pick<Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
+export const etagOf = (answer: Pick<S3Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
 
 /** undefined if there is no such object. */
-export async function read(client: S3Client, key: string, size?: Asked['size']): Promise<Buffer | undefined> {
+export async function read(
+  client: S3Client,
+  key: string,
+  size?: S3Request['size'],
+): Promise<Buffer | undefined> {
   const { status, body } = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
   return status === 404 ? undefined : body;
 }
@@ -59,7 +64,7 @@ export async function look(client: S3Client, key: string): Promise<Object | unde
 const absent = (place: S3Place): NodeJS.ErrnoException =>
   Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });
 
-/** Replaces the object. A repetition writes the same once more. Returns its etag. */
+/** Replaces the object. A repetition writes the same content once more. Returns its etag. */
 export async function put(client: S3Client, key: string, body: Uint8Array): Promise<string> {
   return etagOf(
     await client.send({ method: 'PUT', key, headers: headersOf(client, key, newWriter()), body }),
@@ -80,7 +85,7 @@ export async function remove(client: S3Client, key: string): Promise<void> {
   await client.send({ method: 'DELETE', key, accepts: [404] });
 }
 
-/** Creates the object unless there is one; true also if only the answer of an earlier try was lost. */
+/** Creates the object unless it exists; true also if only the response to an earlier try was lost. */
 export async function create(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
   await assureConditions(client);
   return createOnce(client, key, body);
@@ -89,22 +94,27 @@ export async function create(client: S3Client, key: string, body: Uint8Array): P
 const createOnce = (client: S3Client, key: string, body: Uint8Array): Promise<boolean> =>
   replaceOnce(client, key, body, undefined);
 
-/** The condition under which an object is still the one that was read; undefined: there was none. */
+/** The condition that the object is still the one that was read; undefined: there was none. */
 export const unless = (etag: string | undefined): Readonly<Record<string, string>> =>
   etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
 
-/** Others that write all the time are none of ours. */
+/** Our own writers never collide this often; other writers are not ours. */
 const UPDATE_TRIES = 10;
 
-/** As {@link Store.update}. The condition names the object that was read, so a try that arrives late is refused. */
-export async function update(client: S3Client, key: string, next: Next, size?: Asked['size']): Promise<void> {
+/** Implements {@link Store.update}. The condition names the object that was read, so a try that arrives late is refused. */
+export async function update(
+  client: S3Client,
+  key: string,
+  next: Next,
+  size?: S3Request['size'],
+): Promise<void> {
   await assureConditions(client);
   for (let tries = 0; tries < UPDATE_TRIES; tries += 1) {
-    const there = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
-    const isThere = there.status !== 404;
-    const content = await next(isThere ? there.body.toString() : undefined);
+    const stored = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
+    const isThere = stored.status !== 404;
+    const content = await next(isThere ? stored.body.toString() : undefined);
     if (content === undefined) return;
-    const etag = isThere ? etagOf(there) : undefined;
+    const etag = isThere ? etagOf(stored) : undefined;
     if (await replaceOnce(client, key, Buffer.from(content), etag)) return;
   }
   throw replacedMeanwhile(s3Address({ ...client.place, key }));
@@ -123,18 +133,18 @@ export async function replaceOnce(
   const { status, mayBeDone } = await client.send({ method: 'PUT', key, headers, body, accepts });
   if (status !== 412 && status !== 404) return true;
   if (!mayBeDone) return false;
-  const there = await look(client, key);
+  const stored = await look(client, key);
   // Without metadata, only the content can tell.
-  if (there?.writer === undefined) return (await read(client, key))?.equals(body) ?? false;
-  return there.writer === writer;
+  if (stored?.writer === undefined) return (await read(client, key))?.equals(body) ?? false;
+  return stored.writer === writer;
 }
 
-/** Buckets whose server was found to keep conditions. */
+/** Buckets whose server was found to honour conditions. */
 const assured = new Map<string, Promise<void>>();
 
 /**
- * Throws E612 for a server that ignores conditions: there, of two commands each would believe that it made the batch, and a late
- * request could put an old file back.
+ * Throws E612 for a server that ignores conditions: there, two commands could each believe that they created the
+ * batch, and a late request could put an old file back.
  */
 function assureConditions(client: S3Client): Promise<void> {
   if (client.isAmazon) return Promise.resolve();
@@ -157,13 +167,13 @@ async function refuseOthers(client: S3Client): Promise<void> {
   const isFirst = await createOnce(client, key, body);
   if (isFirst && (await createOnce(client, key, body)))
     throw withoutConditions(client.place, 'If-None-Match');
-  const other = `"${'0'.repeat(32)}"`;
-  if (await replaceOnce(client, key, body, other)) throw withoutConditions(client.place, 'If-Match');
+  const strangeEtag = `"${'0'.repeat(32)}"`;
+  if (await replaceOnce(client, key, body, strangeEtag)) throw withoutConditions(client.place, 'If-Match');
 }
 
 /**
- * The content as it arrives; a transfer that breaks continues where it broke, up to the size that the first answer named: a broken
- * server could otherwise be asked without an end. Errors with ENOENT if there is no such object.
+ * The content as it arrives. A transfer that breaks continues where it broke, up to the size that the first response
+ * named: otherwise a broken server would be asked without end. Errors with ENOENT if there is no such object.
  */
 export const stream = (client: S3Client, key: string): Readable =>
   Readable.from(chunksOf(client, key), { objectMode: false, highWaterMark: 1 << 18 });
@@ -177,7 +187,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
     const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
     const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
     if (answer.status === 404) throw absent({ ...client.place, key });
-    // It broke right behind the last byte.
+    // The transfer broke right behind the last byte.
     if (answer.status === 416) return;
     // A server without ranges sends the beginning again.
     let skip = answer.status === 206 ? 0 : at;
@@ -185,12 +195,12 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
     size ??= sizeIn(answer);
     try {
       for await (const chunk of answer.chunks) {
-        const rest = chunk.subarray(Math.min(skip, chunk.byteLength));
-        skip -= chunk.byteLength - rest.byteLength;
-        const fresh = rest.subarray(0, size === undefined ? rest.byteLength : size - at);
+        const unread = chunk.subarray(Math.min(skip, chunk.byteLength));
+        skip -= chunk.byteLength - unread.byteLength;
+        const fresh = unread.subarray(0, size === undefined ? unread.byteLength : size - at);
         at += fresh.byteLength;
         if (fresh.byteLength > 0) yield fresh;
-        if (fresh.byteLength < rest.byteLength) break;
+        if (fresh.byteLength < unread.byteLength) break;
       }
       if (size === undefined || at === size) return;
       throw new Error(`it sent ${at} of ${size} bytes`);
@@ -203,12 +213,15 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Without progress between them: a server that sends a few bytes before each break would otherwise be asked for ever. */
+/**
+ * Breaks without progress between them: a server that sends a few bytes before each break would otherwise be asked
+ * for ever.
+ */
 const BREAKS_MAX = 3;
 const PROGRESS_BYTES = 64 << 10;
 
-/** The size of the whole object; undefined if the answer does not name it. */
-function sizeIn(answer: Pick<Answer, 'status' | 'headers'>): number | undefined {
+/** The size of the whole object; undefined if the response does not name it. */
+function sizeIn(answer: Pick<S3Answer, 'status' | 'headers'>): number | undefined {
   const text =
     answer.status === 206
       ? headerOf(answer, 'content-range')?.split('/')[1]

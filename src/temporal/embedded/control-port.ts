@@ -1,9 +1,9 @@
-// Keeps the stack running while followers (commands) are connected. When a follower is killed, its connection closes too, and
-// the stack waits a moment for the user to repeat the command. Both sides send JSON lines over a loopback port, and each proves
-// that it has read embedded.json, which only the owner can read: the follower with `word`, the stack with `answer`. Every user
-// of the machine can connect, so unauthenticated connections are limited in number and time.
+// Keeps the stack running while followers (commands) are connected. When a follower is killed, its connection closes
+// too, and the stack waits a moment for the user to repeat the command. Both sides send JSON lines over a loopback
+// port, and each proves that it has read embedded.json, which only the owner can read: the follower with `word`, the
+// stack with `answer`. Every user of the machine can connect, so unauthenticated connections are limited in number
+// and time.
 
-import { jsonIn } from '../../errors/outside-text.ts';
 import { isSameSecret } from '../../errors/redact.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,33 +11,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-server.ts';
 import { Followers, type FollowersHandlers } from './followers.ts';
-
-// Reads and writes JSON lines on a loopback socket. A schema validates each line; the first invalid one closes the connection,
-// and nothing after it is read.
-
-/** Calls `onMessage` for each line. A line of more than `most` characters is invalid too. */
-export function readJsonLines<T>(
-  socket: Socket,
-  { schema, most }: { readonly schema: z.ZodType<T>; readonly most: number },
-  onMessage: (message: T) => void,
-): void {
-  let rest = '';
-  socket.setEncoding('utf8');
-  socket.on('data', (chunk: string) => {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (socket.destroyed) return;
-      const parsed = schema.safeParse(line.length > most ? undefined : jsonIn(line));
-      if (parsed.success) onMessage(parsed.data);
-      else socket.destroy();
-    }
-    if (rest.length > most) socket.destroy();
-  });
-}
-
-export const writeJsonLine = (socket: Socket, message: unknown): void =>
-  void (socket.writable && socket.write(`${JSON.stringify(message)}\n`));
+import { readJsonLines, writeJsonLine } from './json-lines.ts';
 
 const text = z.string();
 
@@ -58,13 +32,13 @@ const stackMessage = z.discriminatedUnion('type', [
     apiUrl: text.optional(),
     /** Whether a follower stays until its user stops it. */
     isKept: z.boolean().optional(),
-    /** Whether batches went on before this follower came. */
+    /** Whether batches were already running when this follower joined. */
     wasWorking: z.boolean().optional(),
   }),
   z.object({ type: z.literal('failed'), code: text, message: text, hint: text.optional() }),
   /** The worker sends nothing more and waits for the answers of `onWire` requests. */
   z.object({ type: z.literal('stopping'), onWire: z.number() }),
-  /** Batches go on from now on, or stand still although the servers run. */
+  /** Batches run from now on, or stand still although the servers run. */
   z.object({ type: z.literal('working') }),
   z.object({ type: z.literal('resting') }),
   /** The follower has left; others are still connected. */
@@ -80,14 +54,14 @@ const followerMessage = z.discriminatedUnion('type', [
     word: text,
     service: z.boolean(),
     keeps: z.boolean().default(true),
-    /** It does nothing but keep the stack, until its user stops it. */
+    /** The follower only keeps the stack, until its user stops it. */
     stays: z.boolean().default(false),
-    /** Batches go on for it; for one that only looks, the servers run without a working worker. */
+    /** Batches run for this follower; for a follower that only looks, the servers run without a working worker. */
     works: z.boolean().default(true),
     /** The process of the command. */
     pid: z.number().exactOptional(),
   }),
-  /** From now on batches go on for this follower. */
+  /** From now on batches run for this follower. */
   z.object({ type: z.literal('work') }),
   z.object({ type: z.literal('leave') }),
   /** Stop without waiting for pending requests. */
@@ -98,7 +72,7 @@ type Hold = Extract<FollowerMessage, { type: 'hold' }>;
 const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
 export type ControlHandlers = FollowersHandlers & {
-  /** A follower has joined; the result is sent to it alone. undefined disconnects it. */
+  /** A follower has joined; only this follower gets the result. undefined disconnects it. */
   onHold(wants: {
     readonly service: boolean;
     readonly isKept: boolean;
@@ -126,13 +100,13 @@ export async function openControl(
   const [word, answer] = [randomSecret(), randomSecret()];
   // The command that started the stack may have been killed before it connects.
   const followers = new Followers(deps, FIRST_MS);
-  /** Authenticated connections; one that has left may still send `now`. */
+  /** Authenticated connections; a follower that has left may still send `now`. */
   const admitted = new Set<Socket>();
 
   const admit = (socket: Socket, wants: Hold): void => {
     connections.busy(socket);
     admitted.add(socket);
-    // First of all, because it proves who answers.
+    // This message comes first, because it proves who answers.
     writeJsonLine(socket, { type: 'held', answer } satisfies StackMessage);
     const wasWorking = followers.isWorking;
     if (wants.keeps) followers.add(socket, wants);
@@ -171,7 +145,7 @@ export async function openControl(
     port,
     word,
     answer,
-    /** The processes of the followers, as far as they told. */
+    /** The process ids of the followers, as far as they sent them. */
     followers: (): readonly number[] => followers.pids,
     broadcast: (message: StackMessage): void => admitted.forEach((socket) => writeJsonLine(socket, message)),
     close: (): void => {

@@ -1,5 +1,5 @@
-// A command's connection to the embedded stack of this state folder. A keeper starts the stack if none is running, keeps it
-// alive, and starts it again if it is killed. A reader joins a running stack and changes nothing.
+// A command's connection to the embedded stack of this state folder. A keeper starts the stack if none is running,
+// keeps it alive, and restarts it if it is killed. A reader joins a running stack and changes nothing.
 //
 //   joined ──the stack is killed──▶ regaining ──▶ joined again, at another address ──leave──▶ left
 //                                       └──a reader, and nobody starts it again──▶ lost
@@ -17,7 +17,7 @@ import { joinOrStart, joinStack, send, type FollowParams, type Joined } from './
 import { livingRecord } from './stack-file.ts';
 
 const AGAIN_AFTER_LOSS_MS = 500;
-/** How long a reader waits for a keeper to start a lost stack again. */
+/** How long a reader waits for a keeper to restart a lost stack. */
 const REJOIN_MS = 12_000;
 
 /** Joins the running stack as a keeper, or starts one. */
@@ -42,10 +42,10 @@ export class Follower {
   readonly #lost = Promise.withResolvers<void>();
   #joined: Joined;
   #isLeaving = false;
-  /** Whether batches go on for this command, and for anybody. */
+  /** Whether batches run for this command, and for anybody. */
   #works: boolean;
   #isWorking: boolean;
-  /** Where the client of this command is connected to. */
+  /** The address to which the client of this command is connected. */
   #known: string;
   #onPending: ((onWire: number) => void) | undefined;
   #moved: (at: TemporalAddress) => Promise<void> = async () => undefined;
@@ -73,12 +73,15 @@ export class Follower {
     return this.ready.isKept ?? false;
   }
 
-  /** Resolves when the stack has ended, or no batch goes on; only for a reader, because a keeper starts it again. */
+  /**
+   * Resolves when the stack has ended, or no batch runs any more; only for a reader, because a keeper restarts the
+   * stack.
+   */
   get lost(): Promise<void> {
     return this.#lost.promise;
   }
 
-  /** Whether batches go on; if not, the servers run for somebody who looks. */
+  /** Whether batches run; if not, the servers run for a command that only looks. */
   get isWorking(): boolean {
     return this.#isWorking;
   }
@@ -88,7 +91,7 @@ export class Follower {
     this.#moved = hear;
   }
 
-  /** From now on batches go on for this command; false if they did so before. */
+  /** From now on batches run for this command; false if they did so before. */
   work(): boolean {
     if (!this.#works) send(this.#joined.socket, { type: 'work' });
     const isNew = !this.#isWorking;
@@ -101,7 +104,7 @@ export class Follower {
     this.#isLeaving = true;
     this.#onPending = onPending;
     const { socket } = this.#joined;
-    // The stack does not wait for a reader, so that a reader waits for no answer of a frozen stack.
+    // A stack does not wait for readers, so a reader does not wait for the answer of a frozen stack.
     if (!this.#keeps) socket.destroy();
     if (socket.destroyed) this.#leaving.resolve();
     else send(socket, { type: 'leave' });
@@ -113,7 +116,7 @@ export class Follower {
     assertDiskSpace(this.#params.config.home);
   }
 
-  /** While leaving: does not wait for pending requests. */
+  /** While leaving: stops waiting for pending requests. */
   hurry(): void {
     send(this.#joined.socket, { type: 'now' });
   }
@@ -130,12 +133,12 @@ export class Follower {
     else if (message.type === 'working') this.#isWorking = true;
     else if (message.type === 'resting') {
       this.#isWorking = false;
-      // Nobody runs what it reads.
+      // Nobody runs the batches that the reader shows.
       if (!this.#keeps) this.#lost.resolve();
     }
   }
 
-  /** The stack was killed; its state is on disk. */
+  /** Joins again after the stack was killed; its state is on disk. */
   async #regain(): Promise<void> {
     const again = await (this.#keeps ? this.#startAgain() : joinAgain(this.#params));
     if (again === undefined || this.#isLeaving) {
@@ -195,9 +198,9 @@ const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress =
   options: {},
 });
 
-/** Throws if the stack was started for another run service: its worker has no key for ours. */
+/** Throws if the stack was started for another run service, so that its worker has no key for ours. */
 function assertSameService({ config, service }: FollowParams, { ready, socket }: Joined): void {
-  // Its worker knows the services with names.
+  // The worker knows services that have names.
   if (service || config.service !== undefined) return;
   const { apiUrl: wanted } = config;
   if (wanted === undefined || isSameService({ base: wanted }, { base: ready.apiUrl ?? '' })) return;

@@ -1,4 +1,4 @@
-// The commands that keep the embedded servers, and those among them for whom batches go on.
+// The commands that keep the embedded servers, and those among them for which batches run.
 //
 //   none ──keep──▶ some ──the last one leaves, or was killed and does not come back──▶ onLast
 //   resting ──the first one works──▶ onWork ──the last of those leaves, or was killed …──▶ onRest
@@ -6,9 +6,9 @@
 import type { Socket } from 'node:net';
 
 export type Follower = {
-  /** Nothing but its user ends it. */
+  /** Only the user of this follower ends it. */
   readonly stays: boolean;
-  /** Batches go on for it. */
+  /** Batches run for this follower. */
   readonly works: boolean;
   readonly pid?: number;
 };
@@ -16,9 +16,9 @@ export type Follower = {
 export type FollowersHandlers = {
   /** The last follower left, or was killed and did not come back in time. */
   onLast(): void;
-  /** The first follower for whom batches go on. */
+  /** The first follower for which batches run has come. */
   onWork(): void;
-  /** None of the followers that stay wants batches to go on. Resolves when they stand still. */
+  /** No remaining follower wants batches to run. Resolves when they stand still. */
   onRest(): Promise<void>;
   /** The followers have changed, and some stay. */
   onChange(): void;
@@ -40,7 +40,7 @@ export class Followers {
     return [...this.#bySocket.values()].flatMap(({ pid }) => pid ?? []);
   }
 
-  /** Whether one of them stays until its user stops it. */
+  /** Whether a follower stays until its user stops it. */
   get isKept(): boolean {
     return [...this.#bySocket.values()].some(({ stays }) => stays);
   }
@@ -49,7 +49,7 @@ export class Followers {
     return [...this.#bySocket.values()].some(({ works }) => works);
   }
 
-  /** Whether it is the only one. */
+  /** Whether this follower is the only one. */
   isLast(socket: Socket): boolean {
     return this.#bySocket.size === 1 && this.#bySocket.has(socket);
   }
@@ -63,14 +63,14 @@ export class Followers {
     if (isFirst) this.#handlers.onWork();
   }
 
-  /** Batches go on for this follower; false if it is none. */
+  /** Lets batches run for this follower; false if the socket belongs to none. */
   work(socket: Socket): boolean {
     const follower = this.#bySocket.get(socket);
     if (follower !== undefined) this.add(socket, { ...follower, works: true });
     return follower !== undefined;
   }
 
-  /** `graceMs`: how long it may come back. Resolves when nothing goes on for it any more. */
+  /** `graceMs`: how long the follower may take to come back. Resolves when nothing runs for it any more. */
   async remove(socket: Socket, graceMs: number): Promise<void> {
     const { works } = this.#bySocket.get(socket) ?? {};
     if (!this.#bySocket.delete(socket)) return;

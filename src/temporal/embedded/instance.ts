@@ -1,4 +1,4 @@
-// The name of the servers of a state folder: a namespace of Temporal that no other server has.
+// The name of the servers of a state folder: a Temporal namespace that no other server has.
 
 import { join } from 'node:path';
 import { textIfThere } from '../../errors/file-fault.ts';
@@ -7,7 +7,7 @@ import { readOrCreateSecret } from '../../host/state-folder.ts';
 const fileOf = (home: string): string => join(home, 'instance');
 const named = (instance: string): string => `runsheet-${instance.slice(0, 8)}`;
 
-/** A server without it is another program on our port. */
+/** The namespace of the servers; a server without it is another program on our port. */
 export const namespaceOf = (home: string): string => named(readOrCreateSecret(fileOf(home)));
 
 /** undefined if no servers have run in the folder. */

@@ -1,4 +1,4 @@
-// How a command reaches the embedded stack of its state folder: it joins the one that its record names, or starts one.
+// Connects a command to the embedded stack of its state folder: joins the stack that the record names, or starts one.
 
 import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -11,22 +11,17 @@ import { assertDiskSpace } from '../../host/disk-space.ts';
 import { version } from '../../host/package-version.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { refuseUnbuildable } from '../clone-path.ts';
-import {
-  type FollowerMessage,
-  readJsonLines,
-  STACK_MESSAGES,
-  type StackMessage,
-  writeJsonLine,
-} from './control-port.ts';
+import { type FollowerMessage, STACK_MESSAGES, type StackMessage } from './control-port.ts';
+import { readJsonLines, writeJsonLine } from './json-lines.ts';
 import { beginStack, stackLog } from './spare-stack.ts';
 import { livingRecord, readRecord, type StackRecord } from './stack-file.ts';
 
 export type FollowParams = {
   readonly config: Config;
   readonly service: boolean;
-  /** It is there only to keep the stack (default: false). */
+  /** The command only keeps the stack (default: false). */
   readonly stays?: boolean;
-  /** Batches go on for it (default: true). */
+  /** Batches run for this command (default: true). */
   readonly works?: boolean;
   readonly notice: (text: string) => void;
 };
@@ -98,8 +93,8 @@ export async function joinStack(params: FollowParams, keeps: boolean): Promise<J
 /** The worker of an older release fails each task of a newer batch, which then stands still. */
 const isTooOld = ({ reads = 0 }: StackRecord): boolean => reads < WRITES;
 
-const tooOld = (home: string, { pid, followers: commands = [], version: theirs }: StackRecord) =>
-  problem('E417', { home, pid, theirs, ours: version, commands });
+const tooOld = (home: string, { pid, followers: commands = [], version: running }: StackRecord) =>
+  problem('E417', { home, pid, theirs: running, ours: version, commands });
 
 /** Throws E417 for servers that cannot run the batches of this version. */
 export function refuseTooOld(home: string, record: StackRecord): void {

@@ -1,5 +1,5 @@
-// Chooses the ports of a state folder. They stay the same across restarts if possible, because outstanding runs call back to the
-// receiver's old address.
+// Chooses the ports of a state folder, the same across restarts if possible, because outstanding runs call back to
+// the receiver's old address.
 
 import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -42,7 +42,10 @@ async function isFreeSoon(port: number): Promise<boolean> {
 const RELEASE_MS = 1_000;
 const ASK_AGAIN_MS = 20;
 
-/** Not one of the ports from which systems open connections (Linux: 32,768 and above): one of those may be taken before its server starts. */
+/**
+ * A port below those from which systems open connections (Linux: 32,768 and above), which may be taken before the
+ * server starts.
+ */
 async function freePort(taken: readonly number[]): Promise<number> {
   for (;;) {
     const port = randomInt(LEAST_PORT, MOST_PORT);
@@ -53,7 +56,7 @@ async function freePort(taken: readonly number[]): Promise<number> {
 const LEAST_PORT = 10_000;
 const MOST_PORT = 32_768;
 
-/** The port if it can be listened on, for 0 any free one; undefined if it is in use. */
+/** The port if it is free to listen on, for 0 any free port; undefined if it is in use. */
 export function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((done) => {
     const server = createServer();

@@ -54,19 +54,19 @@ export function openStackServices(params: ServicesParams) {
   let temporal: Supervised<TemporalServer> | undefined;
   let worker: Supervised<StackChild> | undefined;
   let service: Promise<Supervised<StackChild>> | undefined;
-  /** Whether batches go on: if not, the worker waits. */
+  /** Whether batches run; if not, the worker waits. */
   let isWorking = false;
 
   return {
     namespace,
 
-    /** Lets batches go on. */
+    /** Lets batches run. */
     work: (): void => {
       isWorking = true;
       if (worker !== undefined) askToWork(worker.current());
     },
 
-    /** Lets them stand still: another worker replaces this one, and waits. */
+    /** Lets batches stand still: another worker replaces this one, and waits. */
     rest: async (): Promise<void> => {
       isWorking = false;
       await worker?.replace(askToStop, WORKER_ENDS_MS);
@@ -109,7 +109,8 @@ export function openStackServices(params: ServicesParams) {
       await (
         await service?.catch(() => undefined)
       )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
-      // It loses nothing that it has confirmed, whatever kills it; its own end would take a second of every command.
+      // Temporal loses nothing that it has confirmed, even if killed; an orderly end would cost every command a
+      // second.
       await temporal?.stop(({ child }) => void child.kill('SIGKILL'), SERVER_ENDS_MS);
     },
   };
@@ -181,7 +182,7 @@ const reports = ({ log, notice, onChange }: ServicesParams, part: string) => ({
 /** Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff. */
 type Supervised<T extends { readonly child: ChildProcess }> = {
   readonly current: () => T;
-  /** The same as `stop` for this child, which the next one then replaces. */
+  /** Stops this child in the same way, after which the next one replaces it. */
   replace(ask: (current: T) => void, withinMs: number): Promise<void>;
   /** Asks the child to exit and waits; kills it if it does not exit in time. */
   stop(ask: (current: T) => void, withinMs: number): Promise<void>;
@@ -189,7 +190,7 @@ type Supervised<T extends { readonly child: ChildProcess }> = {
 
 type SuperviseParams<T> = {
   readonly start: () => Promise<T>;
-  /** `isExpected`: it was asked to end. */
+  /** `isExpected`: the child was asked to end. */
   readonly onRestart: (current: T, isExpected: boolean) => void;
   readonly onTrouble: (error: unknown) => void;
 };
@@ -246,7 +247,7 @@ async function supervise<T extends { readonly child: ChildProcess }>(
     },
     stop: async (ask, withinMs) => {
       isStopping = true;
-      // A child that is just being started must exit as well.
+      // A child that is just starting must exit as well.
       await Promise.race([starting, wait(withinMs, undefined, { ref: false })]);
       await end(ask, withinMs);
     },

@@ -1,5 +1,5 @@
-// The process of the embedded servers. One that a command will probably need is prepared: it loads its code while the command
-// loads its own, and touches nothing before the command says BEGIN.
+// The process of the embedded servers. A process that a command will probably need is prepared: it loads its code
+// while the command loads its own, and touches nothing before the command says BEGIN.
 //
 //   spawned ──loads──▶ waits ──BEGIN──▶ runs the servers
 //                        └──the command has ended, or was killed: the pipe is closed──▶ gone
@@ -16,7 +16,7 @@ import { temporalFrom } from '../temporal-address.ts';
 import { programFile } from './processes.ts';
 import { livingRecord } from './stack-file.ts';
 
-type Place = Pick<Config, 'home' | 'environment'>;
+type StackPlace = Pick<Config, 'home' | 'environment'>;
 
 const BEGIN = 'begin';
 
@@ -24,7 +24,7 @@ export const stackLog = (home: string): string => join(home, 'logs', 'stack.log'
 
 let prepared: { readonly home: string; readonly child: ChildProcess } | undefined;
 
-/** Only where servers have run before: a sheet that is refused leaves no state folder behind. */
+/** Prepares only where servers have run before: a sheet that is refused leaves no state folder behind. */
 export function prepareStack(): void {
   const config = placeIfSound();
   if (config === undefined || !existsSync(stackLog(config.home))) return;
@@ -36,17 +36,17 @@ export function prepareStack(): void {
   process.once('exit', () => prepared?.child === child && killWithParts(child));
 }
 
-/** Its worker is in its group. */
+/** Kills the process group of the stack, which includes its worker. */
 function killWithParts({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-/** The command itself reports what is wrong with its settings, and with the folder. */
-function placeIfSound(): Place | undefined {
+/** The command itself reports faults of its settings and of the folder. */
+function placeIfSound(): StackPlace | undefined {
   try {
     const { home, environment } = loadConfig();
     return { home, environment };
@@ -55,7 +55,7 @@ function placeIfSound(): Place | undefined {
   }
 }
 
-export function beginStack(place: Place): ChildProcess {
+export function beginStack(place: StackPlace): ChildProcess {
   const child = preparedFor(place.home) ?? spawnStack(place);
   prepared = undefined;
   child.stdin?.end(BEGIN);
@@ -67,8 +67,8 @@ function preparedFor(home: string): ChildProcess | undefined {
   return child?.exitCode === null && child.signalCode === null ? child : undefined;
 }
 
-/** In its own session, so that Ctrl-C in the terminal reaches only the command. */
-function spawnStack({ home, environment }: Place): ChildProcess {
+/** Spawns the stack in its own session, so that Ctrl-C in the terminal reaches only the command. */
+function spawnStack({ home, environment }: StackPlace): ChildProcess {
   const log = openSync(stackLog(home), 'a', 0o600);
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,
@@ -76,7 +76,7 @@ function spawnStack({ home, environment }: Place): ChildProcess {
     env: environmentFor('stack', environment),
   });
   child.unref();
-  // It may end before BEGIN reaches it.
+  // The process may end before BEGIN reaches it.
   child.stdin?.on('error', () => undefined);
   child.on('error', () => undefined);
   return child;

@@ -13,7 +13,7 @@ export type StackRecord = {
   /** The version of runsheet, and the newest version of batches that its worker can run; absent before both were recorded. */
   readonly version?: string;
   readonly reads?: number;
-  /** The processes of the commands that keep it. */
+  /** The processes of the commands that keep the stack. */
   readonly followers?: readonly number[];
   /** The control port, the word that authenticates followers, and the answer that authenticates the stack. */
   readonly control: { readonly port: number; readonly word: string; readonly answer: string };
@@ -47,7 +47,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Atomic, so that concurrent writes cannot mix. */
+/** Writes atomically, so that concurrent writes cannot mix. */
 export function writeRecord(home: string, record: StackRecord): void {
   const beside = `${recordFile(home)}.${randomUUID()}`;
   try {

@@ -27,7 +27,10 @@ import { pidFile } from './temporal-server.ts';
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
 
-/** Runs a stack until its last follower has left. `worker`: the process of its first worker. Resolves with its own exit code. */
+/**
+ * Runs a stack until its last follower has left. `worker`: the process of its first worker. Resolves with the exit
+ * code of the stack.
+ */
 export async function runStack(config: Config, log: Logger, worker: ChildProcess): Promise<number> {
   // Only the user may read the stack's files; batch folders follow the user's umask.
   const umask = process.umask(0o077);
@@ -185,13 +188,13 @@ const END_MS = 5_000;
 const ASK_AGAIN_MS = 20;
 
 /**
- * Cleans up after a killed stack. Its parts end by themselves within seconds, but until then Temporal keeps the database locked, and
- * its lifeline may be lost.
+ * Cleans up after a killed stack. Its parts end by themselves within seconds, but until then Temporal keeps the
+ * database locked, and its lifeline may be lost.
  */
 async function clearOrphans(home: string): Promise<void> {
   const pid = Number(textIfThere(pidFile(home)));
   if (pid > 0 && isServerOf(pid, home)) {
-    // With the watcher of its lifeline.
+    // The process group includes the watcher of the lifeline.
     process.kill(-pid, 'SIGKILL');
     for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
       await wait(ASK_AGAIN_MS);

@@ -1,6 +1,6 @@
-// Starts Temporal's dev server as a child process: in its own process group, so that Ctrl-C does not reach it; on a lifeline, so
-// that it ends after a kill of its stack; with a database file, so that a kill loses nothing; with a unique namespace, so that
-// another server on our port is detected.
+// Starts Temporal's dev server as a child process: in its own process group, so that Ctrl-C does not reach it; on a
+// lifeline, so that it ends after a kill of its stack; with a database file, so that a kill loses nothing; with a
+// unique namespace, so that another server on our port is detected.
 
 import type { ChildProcess } from 'node:child_process';
 import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,13 +22,19 @@ export type ServerParams = {
 
 export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 
-/** Temporal opens a path with one of these as an address, which is another file; it runs in the folder. */
+/**
+ * The path of the database. Temporal reads a path with one of these characters as an address, so the server runs in
+ * the folder.
+ */
 const databaseOf = (home: string): string => (/[#?%]/.test(home) ? 'temporal.db' : join(home, 'temporal.db'));
-/** Names the server to the next stack if this one is killed, also while the server starts. */
+/** The file that names the server to the next stack if this stack is killed, even while the server starts. */
 export const pidFile = (home: string): string => join(home, 'temporal.pid');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
-/** After the kill of its stack, the worker still tells it the answers of pending requests: longer than `ORPHAN_DRAIN_MS` of a worker. */
+/**
+ * After a kill of the stack, the worker still tells the server the answers of pending requests: longer than
+ * `ORPHAN_DRAIN_MS` of a worker.
+ */
 const ORPHAN_GRACE_S = 8;
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;
@@ -63,19 +69,19 @@ export async function startServer(params: ServerParams) {
   return { child, address };
 }
 
-/** It does not start without a user and a home, which a container may lack. */
+/** The environment of the server, which does not start without a user and a home; a container may lack both. */
 function serverEnvironment({
   environment,
   home,
 }: ServerParams): Readonly<Record<string, string | undefined>> {
-  const given = environmentFor('temporal', environment);
-  return { ...given, HOME: given['HOME'] || home, USER: given['USER'] || 'runsheet' };
+  const inherited = environmentFor('temporal', environment);
+  return { ...inherited, HOME: inherited['HOME'] || home, USER: inherited['USER'] || 'runsheet' };
 }
 
-/** The last line that it has written to its log, which usually is the reason; of a long one the end. */
+/** The last line that the server wrote to its log, which usually is the reason; of a long line the end. */
 function lastLogLine(home: string, from: number): string {
   const lines = readFileSync(serverLog(home)).subarray(from).toString().trimEnd().split('\n');
-  // It greets with its addresses, also where it fails later.
+  // The server greets with its addresses, even where it fails later.
   const last = lines.findLast((line) => line !== '' && !/^Temporal \w+(?::| \d)/.test(line));
   if (!last) return '';
   return last.length > LOG_LINE_MAX ? `: …${last.slice(-LOG_LINE_MAX)}` : `: ${last}`;
@@ -83,15 +89,16 @@ function lastLogLine(home: string, from: number): string {
 
 const LOG_LINE_MAX = 300;
 
-/** The server's default reads new tasks and timers of a shard 20 times a second: a signal would wait up to 50 ms. */
+/** By default the server reads new tasks and timers of a shard 20 times a second: a signal would wait up to 50 ms. */
 const READS_PER_SECOND = 1_000;
 const SETTINGS = [
   'system.enableActivityEagerExecution=true',
   `history.transferProcessorMaxPollRPS=${READS_PER_SECOND}`,
   `history.timerProcessorMaxPollRPS=${READS_PER_SECOND}`,
-  // Its HTTP API, which cannot be turned off, answers every Host by default; no name below .invalid exists.
+  // The HTTP API cannot be turned off, and answers every Host by default; no name below .invalid exists.
   'frontend.httpAllowedHosts=["runsheet.invalid"]',
-  // Its metrics, which cannot be turned off, answer every Host; names of task queues would contain the host and process of a worker.
+  // The metrics cannot be turned off, and answer every Host; names of task queues would contain the host and process
+  // of a worker.
   'metrics.breakdownByTaskQueue=false',
 ];
 
@@ -100,11 +107,14 @@ function flags({ home, namespace, port }: ServerParams): readonly string[] {
   const pragmas = '--sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=FULL';
   const settings = SETTINGS.flatMap((value) => ['--dynamic-config-value', value]);
   const plain = `server start-dev ${local} ${pragmas}`.split(' ');
-  // The others may have blanks.
+  // The other arguments may contain blanks.
   return [...plain, '--db-filename', databaseOf(home), ...settings];
 }
 
-/** Checks that the child keeps running: if the port is in use it exits, and another program answers. */
+/**
+ * Waits until the server answers, and checks that the child keeps running: if the port is in use it exits, and
+ * another program answers.
+ */
 async function ready(child: ChildProcess, address: string, namespace: string): Promise<void> {
   const until = Date.now() + READY_MS;
   let failed: unknown;
@@ -130,7 +140,7 @@ async function setRetention(address: string, namespace: string): Promise<void> {
   const { channelArgs, ...route } = clientRoute(address);
   const connection = await Connection.connect({
     ...route,
-    // The server is not there yet at the first try, and gRPC's own pause is a second.
+    // At the first try the server is not up yet, and gRPC's own pause is a second.
     channelArgs: { ...channelArgs, 'grpc.initial_reconnect_backoff_ms': ASK_AGAIN_MS },
     connectTimeout: 2_000,
   });

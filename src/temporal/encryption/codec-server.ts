@@ -1,5 +1,5 @@
-// Decrypts payloads for people who look at a cluster: Temporal's codec protocol, only decoding. Temporal's UI and command line call it,
-// with a token that their users have.
+// Decrypts payloads for people who look at a cluster: Temporal's codec protocol, limited to decoding. Temporal's UI
+// and command line call it with a token that their users have.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
@@ -19,13 +19,13 @@ const LIMITS = {
 export type CodecParams = {
   readonly codec: PayloadCodec;
   readonly listen: Listen;
-  /** What a caller sends as `Authorization: Bearer …`. */
+  /** The token that a caller sends as `Authorization: Bearer …`. */
   readonly token: string;
-  /** The origins of Temporal's web UI, whose pages may call it. */
+  /** The origins of Temporal's web UI whose pages may call the server. */
   readonly origins: readonly string[];
 };
 
-/** Resolves with its address and its end. */
+/** Resolves with the address of the server and its end. */
 export async function openCodecServer({ codec, listen, token, origins }: CodecParams) {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { origin, authorization = '' } = request.headers;

@@ -1,6 +1,6 @@
-// Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key, its workflow and its label (kind, name and
-// direction; src/batch/payloads/labels.ts). All are authenticated, so it cannot be used in another workflow, nor in another
-// place of its own. Only the firings of a schedule share theirs.
+// Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key, its workflow and its label
+// (kind, name and direction; src/batch/payloads/labels.ts). All three are authenticated, so a payload cannot be used
+// in another workflow, nor in another place of its own workflow. Only the firings of a schedule share their payloads.
 //
 //   metadata  encoding binary/encrypted · encryption-key-id · encryption-owner <workflow id> · encryption-label <label>
 //   data      IV (12 bytes) · the encrypted payload · tag (16 bytes)
@@ -20,9 +20,12 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-type Context = SerializationContext | undefined;
+type CodecContext = SerializationContext | undefined;
 
-/** Without keys it encrypts nothing, but `decode` still names the missing key. `decode` throws E407, E408 and E409. */
+/**
+ * A codec with these keys. Without keys it encrypts nothing, but `decode` still names the missing key. `decode`
+ * throws E407, E408 and E409.
+ */
 export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec {
   const [first] = keys;
   return {
@@ -32,37 +35,40 @@ export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec 
   };
 }
 
-/** The same for our own clients, which never read what is meant for workflows and activities. Throws E409 for such payloads. */
+/**
+ * The same for our own clients, which never read payloads that are meant for workflows and activities. Throws E409
+ * for those.
+ */
 export function clientEncryptionWith(keys: PayloadKeys): PayloadCodec {
   return {
     encode: encryptionWith(keys).encode,
     decode: async (payloads, context) =>
-      payloads.map((one) => {
-        const { payload, label = OTHER } = decoded(one, keys, context);
+      payloads.map((encryptedPayload) => {
+        const { payload, label = OTHER } = decoded(encryptedPayload, keys, context);
         if (!isForClients(label)) throw misplaced(context, label);
         return payload;
       }),
   };
 }
 
-/** Encrypts the payload under the label in its metadata; `otherwise` for one without. */
+/** Encrypts the payload under the label in its metadata; `otherwise` for a payload without one. */
 export function encoded(
   { metadata, data }: Payload,
   key: PayloadKey | undefined,
-  context: Context,
+  context: CodecContext,
   otherwise: () => string = () => OTHER,
 ): Payload {
-  const { [LABEL]: label, ...others } = metadata ?? {};
-  const payload = { ...(metadata == null ? {} : { metadata: others }), ...(data == null ? {} : { data }) };
+  const { [LABEL]: label, ...kept } = metadata ?? {};
+  const payload = { ...(metadata == null ? {} : { metadata: kept }), ...(data == null ? {} : { data }) };
   if (key === undefined) return payload;
   return encrypted(payload, key, ownerIn(context), label == null ? otherwise() : textOf(label));
 }
 
-/** The label is absent for a plain payload. */
+/** Decrypts the payload. The label is absent for a plain payload. */
 export function decoded(
   payload: Payload,
   { keys, readsPlain }: Pick<PayloadKeys, 'keys' | 'readsPlain'>,
-  context: Context,
+  context: CodecContext,
 ): { readonly payload: Payload; readonly label?: string } {
   if (metadataOf(payload, 'encoding') === ENCODING) return decrypted(payload, keys, context);
   if (!readsPlain) throw problem('E408', { owner: ownerIn(context) });
@@ -93,19 +99,20 @@ function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string, lab
   };
 }
 
-function decrypted(payload: Payload, keys: readonly PayloadKey[], context: Context) {
+function decrypted(payload: Payload, keys: readonly PayloadKey[], context: CodecContext) {
   const id = metadataOf(payload, 'encryption-key-id');
   const owner = metadataOf(payload, 'encryption-owner');
   const label = metadataOf(payload, 'encryption-label');
   const reader = ownerIn(context);
-  const found = keys.find((one) => one.id === id);
-  if (found === undefined) throw problem('E407', { id, owner, known: keys.map((one) => one.id) });
+  const payloadKey = keys.find((candidate) => candidate.id === id);
+  if (payloadKey === undefined)
+    throw problem('E407', { id, owner, known: keys.map((candidate) => candidate.id) });
   if (reader !== '' && reader !== owner && !isOfSchedule(owner, reader))
     throw problem('E409', { owner: reader, why: `it belongs to ${owner || 'no workflow'}` });
   const data = Buffer.from(payload.data ?? []);
   let plain: Payload;
   try {
-    const decipher = createDecipheriv(CIPHER, found.key, data.subarray(0, IV_BYTES), {
+    const decipher = createDecipheriv(CIPHER, payloadKey.key, data.subarray(0, IV_BYTES), {
       authTagLength: TAG_BYTES,
     });
     decipher.setAAD(authenticated(id, owner, label)).setAuthTag(data.subarray(-TAG_BYTES));
@@ -118,11 +125,11 @@ function decrypted(payload: Payload, keys: readonly PayloadKey[], context: Conte
   return { payload: plain, label };
 }
 
-const misplaced = (context: Context, label: string) =>
+const misplaced = (context: CodecContext, label: string) =>
   problem('E409', { owner: ownerIn(context), why: `it was encrypted for another place: ${label}` });
 
-/** The SDK says which activity a payload belongs to, and otherwise only the workflow. */
-function isOfKind(label: string, context: Context): boolean {
+/** Whether a label fits the context: the SDK names the activity of a payload, and otherwise only the workflow. */
+function isOfKind(label: string, context: CodecContext): boolean {
   if (context === undefined || label === OTHER) return true;
   const activityId = activityIdIn(label);
   return context.type === 'activity' ? activityId === context.activityId : activityId === undefined;
@@ -133,9 +140,9 @@ const isOfSchedule = (owner: string, reader: string): boolean =>
   scheduleOfFiring(reader) !== undefined && scheduleOfFiring(reader) === scheduleOfFiring(owner);
 
 /** The workflow that a payload belongs to; empty if the SDK does not name it. */
-export const ownerIn = (context: Context): string => context?.workflowId ?? '';
+export const ownerIn = (context: CodecContext): string => context?.workflowId ?? '';
 
-/** None of the three contains a line break. */
+/** The authenticated text; none of its three parts contains a line break. */
 const authenticated = (id: string, owner: string, label: string): Buffer =>
   Buffer.from(`${id}\n${owner}\n${label}`);
 

@@ -7,7 +7,7 @@ import type { DataConverter } from '@temporalio/common';
 import { clientEncryptionWith } from './codec.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
-/** The clients need the interceptors `labelling` as well. */
+/** The converter of clients, which need the interceptors `labelling` as well. */
 export const clientConverter = (keys: PayloadKeys): DataConverter => ({
   ...failuresFor(keys),
   payloadConverterPath: pathOf('labelled'),

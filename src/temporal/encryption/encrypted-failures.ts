@@ -1,4 +1,4 @@
 import { failuresThat } from './failures.ts';
 
-/** The SDK finds it by this name. */
+/** The SDK finds the converter by this name. */
 export const failureConverter = failuresThat({ encodeCommonAttributes: true });

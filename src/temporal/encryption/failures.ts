@@ -1,10 +1,10 @@
-// Converts failures for Temporal: whatever was thrown, messages and stack traces contain no secret.
+// Converts failures for Temporal, so that messages and stack traces contain no secret, whatever was thrown.
 
 import { DefaultFailureConverter, type FailureConverter } from '@temporalio/common';
 import { withoutSecrets } from '../../errors/redact.ts';
 
 class HarmlessFailures extends DefaultFailureConverter {
-  // Called separately for each cause too.
+  // The SDK calls this separately for each cause too.
   override errorToFailureInner(
     ...thrown: Parameters<DefaultFailureConverter['errorToFailureInner']>
   ): ReturnType<DefaultFailureConverter['errorToFailureInner']> {
@@ -22,5 +22,5 @@ class HarmlessFailures extends DefaultFailureConverter {
 export const failuresThat = (options: { readonly encodeCommonAttributes: boolean }): FailureConverter =>
   new HarmlessFailures(options);
 
-/** The SDK finds it by this name. */
+/** The SDK finds the converter by this name. */
 export const failureConverter: FailureConverter = failuresThat({ encodeCommonAttributes: false });

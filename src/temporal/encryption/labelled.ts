@@ -6,11 +6,11 @@ import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/comm
 import { callSignal } from '../../host/call-signal.ts';
 import { LABEL, memoLabel, signalLabel, workflowLabel } from '../../batch/payloads/labels.ts';
 
-/** The SDK may load this file a second time, so no class identifies a wrapped value. */
+/** A symbol identifies wrapped values, because the SDK may load this file twice and a class would then differ. */
 const WRAPPED = Symbol.for('runsheet labelled value');
 type Labelled = { readonly [WRAPPED]: string; readonly value: unknown };
 
-/** The type of the value, because the SDK passes it on unchanged until it is converted. */
+/** Keeps the type of the value, because the SDK passes it on unchanged until it is converted. */
 export const labelled = <T>(label: string, value: T): T => ({ [WRAPPED]: label, value }) as T;
 
 export const labelledMemo = <T extends Readonly<Record<string, unknown>>>(memo: T): T =>
@@ -21,7 +21,7 @@ export const labelledMemo = <T extends Readonly<Record<string, unknown>>>(memo: 
 const isLabelled = (value: unknown): value is Labelled =>
   typeof value === 'object' && value !== null && WRAPPED in value;
 
-/** The SDK finds it by this name. */
+/** The SDK finds the converter by this name. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value) => {
     if (!isLabelled(value)) return defaultPayloadConverter.toPayload(value);
@@ -43,7 +43,7 @@ const started = <T extends { readonly args: readonly unknown[]; readonly memo?: 
 const signalled = (name: string, args: readonly unknown[]): unknown[] =>
   args.map((value) => labelled(signalLabel(name), value));
 
-/** Schedules are labelled where they are made. */
+/** Interceptors that label payloads. Schedules are labelled where they are created. */
 const labelling = {
   workflow: [
     {
@@ -60,7 +60,7 @@ const labelling = {
   ],
 } satisfies ClientOptions['interceptors'];
 
-/** Its requests end with the call of the library that makes them. */
+/** A connection whose requests end with the library call that makes them. */
 const inCalls = (connection: ConnectionLike): ConnectionLike =>
   through(connection, (value, name) =>
     name === 'workflowService' || name === 'operatorService'
@@ -75,11 +75,11 @@ const inCall =
   (...args: readonly unknown[]): unknown => {
     const signal = callSignal();
     if (signal === undefined) return send(...args);
-    // The connection never forgets a signal that it was given, so that of the call is not given to it.
+    // The connection never releases a signal that it was given, so it gets a new one instead of the call's own.
     return connection.withAbortSignal(AbortSignal.any([signal]), async () => send(...args));
   };
 
-/** Each member as `shown`; methods stay those of the object. */
+/** Shows each member through `shown`; methods stay bound to the object. */
 const through = <T extends object>(object: T, shown: (member: unknown, name: PropertyKey) => unknown): T =>
   new Proxy(object, {
     get: (of, name) => {
@@ -88,14 +88,14 @@ const through = <T extends object>(object: T, shown: (member: unknown, name: Pro
     },
   });
 
-/** Every client of ours. One without our converter, in tests, labels nothing. */
+/** Opens any client of ours. A client without our converter, in tests, labels nothing. */
 export const openClient = (
   options: Pick<ClientOptions, 'connection' | 'namespace' | 'dataConverter'>,
 ): Client => {
   const hasOwn = options.dataConverter?.payloadConverterPath !== undefined;
-  const { connection, ...others } = options;
+  const { connection, ...settings } = options;
   return new Client({
-    ...others,
+    ...settings,
     ...(connection && { connection: inCalls(connection) }),
     ...(hasOwn ? { interceptors: labelling } : {}),
   });

@@ -10,10 +10,10 @@ import { codedMessage, problem } from '../../errors/error.ts';
 import { labelled } from './labelled.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
-/** How an activity has ended, which decides what its next payloads are. */
+/** How an activity has ended, which decides the kind of its next payloads. */
 const ended = new WeakMap<object, 'result' | 'failure'>();
 
-/** What a payload is that this activity writes now. */
+/** The kind of payload that this activity writes now. */
 export const phaseOf = (activity: Context): 'heartbeat' | 'result' | 'failure' =>
   ended.get(activity) ?? 'heartbeat';
 
@@ -40,7 +40,10 @@ export const noteEnd: ActivityInterceptorsFactory = (activity) => ({
   },
 });
 
-/** Fails with `NothingSent`, so it follows `onlyFirstTry`. */
+/**
+ * Refuses an input that the workflow did not write for this call. Fails with `NothingSent`, so it follows
+ * `onlyFirstTry`.
+ */
 export const onlyOwnInput =
   ({ keys, readsPlain }: PayloadKeys): ActivityInterceptorsFactory =>
   ({ info }) => ({
@@ -69,8 +72,9 @@ function refuse(owner: string, label: unknown): never {
 }
 
 /**
- * Completes and heartbeats activities by task token. A token names neither its workflow, which the payload converter needs, nor the
- * call, which the label of the payload names (src/batch/payloads/labels.ts), so both come from the running activity.
+ * Completes and heartbeats activities by task token. A token names neither the workflow, which the payload converter
+ * needs, nor the call, which the label of the payload names (src/batch/payloads/labels.ts), so both come from the
+ * running activity.
  */
 type CallContext = ReturnType<AsyncCompletionClient['serializationContextFor']>;
 

@@ -1,5 +1,5 @@
-// Reads the payload keys from the settings. Several keys allow key rotation: the first encrypts, all decrypt. A key's id is a
-// hash that reveals nothing about it.
+// Reads the payload keys from the settings. Several keys allow key rotation: the first encrypts, all decrypt. The id
+// of a key is a hash that reveals nothing about the key.
 
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,15 +23,15 @@ export type PayloadKeys = {
 const KEY_BYTES = 32;
 
 /** The kind of server: a cluster, or the embedded server of this state folder. */
-export type Server = 'cluster' | 'embedded';
+export type ServerKind = 'cluster' | 'embedded';
 
 /**
- * The keys of the settings; without a setting, an embedded server uses a generated key and a cluster none. Throws E602 if the
- * setting contains no key or one of the wrong length, or if its file cannot be read.
+ * The keys of the settings; without a setting, an embedded server uses a generated key and a cluster none. Throws
+ * E602 if the setting contains no key or a key of the wrong length, or if its file cannot be read.
  */
 export function payloadKeys(
   { payload, home }: Pick<Config, 'payload' | 'home'>,
-  server: Server,
+  server: ServerKind,
 ): PayloadKeys {
   const { keys, keysFile, plain } = payload;
   const from = keys === undefined ? `RUNSHEET_PAYLOAD_KEY_FILE (${keysFile})` : 'RUNSHEET_PAYLOAD_KEY';
@@ -51,8 +51,8 @@ export function payloadKeys(
 export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
 
 /**
- * Every user of the machine can connect to an embedded server, so all its payloads are encrypted. We never write plain payloads
- * there, so a plain one comes from another program and is refused.
+ * The keys of an embedded server. Every user of the machine can connect to it, so all its payloads are encrypted, and
+ * a plain payload comes from another program and is refused.
  */
 function drawnKeys(home: string): PayloadKeys {
   const file = drawnKeyFile(home);

@@ -1,6 +1,7 @@
-// The codec of a worker. The SDK tells it no names, so it passes on the label of each payload: to a workflow in the payload's
-// metadata (workflows/payload-guard.ts), to an activity as a second argument (own-payloads.ts). It never throws for payloads of
-// our workflows, because that would fail the whole task of a workflow for one bad signal: the reader decides.
+// The codec of a worker. The SDK does not tell it names, so it passes on the label of each payload: to a workflow in
+// the payload's metadata (workflows/payload-guard.ts), to an activity as a second argument (own-payloads.ts). For
+// payloads of our workflows it never throws, because one bad signal would fail a whole workflow task: the reader
+// decides.
 
 import { asyncLocalStorage } from '@temporalio/activity';
 import {
@@ -16,7 +17,7 @@ import { decoded, encoded, ownerIn } from './codec.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 import { labelIn, phaseOf } from './own-payloads.ts';
 
-type Context = SerializationContext | undefined;
+type CodecContext = SerializationContext | undefined;
 
 export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
   const [first] = keys.keys;
@@ -30,13 +31,13 @@ export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
   };
 }
 
-/** The label of what the running activity writes; everything that a workflow writes has one already. */
-function runningLabel(context: Context): string {
+/** The label of payloads that the running activity writes; payloads that a workflow writes have one already. */
+function runningLabel(context: CodecContext): string {
   const activity = context?.type === 'activity' ? asyncLocalStorage.getStore() : undefined;
   return activity === undefined ? OTHER : labelIn(activity.info, phaseOf(activity));
 }
 
-function readable(payload: Payload, keys: PayloadKeys, context: Context): Payload {
+function readable(payload: Payload, keys: PayloadKeys, context: CodecContext): Payload {
   try {
     // Anyone could pass a copied payload to an activity without a workflow.
     if (keys.keys.length > 0 && ownerIn(context) === '')
@@ -49,7 +50,7 @@ function readable(payload: Payload, keys: PayloadKeys, context: Context): Payloa
     // An application's own workflows have no guard that reads the marks.
     if (!isOwnWorkflowId(ownerIn(context)))
       throw ApplicationFailure.create({ message: reason, type: 'NothingSent' });
-    // Everyone can write anything to an embedded server, and its worker has all keys.
+    // Anyone can write anything to an embedded server, and its worker has all keys.
     const isElsewhere = error.code === 'E407' && !keys.isComplete;
     return marked(NOTHING, { [REFUSED]: reason, ...(isElsewhere ? { [ELSEWHERE]: 'yes' } : {}) });
   }
@@ -65,14 +66,14 @@ const marked = (payload: Payload, marks: Readonly<Record<string, string>>): Payl
   },
 });
 
-/** One more argument for the activity: the label of its input, or why it is refused. */
-function asArgument(read: readonly Payload[], context: Context): readonly Payload[] {
+/** Adds an argument for the activity: the label of its input, or the reason why it is refused. */
+function asArgument(read: readonly Payload[], context: CodecContext): readonly Payload[] {
   if (context?.type !== 'activity' || !isOwnWorkflowId(ownerIn(context))) return [];
   const labels = read.flatMap(({ metadata }) => {
-    const [refused, label] = [metadata?.[REFUSED], metadata?.[LABEL]].map((one) => one && String(one));
+    const [refused, label] = [metadata?.[REFUSED], metadata?.[LABEL]].map((bytes) => bytes && String(bytes));
     return refused === undefined ? (label ?? []) : `${REFUSED} ${refused}`;
   });
-  // Workflows read these.
+  // Workflows read these payloads.
   if (labels.every((label) => OUTPUT.test(label))) return [];
   return [defaultPayloadConverter.toPayload(labels.length === 1 ? labels[0] : 'several payloads')];
 }

@@ -12,13 +12,13 @@ const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.ap
 
 const PLAIN = 'plain';
 
-/** The readable formats; the first is the one that is written. */
+/** The readable formats; new payloads use the first one. */
 const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
   ...keys.map(({ id }) => id),
   ...(readsPlain ? [PLAIN] : []),
 ];
 
-/** `parts`: more of what Temporal shows. */
+/** The identity of a worker with these keys. `parts`: further words that Temporal shows. */
 export const identityWith = (keys: PayloadKeys, ...parts: readonly string[]): string =>
   [`${process.pid}@${hostname()}`, ...parts, 'reads', readsOf(keys).join(',')].join(' ');
 
@@ -33,7 +33,7 @@ export type WorkerKeys = {
 
 type Tasks = 'workflow' | 'activity';
 
-/** Who has polled a task queue in the last minutes. */
+/** The processes that have polled a task queue in the last minutes. */
 export async function pollersOf(client: Client, namespace: string, name: string, type: Tasks) {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,
@@ -58,10 +58,13 @@ export async function readWorkerKeys(
   return { workers: identities.length, mismatched };
 }
 
-const fit = (one: readonly string[], other: readonly string[]): boolean =>
-  one.includes(other[0] ?? '') && other.includes(one[0] ?? '');
+const fit = (own: readonly string[], peer: readonly string[]): boolean =>
+  own.includes(peer[0] ?? '') && peer.includes(own[0] ?? '');
 
-/** Throws E410 if any or all do not match. One matching worker is enough to work, and a killed one is listed for some minutes. */
+/**
+ * Throws E410 if any or all do not match. One matching worker is enough to work, and Temporal lists a killed one for
+ * some minutes.
+ */
 export function checkWorkerKeys(
   { workers, mismatched }: WorkerKeys,
   { address }: Pick<TemporalAddress, 'address'>,
