@@ -1,7 +1,7 @@
 // Formats numbers, times, money and errors. Colours appear only on terminals that support them.
 
 import { styleText } from 'node:util';
-import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
+import { RunsheetError, errorMessage, type SheetPlace } from '../errors/error.ts';
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
 import { count, money, plural } from '../options/number-text.ts';
@@ -62,7 +62,7 @@ function refusalText(error: SheetRefused, paint: Paint): string {
   return `${shown}${moreText}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
 }
 
-function placeText(place: Place | undefined, paint: Paint): string {
+function placeText(place: SheetPlace | undefined, paint: Paint): string {
   if (place === undefined) return '';
   const spot = [place.file, place.line, place.column].filter((part) => part !== undefined).join(':');
   const at = place.cell === undefined ? spot : `${place.file} ${place.cell}`;

@@ -16,7 +16,7 @@ export const BATCH_ENTRIES = {
     known: readonly string[];
     near?: string | undefined;
     isAmbiguous?: boolean;
-    /** The folder of batches that has it. */
+    /** The folder of batches that contains the batch. */
     there?: string | undefined;
   }>(usage, (f) => [
     f.batch === undefined
@@ -210,32 +210,33 @@ export const BATCH_ENTRIES = {
   ]),
   E548: entry<{
     batch: string;
-    /** What its servers are, and their name. */
+    /** The state of the servers, and their name. */
     are: 'running' | 'idle' | 'away' | 'strange';
     servers: string;
     host: string;
     pid: number | undefined;
     version: string | undefined;
-    /** The settings of a command that reaches them. */
+    /** The settings of a command that reaches these servers. */
     settings: string;
   }>(inputRefused, (f) => {
-    const there = f.settings === '' ? 'give the command there' : `to give it this command, set ${f.settings}`;
+    const advice =
+      f.settings === '' ? 'give the command there' : `to give it this command, set ${f.settings}`;
     const lost = `if they are gone for good: runsheet resume ${f.batch} --recover`;
     switch (f.are) {
       case 'running':
         return [
           `batch ${f.batch} is run by other servers: those of ${f.servers} (pid ${f.pid}, version ${f.version ?? 'unknown'})`,
-          there,
+          advice,
         ];
       case 'idle':
         return [
           `batch ${f.batch} belongs to other servers, which do not run now: those of ${f.servers}`,
-          there,
+          advice,
         ];
       case 'away':
         return [
           `batch ${f.batch} was started by other servers, which this command cannot ask: ${f.servers}, from ${f.host}`,
-          `${there}; ${lost}`,
+          `${advice}; ${lost}`,
         ];
       case 'strange':
         return [

@@ -1,14 +1,15 @@
-// All errors that users can see: here those of a service, a cluster and a machine. A code keeps its meaning for ever.
+// The table of all errors that users can see; here, those of a service, a cluster and a machine. A code keeps its meaning
+// forever.
 
 import { BATCH_ENTRIES } from './batch-codes.ts';
-import { didYouMean, entry, EXIT, list, sentences, textFromThrower, type Entry } from './entry.ts';
+import { didYouMean, entry, EXIT, list, sentences, textFromThrower, type ErrorEntry } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 import { unusableText, type UnusableServer } from './server-hints.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable } = EXIT;
 
-/** Where the address of the servers comes from that a command has started itself. */
+/** The source of the server address if the command itself started the servers. */
 export const EMBEDDED = 'the embedded server';
 
 export const errorTable = {
@@ -131,7 +132,7 @@ export const errorTable = {
     `this process generated its own webhook secret, and ${list(f.members)} ${f.members.length === 1 ? 'uses' : 'use'} another one`,
     'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all workers and receivers; create one with: openssl rand -hex 32',
   ]),
-  // The workflow that finds it cannot use this table; it has the same text.
+  // The workflow that raises this error cannot use the table and repeats the text.
   E415: entry<object>(usage, () => [
     'the worker of this task queue has no workflow runsheetBatch',
     "add this line to the application's workflows: export * from 'runsheet/workflow'; or name the queue of a runsheet worker with the option taskQueue",
@@ -148,7 +149,7 @@ export const errorTable = {
     commands: readonly number[];
   }>(unreachable, (f) => [
     `the embedded servers of ${f.home} (pid ${f.pid}, version ${f.theirs ?? 'unknown'}) cannot run the batches of version ${f.ours}`,
-    // A command that lives on would start them again.
+    // A command that keeps running would start them again.
     f.commands.length > 0
       ? `stop the commands that use them, which loses nothing: kill ${f.commands.join(' ')}; then repeat this command`
       : `stop them, which loses nothing: kill ${f.pid}; then repeat this command`,
@@ -195,4 +196,4 @@ export const errorTable = {
     `${f.place} cannot be used: ${f.reason}`,
     f.hint,
   ]),
-} satisfies Record<string, Entry<never>>;
+} satisfies Record<string, ErrorEntry<never>>;

@@ -1,4 +1,4 @@
-// The form of an entry in the error table, and what several entries share.
+// The shape of an entry in the error table, and helpers that several entries share.
 
 /** Exit codes of the command line, as in `runsheet --help`. */
 export const EXIT = {
@@ -16,12 +16,12 @@ export const EXIT = {
 } as const;
 
 type Text = readonly [what: string, hint: string | undefined];
-export type Entry<F> = { readonly exit: number; text(facts: F): Text };
+export type ErrorEntry<F> = { readonly exit: number; text(facts: F): Text };
 
-export const entry = <F>(exit: number, text: (facts: F) => Text): Entry<F> => ({ exit, text });
+export const entry = <F>(exit: number, text: (facts: F) => Text): ErrorEntry<F> => ({ exit, text });
 
-/** The code that throws this error provides its message and hint. */
-export const textFromThrower = (exit: number): Entry<{ what: string; hint?: string }> =>
+/** The throwing code provides message and hint. */
+export const textFromThrower = (exit: number): ErrorEntry<{ what: string; hint?: string }> =>
   entry(exit, (f) => [f.what, f.hint]);
 
 /** A sheet or a service may have thousands of names. */
@@ -35,4 +35,5 @@ export function list(words: readonly string[], between = ', '): string {
 
 export const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
 
-export const sentences = (...all: readonly (string | undefined)[]): string => all.filter(Boolean).join(' ');
+export const sentences = (...parts: readonly (string | undefined)[]): string =>
+  parts.filter(Boolean).join(' ');

@@ -5,12 +5,12 @@ import { shortened } from './outside-text.ts';
 import { isTemporalAway, temporalText } from './temporal-text.ts';
 import { withoutSecrets } from './redact.ts';
 import { errorTable } from './codes.ts';
-import { didYouMean, list, sentences, type Entry } from './entry.ts';
+import { didYouMean, list, sentences, type ErrorEntry } from './entry.ts';
 
 export { EXIT, list } from './entry.ts';
 
-/** Where in a sheet something is wrong. Lines are physical lines and columns count fields (JSON: characters), from 1. */
-export type Place = {
+/** A place in a sheet. Lines are physical lines and columns count fields (JSON: characters), from 1. */
+export type SheetPlace = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
@@ -18,17 +18,17 @@ export type Place = {
   readonly cell?: string;
   readonly row?: number;
   readonly columnName?: string;
-  /** The line as it is in the file. */
+  /** The line, unchanged from the file. */
   readonly excerpt?: string;
 };
 
 export type Code = keyof typeof errorTable;
-type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F : never;
+type FactsOf<C extends Code> = (typeof errorTable)[C] extends ErrorEntry<infer F> ? F : never;
 
 /** A flag, with its value if it takes one. */
 export type GivenFlag = readonly [flag: string, value?: string];
 
-/** How the command becomes right: a wrong word and the one that was meant, flags that it lacks, or variables before it. */
+/** The change that makes the command right: a wrong word and its replacement, missing flags, or variables in front. */
 export type Correction =
   | { readonly wrong: string; readonly right: string }
   | { readonly add: readonly GivenFlag[]; readonly environment?: Variables }
@@ -39,52 +39,55 @@ type Variables = readonly (readonly [variable: string, value: string])[];
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {
   override readonly name: string = 'RunsheetError';
-  /** Names the error for ever. */
+  /** Identifies the error forever. */
   readonly code: Code;
   readonly exit: number;
   readonly hint: string | undefined;
-  readonly place: Place | undefined;
+  readonly place: SheetPlace | undefined;
   readonly correction: Correction | undefined;
 
   constructor(
     code: Code,
     message: string,
-    rest: {
+    details: {
       exit: number;
       hint?: string | undefined;
-      place?: Place | undefined;
+      place?: SheetPlace | undefined;
       correction?: Correction | undefined;
       cause?: unknown;
     },
   ) {
-    super(message, rest.cause === undefined ? {} : { cause: rest.cause });
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
     this.code = code;
-    this.exit = rest.exit;
-    this.hint = rest.hint;
-    this.place = rest.place;
-    this.correction = rest.correction;
+    this.exit = details.exit;
+    this.hint = details.hint;
+    this.place = details.place;
+    this.correction = details.correction;
   }
 }
 
-/** Whether it is a RunsheetError, with this code if one is given. */
+/** Whether the error is a RunsheetError, with this code if one is passed. */
 export const isRunsheetError = <C extends Code = Code>(
   error: unknown,
   code?: C,
 ): error is RunsheetError & { readonly code: C } =>
   error instanceof RunsheetError && (code === undefined || error.code === code);
 
-/** Composes the error `code` from its facts; `place` says where in a sheet, `correction` what was meant, `cause` what was caught. */
+/**
+ * Builds the error `code` from its facts. `place` is its place in a sheet, `correction` the command that was meant, `cause` the
+ * caught error.
+ */
 export function problem<C extends Code>(
   code: C,
   facts: FactsOf<C>,
-  more: { place?: Place; correction?: Correction | undefined; cause?: unknown } = {},
+  more: { place?: SheetPlace; correction?: Correction | undefined; cause?: unknown } = {},
 ): RunsheetError {
-  const row = errorTable[code] as Entry<FactsOf<C>>;
+  const row = errorTable[code] as ErrorEntry<FactsOf<C>>;
   const [message, hint] = row.text(facts);
   return new RunsheetError(code, message, { exit: row.exit, hint, ...more });
 }
 
-/** E418 for an error of Temporal's client because no server answers; any other error as it is. */
+/** Turns an error of Temporal's client into E418 if no server answers; any other error stays. */
 export const withTemporalFault = (thrown: unknown): unknown =>
   !isRunsheetError(thrown) && isTemporalAway(thrown)
     ? problem('E418', { reason: errorMessage(thrown) }, { cause: thrown })
@@ -93,11 +96,11 @@ export const withTemporalFault = (thrown: unknown): unknown =>
 export const correctionOf = (wrong: string, right: string | undefined): Correction | undefined =>
   right === undefined ? undefined : { wrong, right };
 
-/** The word in `words` nearest to `wrong`; undefined if all differ in more than `most` letters. */
+/** The word in `words` nearest to `wrong`; undefined if every word differs in more than `most` letters. */
 export function nearest(
   wrong: string,
   words: readonly string[],
-  // More than a third wrong letters, or all of them, means another word, not a typing error.
+  // More than a third wrong letters, or all of them, mean another word, not a typing error.
   most = Math.min(wrong.length - 1, Math.max(2, Math.floor(wrong.length / 3))),
 ): string | undefined {
   const lower = wrong.toLowerCase();
@@ -108,7 +111,7 @@ export function nearest(
   return ranked && ranked.away <= most ? ranked.word : undefined;
 }
 
-/** Finds the name that was most likely meant, among names that come one after another. */
+/** Finds the most likely name among names that arrive one after another. */
 export class NearestName {
   readonly wrong: string;
   near: string | undefined;
@@ -122,15 +125,15 @@ export class NearestName {
   }
 }
 
-/** After a wrong name: the one that was probably meant, and those that there are. */
+/** The hint after a wrong name: the probable name, and all names. */
 export const hintAmong = (
   wrong: string,
   noun: string,
-  known: readonly string[],
-  { near = nearest(wrong, known), between }: { near?: string | undefined; between?: string } = {},
-): string => sentences(didYouMean(near), `${noun}: ${list(known, between)}`);
+  names: readonly string[],
+  { near = nearest(wrong, names), between }: { near?: string | undefined; between?: string } = {},
+): string => sentences(didYouMean(near), `${noun}: ${list(names, between)}`);
 
-/** The error as one line, for who sees nothing else of it. */
+/** Puts the error on one line, for readers who see nothing else of it. */
 export const codedMessage = ({
   code,
   message,
@@ -141,7 +144,7 @@ export const codedMessage = ({
 /** Messages appear in signals, records and on screens, and their length is not under our control. */
 const REASON_MAX = 1_000;
 
-/** The message of anything that was thrown, without secrets. */
+/** The message of any thrown value, without secrets. */
 export const errorMessage = (thrown: unknown): string =>
   shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
 
@@ -152,7 +155,7 @@ function rawMessage(thrown: unknown): string {
   const message = temporalText(thrown.message) ?? plainTls(thrown.message);
   const code = 'code' in thrown && typeof thrown.code === 'string' && !message.includes(thrown.code);
   const own = code ? `${message} (${String((thrown as { code?: unknown }).code)})` : message;
-  // AggregateError of a failed connect has an empty message of its own.
+  // The AggregateError of a failed connect has an empty message.
   if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(rawMessage).join('; ');
   return own || thrown.name;
 }
@@ -161,7 +164,7 @@ const UNTRUSTED =
   /(?<!trust: )(self-signed certificate(?: in certificate chain)?|unable to (?:verify the first|get (?:local )?issuer) certificate)(?:; if the root CA is installed locally, try running Node\.js with --use-system-ca)?/g;
 const OPENSSL = /(?:\b[0-9A-F]+:)?error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):[^\n]*\n?/g;
 
-/** Node advises a flag that our command does not have, and OpenSSL names lines of its sources. */
+/** Node suggests a flag that our command does not have, and OpenSSL names lines of its sources. */
 const plainTls = (message: string): string =>
   message
     .replaceAll(

@@ -21,13 +21,13 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EIO: 'its disk reports an error',
 };
 
-/** The meaning of a file system error; undefined for any other error. */
+/** Explains a file system error; undefined for any other error. */
 export const meaningOf = (error: unknown): string | undefined =>
   MEANINGS[(error as NodeJS.ErrnoException).code ?? ''];
 
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** E606 or E607 for a file system error; undefined for any other error. `use` has the path that the user named. */
+/** E606 or E607 for a file system error; undefined for any other error. `use` holds the path that the user named. */
 export function fileFault(
   error: unknown,
   use: { readonly path?: string; readonly hint?: string } = {},
@@ -37,14 +37,14 @@ export function fileFault(
   if (NO_ROOM.has(code))
     return problem('E607', { path: path ?? '', reason: errorMessage(error) }, { cause: error });
   const meaning = meaningOf(error);
-  // An error while reading has no path.
+  // An error during a read has no path.
   if (meaning === undefined || (path === undefined && !['read', 'write'].includes(failed.syscall ?? '')))
     return undefined;
   const hint = use.hint ?? 'check that it exists, and that this user may read and write it';
   return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });
 }
 
-/** Throws what it means, or the error itself. */
+/** Throws the coded error for a file system error, or the error itself. */
 export const throwFault = (error: unknown): never => {
   throw fileFault(error) ?? error;
 };
@@ -59,7 +59,7 @@ export function textIfThere(path: string): string | undefined {
   }
 }
 
-/** Makes a folder and its parents. Node's own recursive mkdir never ends for a folder in /proc. */
+/** Creates a folder and its parents. Node's own recursive mkdir never ends for a folder in /proc. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path);

@@ -13,7 +13,7 @@ const EITHER = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB
 export const terminalLine = (text: string): string =>
   text.replaceAll(CONTROLS, ' ').replaceAll(INVISIBLE, '').toWellFormed();
 
-/** The same for text of several lines. */
+/** Like {@link terminalLine}, for text of several lines. */
 export const terminalLines = (text: string): string => text.split('\n').map(terminalLine).join('\n');
 
 const COLOUR = new RegExp(`(${String.fromCharCode(27)}\\[[\\d;]*m)`);
@@ -35,7 +35,7 @@ const FORMULA = /^\s*[=+\-@＝＋－＠]/u;
 /** A cell with untrusted text. The CSV writer quotes it. */
 export const csvCell = (text: string): string => harmless(terminalLine(text));
 
-/** The same for text of several lines. */
+/** Like {@link csvCell}, for text of several lines. */
 export const csvLines = (text: string): string => harmless(terminalLines(text));
 
 const harmless = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
@@ -48,7 +48,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A word of a shell command. Line breaks and signs that a terminal does not show are escaped, as bash and zsh read them. */
+/** Quotes a word for a shell command. Line breaks and invisible signs are escaped in a form that bash and zsh read. */
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   if (text.search(EITHER) === -1) return `'${text.replaceAll("'", String.raw`'\''`)}'`;

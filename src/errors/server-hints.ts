@@ -10,12 +10,14 @@ export type UnusableServer =
   | 'speaks-https'
   | 'comfy-api';
 
-type Facts = { readonly url: string; readonly reason: string; readonly why?: UnusableServer };
+type ServerHintFacts = { readonly url: string; readonly reason: string; readonly why?: UnusableServer };
 
 const otherScheme = (url: string): string =>
   url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:');
 
-const TEXTS: Readonly<Partial<Record<UnusableServer, (facts: Facts) => readonly [string, string]>>> = {
+const TEXTS: Readonly<
+  Partial<Record<UnusableServer, (facts: ServerHintFacts) => readonly [string, string]>>
+> = {
   refused: ({ url, reason }) => [
     `${url} refuses requests without a login: ${reason}`,
     'write the header that it wants into a file, such as "Authorization: Bearer …" or "Authorization: Basic …", and add: --comfyui-headers headers.txt',
@@ -42,12 +44,12 @@ const TEXTS: Readonly<Partial<Record<UnusableServer, (facts: Facts) => readonly 
   ],
 };
 
-const silent = ({ url, reason }: Facts): readonly [string, string] => [
+const silent = ({ url, reason }: ServerHintFacts): readonly [string, string] => [
   `no ComfyUI answers at ${url}: ${reason}`,
   'start it (python main.py --listen), or give the address at which it answers: --comfyui http://HOST:8188',
 ];
 
-export const unusableText = (facts: Facts): readonly [string, string] => {
+export const unusableText = (facts: ServerHintFacts): readonly [string, string] => {
   const text = facts.why === undefined ? undefined : TEXTS[facts.why];
   return (text ?? silent)(facts);
 };

@@ -115,7 +115,7 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<s
 function greediest(counts: ReadonlyMap<string, number>, waiting: ReadonlyMap<string, ReadonlySet<Socket>>) {
   const addresses = [...waiting.keys()];
   return addresses.reduce(
-    (one, other) => ((counts.get(other) ?? 0) > (counts.get(one) ?? 0) ? other : one),
+    (most, address) => ((counts.get(address) ?? 0) > (counts.get(most) ?? 0) ? address : most),
     addresses[0] ?? '',
   );
 }

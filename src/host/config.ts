@@ -21,7 +21,7 @@ import {
   type SettingsFile,
 } from './settings-files.ts';
 import { refuseUnknown, setNotes } from './state-folder.ts';
-import type { Found } from './trust-notes.ts';
+import type { TrustSubject } from './trust-notes.ts';
 import { cacheFolder, notesFolder, usersFolder } from './user-folders.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -96,7 +96,7 @@ const SECRET_VARIABLES = [
   'RUNSHEET_SLACK_WEBHOOK',
   'RUNSHEET_SMTP_URL',
 ] as const;
-type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
+type SettingValues = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 
 /** Reads all settings. `flags` has command line flags by their name in the files. Throws E602, and E615 for a file to trust. */
 export function loadConfig(
@@ -109,7 +109,7 @@ export function loadConfig(
   const layers = layersOf(environment, flags, files);
   const services = namedServices(files, url);
   refuseUntrusted(files, environment);
-  const values: Values = { ...layers.own, ...layers.folder, ...layers.command };
+  const values: SettingValues = { ...layers.own, ...layers.folder, ...layers.command };
   const { home, notes } = stateFolderOf(environment, layers);
   const out = resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out');
   takeS3Settings(environment, s3PlaceOf(out)?.bucket ?? '');
@@ -190,17 +190,17 @@ const KNOWN: KnownNames = {
 };
 
 /** What a `runsheet.toml` would choose; undefined if there is nothing to trust. Throws E602. */
-export const choicesIn = (path: string): Found | undefined => foldersChoices(path, KNOWN);
+export const choicesIn = (path: string): TrustSubject | undefined => foldersChoices(path, KNOWN);
 
 /** Where the notes are of what this user trusts. */
 export const ownNotes = (environment: Environment = process.env): string => notesFolder(environment);
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
-  const known = VARIABLES.map((name) => name.slice(PREFIX.length));
+  const suffixes = VARIABLES.map((name) => name.slice(PREFIX.length));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith(PREFIX) || VARIABLES.includes(name)) continue;
-    const near = nearest(name.slice(PREFIX.length), known, 2);
+    const near = nearest(name.slice(PREFIX.length), suffixes, 2);
     if (near !== undefined)
       throw problem('E602', { what: `there is no setting ${name}`, hint: `did you mean ${PREFIX}${near}?` });
   }
@@ -209,14 +209,14 @@ function refuseVariables(environment: Environment): void {
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
 /** `command`: flags and variables. `own`: the user's file. `folder`: the file of the current folder, once it is trusted. */
-export type Layers = Readonly<Record<'command' | 'own' | 'folder', Values>>;
+export type Layers = Readonly<Record<'command' | 'own' | 'folder', SettingValues>>;
 
 function layersOf(
   environment: Environment,
   flags: Readonly<Partial<Record<Name, string>>>,
   files: readonly SettingsFile[],
 ): Layers {
-  const ofFile = (source: SettingsFile['source']): Values => {
+  const ofFile = (source: SettingsFile['source']): SettingValues => {
     const { path = '', table = {} } = files.find((file) => file.source === source) ?? {};
     const values = layer((name) => [[`${name} in ${path}`, table[name]]]);
     // A key means the same wherever the command is given.
@@ -231,13 +231,13 @@ function layersOf(
   return { command, own: ofFile('user'), folder: ofFile('folder') };
 }
 
-type Given = readonly [from: string, value: unknown];
+type GivenSetting = readonly [from: string, value: unknown];
 
-function layer(givenFor: (name: Name) => readonly Given[]): Values {
+function layer(givenFor: (name: Name) => readonly GivenSetting[]): SettingValues {
   const values: Record<string, unknown> = {};
   for (const name of NAMES) {
-    const given = givenFor(name).find(([, value]) => value !== undefined);
-    if (given !== undefined) values[name] = checked(SETTINGS[name], given[0], given[1], HINTS[name]);
+    const setting = givenFor(name).find(([, value]) => value !== undefined);
+    if (setting !== undefined) values[name] = checked(SETTINGS[name], setting[0], setting[1], HINTS[name]);
   }
   return values;
 }
@@ -254,9 +254,9 @@ function stateFolderOf(environment: Environment, { command, own }: Layers) {
 function checked(schema: z.ZodType, from: string, value: unknown, hint: string | undefined): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const given = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   // The part of a URL before @ may be a password.
-  const shown = given.replace(/^.*@/s, '"[secret]@');
+  const shown = text.replace(/^.*@/s, '"[secret]@');
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
     ...(hint !== undefined && { hint }),

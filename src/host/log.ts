@@ -22,7 +22,7 @@ export function openLog(
 }
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
-type Facts = { readonly reason?: unknown; readonly batch?: unknown; readonly error?: unknown };
+type LogFacts = { readonly reason?: unknown; readonly batch?: unknown; readonly error?: unknown };
 
 const EVERY_MS = 60_000;
 /** More different reasons are written as they come. */
@@ -32,7 +32,7 @@ const WARN = 40;
 const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
 
 /** The reason of a warning: a text of ours, or the message of an error. */
-const reasonIn = (facts: Facts | undefined): unknown =>
+const reasonIn = (facts: LogFacts | undefined): unknown =>
   facts?.reason ?? (facts?.error as { readonly message?: unknown } | undefined)?.message;
 
 /**
@@ -40,20 +40,20 @@ const reasonIn = (facts: Facts | undefined): unknown =>
  * the first, and once a minute how many have come since.
  */
 function countRepeats(): LogMethod {
-  const lasting = new Map<string, { times: number; facts: Facts }>();
+  const lasting = new Map<string, { times: number; facts: LogFacts }>();
   return function (args, method, level) {
-    const [given, ...others] = args as unknown as [facts: Facts | undefined, message: unknown];
-    const facts = withPlainErrors(given) as typeof given;
-    const write = (some: Facts | undefined): void => {
-      method.apply(this, [some, ...others] as unknown as Parameters<typeof method>);
+    const [rawFacts, ...messageArgs] = args as unknown as [facts: LogFacts | undefined, message: unknown];
+    const facts = withPlainErrors(rawFacts) as typeof rawFacts;
+    const write = (some: LogFacts | undefined): void => {
+      method.apply(this, [some, ...messageArgs] as unknown as Parameters<typeof method>);
     };
     const reason = reasonIn(facts);
     if (level < WARN || facts === undefined || typeof reason !== 'string') return write(facts);
-    const key = [others[0], facts.batch, reason.replaceAll(NAMES, '#')].map(String).join('\n');
-    const known = lasting.get(key);
-    if (known !== undefined) {
-      known.times += 1;
-      known.facts = facts;
+    const key = [messageArgs[0], facts.batch, reason.replaceAll(NAMES, '#')].map(String).join('\n');
+    const repeated = lasting.get(key);
+    if (repeated !== undefined) {
+      repeated.times += 1;
+      repeated.facts = facts;
       return;
     }
     write(facts);
@@ -61,7 +61,7 @@ function countRepeats(): LogMethod {
     const fault = { times: 0, facts };
     lasting.set(key, fault);
     const timer = setInterval(() => {
-      if (fault.times > 0) write({ ...fault.facts, times: fault.times } as Facts);
+      if (fault.times > 0) write({ ...fault.facts, times: fault.times } as LogFacts);
       else {
         lasting.delete(key);
         clearInterval(timer);

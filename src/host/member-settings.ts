@@ -15,13 +15,13 @@ export const MEMBER_SETTINGS = {
   worker_build: name('build id'),
 } as const;
 
-type Values = {
+type MemberValues = {
   readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]>;
 };
 
 /** `environment`: Temporal's Worker Controller gives its workers their deployment and their build by names of its own. */
 export const memberSettings = (
-  values: Values,
+  values: MemberValues,
   environment: Readonly<Record<string, string | undefined>>,
 ) => ({
   /** How long a worker that was asked to end waits for what it has begun. */

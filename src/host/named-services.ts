@@ -27,43 +27,43 @@ export function namedServices(
     api: z.enum(APIS).default('v2'),
     api_key_file: z.string().min(1),
   });
-  const found = new Map<string, NamedService>();
+  const services = new Map<string, NamedService>();
   const isUsers = ({ source }: SettingsFile): number => Number(source === 'user');
-  for (const { path, source, table } of files.toSorted((one, other) => isUsers(other) - isUsers(one))) {
+  for (const { path, source, table } of files.toSorted((a, b) => isUsers(b) - isUsers(a))) {
     const { service = {} } = table;
     if (typeof service !== 'object' || service === null || Array.isArray(service))
       throw problem('E602', {
         what: `service in ${path} is no table`,
         hint: 'for example [service.production], then api_url and api_key_file',
       });
-    for (const [name, given] of Object.entries(service)) {
-      const parsed = schema.safeParse(given);
+    for (const [name, settings] of Object.entries(service)) {
+      const parsed = schema.safeParse(settings);
       const [wrong] = parsed.error?.issues ?? [];
       if (wrong !== undefined)
         throw problem('E602', {
           what: `[service.${name}] in ${path}: ${[...wrong.path, wrong.message].join(' ')}`,
           hint: 'a service has api_url, api_key_file, and api if it is v1',
         });
-      if (!parsed.data || found.has(name)) continue;
+      if (!parsed.data || services.has(name)) continue;
       const folder = dirname(path);
       const api_key_file = resolve(folder, parsed.data.api_key_file);
-      found.set(name, { ...parsed.data, api_key_file, ...(source === 'folder' && { within: folder }) });
+      services.set(name, { ...parsed.data, api_key_file, ...(source === 'folder' && { within: folder }) });
     }
   }
-  refuseTwoKeys(found);
-  return found;
+  refuseTwoKeys(services);
+  return services;
 }
 
 /** A batch knows the address of its service, not its name, so the key of the other one would pay for it. */
 function refuseTwoKeys(services: ReadonlyMap<string, NamedService>): void {
   for (const [name, { api_url, api_key_file }] of services) {
-    const other = [...services].find(
-      ([, one]) =>
-        isSameService({ base: one.api_url }, { base: api_url }) && one.api_key_file !== api_key_file,
+    const twin = [...services].find(
+      ([, candidate]) =>
+        isSameService({ base: candidate.api_url }, { base: api_url }) && candidate.api_key_file !== api_key_file,
     );
-    if (other !== undefined)
+    if (twin !== undefined)
       throw problem('E602', {
-        what: `[service.${name}] and [service.${other[0]}] have one address and two keys: ${api_url}`,
+        what: `[service.${name}] and [service.${twin[0]}] have one address and two keys: ${api_url}`,
         hint: 'keep one of them; for another account, use another settings file',
       });
   }

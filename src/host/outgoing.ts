@@ -73,23 +73,23 @@ class Outgoing extends Dispatcher {
   }
 
   override close(): Promise<void> {
-    return this.all((one) => one.close());
+    return this.endAll((dispatcher) => dispatcher.close());
   }
 
   override destroy(): Promise<void> {
-    return this.all((one) => one.destroy());
+    return this.endAll((dispatcher) => dispatcher.destroy());
   }
 
-  private async all(end: (one: Dispatcher) => Promise<void>): Promise<void> {
+  private async endAll(end: (dispatcher: Dispatcher) => Promise<void>): Promise<void> {
     await Promise.all([this.direct, ...this.proxied.values()].map(end));
   }
 
   private through(proxy: Proxy, { protocol }: URL): Dispatcher {
     const name = `${protocol} ${proxy.url} ${authorizationOf(proxy)}`;
     const open = protocol === 'https:' ? openTunnels : openForwarding;
-    const known = this.proxied.get(name) ?? open(proxy, this.options);
-    this.proxied.set(name, known);
-    return known;
+    const dispatcher = this.proxied.get(name) ?? open(proxy, this.options);
+    this.proxied.set(name, dispatcher);
+    return dispatcher;
   }
 }
 
@@ -115,15 +115,15 @@ function openTunnels(proxy: Proxy, options: OutgoingOptions): Dispatcher {
     uri: proxy.url,
     connectTimeout: timeout,
     ...(token !== undefined && { token }),
-    clientFactory: (url, given) => tunnelling(new Pool(url, { ...given, headersTimeout: timeout }), proxy),
+    clientFactory: (url, poolOptions) => tunnelling(new Pool(url, { ...poolOptions, headersTimeout: timeout }), proxy),
   });
 }
 
 /** undici would report a refused tunnel without the name of the proxy. */
 function tunnelling(pool: Pool, proxy: Proxy): Pool {
   const connect = pool.connect.bind(pool);
-  pool.connect = async (asked: Dispatcher.ConnectOptions) => {
-    const answer = await connect(asked);
+  pool.connect = async (request: Dispatcher.ConnectOptions) => {
+    const answer = await connect(request);
     if (answer.statusCode === 200) return answer;
     answer.socket.on('error', () => undefined).destroy();
     throw new ProxyRefusal(proxy, answer.statusCode);
@@ -138,7 +138,7 @@ function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   const agent = new Agent({
     ...agentOptions(options),
     connect: { timeout: options.connectMs ?? CONNECT_MS },
-    factory: (_origin, given) => new Pool(proxy.url, given),
+    factory: (_origin, poolOptions) => new Pool(proxy.url, poolOptions),
   });
   return agent.compose(
     (dispatch) =>
@@ -178,9 +178,9 @@ const namingProxy = (
   tunnelled: boolean,
 ): Dispatcher.DispatchHandler => ({
   ...passingOn(handler),
-  onResponseStart: (controller, status, ...rest) => {
+  onResponseStart: (controller, status, ...headersAndReason) => {
     if (status === 407 && !tunnelled) controller.abort(new ProxyRefusal(proxy, status));
-    else handler.onResponseStart?.(controller, status, ...rest);
+    else handler.onResponseStart?.(controller, status, ...headersAndReason);
   },
   onResponseError: (controller, error) => {
     // Not the reasons of those who abort a request.

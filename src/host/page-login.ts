@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { isSameSecret, keepSecret } from '../errors/redact.ts';
 
-type Asking = {
+type PageRequest = {
   readonly url?: string | undefined;
   readonly socket: { readonly localPort?: number | undefined };
   readonly headers: { readonly cookie?: string | undefined };
@@ -17,16 +17,16 @@ export type PageLogin = ReturnType<typeof openPageLogin>;
 export function openPageLogin() {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // Browsers send a cookie to all ports of a host.
-  const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
+  const nameFor = ({ socket }: PageRequest): string => `runsheet-${socket.localPort}`;
   return {
     /** The owner's address; `origin` has no trailing slash. */
     address: (origin: string): string => `${origin}/open/${secret}`,
     /** The redirect headers in response to that address; undefined for any other request. */
-    opens: (asking: Asking) =>
+    opens: (asking: PageRequest) =>
       isSameSecret(asking.url ?? '', `/open/${secret}`)
         ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: '/' }
         : undefined,
-    isOpen: (asking: Asking): boolean =>
+    isOpen: (asking: PageRequest): boolean =>
       (asking.headers.cookie ?? '')
         .split(';')
         .some((pair) => isSameSecret(pair.trim(), `${nameFor(asking)}=${secret}`)),

@@ -14,7 +14,7 @@ const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
 /** Files of which both ends are enough, told by their first bytes. */
 export type Ends = { readonly begins: (start: Uint8Array) => boolean; readonly bytes: number };
 
-type Reading = {
+type ReadOptions = {
   readonly mostBytes?: number;
   /** A larger file of these is read in two parts, its first and its last bytes; what lies between is left out. */
   readonly ends?: Ends;
@@ -23,7 +23,7 @@ type Reading = {
 };
 
 /** Throws the error of the file system, or an Error that says why the file cannot be used. */
-export function readPlainFile(path: string, reading: Reading = {}): PlainFile {
+export function readPlainFile(path: string, reading: ReadOptions = {}): PlainFile {
   const { mostBytes = WRITTEN_BYTES, mayBePipe = false, ends } = reading;
   const waits = mayBePipe && statSync(path).isFIFO();
   // The same file is checked and read, whatever the name stands for meanwhile.

@@ -13,11 +13,11 @@ export type Proxy = {
 };
 
 /** What is wrong with a variable is an error only for a connection that needs it. */
-type Named = Proxy | { readonly from: string; readonly wrong: string };
+type NamedProxy = Proxy | { readonly from: string; readonly wrong: string };
 
 export type Proxies = {
-  readonly http: Named | undefined;
-  readonly https: Named | undefined;
+  readonly http: NamedProxy | undefined;
+  readonly https: NamedProxy | undefined;
   /** The variable with the exceptions, and its text. */
   readonly except: { readonly from: string; readonly text: string } | undefined;
 };
@@ -60,7 +60,7 @@ export const isThisMachine = (host: string): boolean =>
     host,
   );
 
-function usable(url: URL, proxy: Named | undefined): Proxy | undefined {
+function usable(url: URL, proxy: NamedProxy | undefined): Proxy | undefined {
   if (proxy === undefined || isThisMachine(url.hostname) || isExcepted(url)) return undefined;
   if (!('wrong' in proxy)) return proxy;
   throw problem('E602', {
@@ -74,13 +74,13 @@ function variable(
   environment: Environment,
   name: string,
 ): { readonly from: string; readonly text: string } | undefined {
-  const from = [name, name.toUpperCase()].find((one) => environment[one]?.trim());
+  const from = [name, name.toUpperCase()].find((spelling) => environment[spelling]?.trim());
   return from === undefined ? undefined : { from, text: environment[from]?.trim() ?? '' };
 }
 
-function named(given: { readonly from: string; readonly text: string } | undefined): Named | undefined {
-  if (given === undefined) return undefined;
-  const { from, text } = given;
+function named(setting: { readonly from: string; readonly text: string } | undefined): NamedProxy | undefined {
+  if (setting === undefined) return undefined;
+  const { from, text } = setting;
   // Also if it is no address.
   keepSecret(/^(?:[a-z0-9+.-]+:\/\/)?[^:@/]*:([^]+)@/i.exec(text)?.[1] ?? '');
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);

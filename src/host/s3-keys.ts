@@ -88,7 +88,7 @@ export const copySource = ({ bucket, key }: { readonly bucket: string; readonly 
 export const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
-    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
 /** Other servers than Amazon's rarely know host names of buckets, and a certificate does not cover a bucket with a dot. */
@@ -191,8 +191,8 @@ export const s3Address = ({ bucket, key }: S3Place): string =>
 
 /** undefined if the address names no bucket, or its key would leave a folder. */
 export function s3PlaceOf(address: string): S3Place | undefined {
-  const [, bucket = '', rest = ''] = /^s3:\/\/([^/]+)(\/.*)?$/is.exec(address) ?? [];
-  const key = rest.replaceAll(/^\/+|\/+$/g, '');
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)(\/.*)?$/is.exec(address) ?? [];
+  const key = path.replaceAll(/^\/+|\/+$/g, '');
   return isBucket(bucket) && (key === '' || isKey(key)) ? { bucket, key } : undefined;
 }
 

@@ -17,8 +17,8 @@ export type ServiceName = {
 };
 
 /** True if both name one service, which may have several addresses, and may move to another one. */
-export const isSameService = (one: ServiceName, other: ServiceName): boolean =>
-  (one.id !== undefined && one.id === other.id) || identityOf(one.base) === identityOf(other.base);
+export const isSameService = (a: ServiceName, b: ServiceName): boolean =>
+  (a.id !== undefined && a.id === b.id) || identityOf(a.base) === identityOf(b.base);
 
 const LOOPBACK = '127.0.0.1';
 const LOOPBACK_NAMES: readonly string[] = [

@@ -12,7 +12,7 @@ type Pair = {
   readonly api_key_file?: string;
 };
 
-type Given = {
+type KeySettings = {
   readonly command: Pair;
   readonly own: Pair;
   readonly folder: Pair;
@@ -26,7 +26,7 @@ type Given = {
 };
 
 /** Every process has the keys of all services, because a batch goes on with the one that it was made for. */
-export function serviceKeys({ command, own, folder, within, services, service, ownKey }: Given) {
+export function serviceKeys({ command, own, folder, within, services, service, ownKey }: KeySettings) {
   const chosen = chosenService(services, service);
   const users: Pair = { ...own, ...command };
   const meant =
@@ -34,7 +34,7 @@ export function serviceKeys({ command, own, folder, within, services, service, o
   const apiUrl = chosen?.api_url ?? meant.api_url;
   const keys: readonly ((base: string) => ApiKey | undefined)[] = [
     (base) => (isAt(base, users.api_url) ? keyFromSettings(ownKey, users.api_key_file) : undefined),
-    (base) => keyOfName([...services.values()].find((one) => isAt(base, one.api_url))),
+    (base) => keyOfName([...services.values()].find((candidate) => isAt(base, candidate.api_url))),
     (base) => (isAt(base, folder.api_url) ? keyOfFolder(folder, within) : undefined),
   ];
   return {
@@ -43,7 +43,7 @@ export function serviceKeys({ command, own, folder, within, services, service, o
     api: chosen?.api ?? meant.api ?? ('v2' as const),
     service,
     /** The name of the service at `base`, if it has one. */
-    serviceAt: (base: string) => [...services].find(([, one]) => isAt(base, one.api_url))?.[0],
+    serviceAt: (base: string) => [...services].find(([, candidate]) => isAt(base, candidate.api_url))?.[0],
     /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
     apiKey: (base: string | undefined = apiUrl): ApiKey | undefined => {
       if (base === undefined) return undefined;

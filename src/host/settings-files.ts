@@ -13,15 +13,15 @@ import { OPTIONS } from '../options/table.ts';
 import { flagOf } from '../options/written-options.ts';
 import { isBelow } from './below.ts';
 import { readPlainFile } from './plain-file.ts';
-import { isTrusted, type Found } from './trust-notes.ts';
+import { isTrusted, type TrustSubject } from './trust-notes.ts';
 import { configFolder, notesFolder } from './user-folders.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Table = Readonly<Record<string, unknown>>;
 
 /** `folder`: that of the current folder, weaker than `user`. */
-type Source = 'user' | 'folder';
-export type SettingsFile = { readonly path: string; readonly source: Source; readonly table: Table };
+type SettingsSource = 'user' | 'folder';
+export type SettingsFile = { readonly path: string; readonly source: SettingsSource; readonly table: Table };
 
 /** `secrets`: names that would be settings, but never in a file. */
 export type KnownNames = {
@@ -45,49 +45,49 @@ const TRUSTED: ReadonlySet<string> = new Set([
 const FOLDERS_FILE = 'runsheet.toml';
 
 /** The strongest first. Throws E602. */
-export function settingsFiles(environment: Environment, known: KnownNames): readonly SettingsFile[] {
+export function settingsFiles(environment: Environment, knownNames: KnownNames): readonly SettingsFile[] {
   const users = configFolder(environment);
-  const own = users === undefined ? [] : [readTable(join(users, 'runsheet', 'config.toml'), 'user', known)];
-  return [foldersTable(FOLDERS_FILE, known), ...own];
+  const own = users === undefined ? [] : [readTable(join(users, 'runsheet', 'config.toml'), 'user', knownNames)];
+  return [foldersTable(FOLDERS_FILE, knownNames), ...own];
 }
 
 /** After their values were checked: what a user is asked to trust can be used. Throws E615. */
 export function refuseUntrusted(files: readonly SettingsFile[], environment: Environment): void {
-  for (const asked of files.flatMap((file) => toTrust(file) ?? []))
-    if (!isTrusted(notesFolder(environment), asked))
-      throw problem('E615', { path: asked.path, says: linesOf(asked) });
+  for (const subject of files.flatMap((file) => toTrust(file) ?? []))
+    if (!isTrusted(notesFolder(environment), subject))
+      throw problem('E615', { path: subject.path, says: linesOf(subject) });
 }
 
 /** What the file of a folder would choose; undefined if there is nothing to trust. Throws E602. */
-export const foldersChoices = (path: string, known: KnownNames): Found | undefined =>
-  toTrust(foldersTable(path, known));
+export const foldersChoices = (path: string, knownNames: KnownNames): TrustSubject | undefined =>
+  toTrust(foldersTable(path, knownNames));
 
 /** One line a setting, without a password that an address has by mistake. */
-export const linesOf = ({ content }: Found): readonly string[] =>
+export const linesOf = ({ content }: TrustSubject): readonly string[] =>
   Object.entries(content as Table).map(([name, value]) =>
     terminalLine(`${name} = ${JSON.stringify(value).replaceAll(/\/\/[^/"]*@/g, '//[secret]@')}`),
   );
 
-const foldersTable = (path: string, known: KnownNames): SettingsFile =>
-  checkedPair(readTable(resolve(path), 'folder', known));
+const foldersTable = (path: string, knownNames: KnownNames): SettingsFile =>
+  checkedPair(readTable(resolve(path), 'folder', knownNames));
 
-function toTrust({ path, source, table }: SettingsFile): Found | undefined {
+function toTrust({ path, source, table }: SettingsFile): TrustSubject | undefined {
   if (source === 'user') return undefined;
   const content = Object.fromEntries(Object.entries(table).filter(([name]) => !HARMLESS.has(name)));
   return Object.keys(content).length === 0 ? undefined : { path, content };
 }
 
 /** An empty table if there is no such file. */
-function readTable(path: string, source: Source, known: KnownNames): SettingsFile {
+function readTable(path: string, source: SettingsSource, knownNames: KnownNames): SettingsFile {
   const text = settingsIn(path);
   const table = text === undefined ? {} : parsed(path, text);
   for (const name of Object.keys(table)) {
-    if (name !== 'service' && !known.names.includes(name))
-      throw unknownName(path, name, namesOf(source, known), known);
+    if (name !== 'service' && !knownNames.names.includes(name))
+      throw unknownName(path, name, namesOf(source, knownNames), knownNames);
     if (source === 'folder' && !HARMLESS.has(name) && !TRUSTED.has(name))
       throw problem('E602', {
         what: `${path} has ${name}, which is a setting of this machine and not of a folder`,
-        hint: `remove the line; to mean it, set ${known.variableOf(name)}, or write it into your own file, ~/.config/runsheet/config.toml`,
+        hint: `remove the line; to mean it, set ${knownNames.variableOf(name)}, or write it into your own file, ~/.config/runsheet/config.toml`,
       });
   }
   return { path, source, table };
@@ -118,8 +118,8 @@ function settingsIn(path: string): string | undefined {
 
 /** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
 function refuseForeign({ uid }: { readonly uid: number }): void {
-  const ours = process.geteuid?.() ?? 0;
-  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
+  const userId = process.geteuid?.() ?? 0;
+  if (userId !== 0 && uid !== userId && uid !== 0) throw new Error('it belongs to another user of this machine');
 }
 
 /** An address without a key would get the user's, and a key without an address would pay for the user's rows. */
@@ -132,10 +132,10 @@ function checkedPair(file: SettingsFile): SettingsFile {
       hint: 'a key goes only to an address that its owner chose: the file of a folder has both or neither; to use your own key, set RUNSHEET_API_URL and RUNSHEET_API_KEY',
     });
   const services = typeof table['service'] === 'object' ? Object.values(table['service'] ?? {}) : [];
-  for (const one of [key, ...services.map((service) => (service as Table | null)?.['api_key_file'])])
-    if (typeof one === 'string' && !isBelow(resolve(dirname(path), one), dirname(path)))
+  for (const keyFile of [key, ...services.map((service) => (service as Table | null)?.['api_key_file'])])
+    if (typeof keyFile === 'string' && !isBelow(resolve(dirname(path), keyFile), dirname(path)))
       throw problem('E602', {
-        what: `${path} names a key outside of its folder: ${one}`,
+        what: `${path} names a key outside of its folder: ${keyFile}`,
         hint: 'the key of a folder lies in it; name yours in your own file, ~/.config/runsheet/config.toml',
       });
   return file;
@@ -149,7 +149,7 @@ const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
   );
 
 /** The names that a settings file may have. */
-const namesOf = (source: Source, { names }: KnownNames): readonly string[] => [
+const namesOf = (source: SettingsSource, { names }: KnownNames): readonly string[] => [
   ...names.filter((name) => source === 'user' || HARMLESS.has(name) || TRUSTED.has(name)),
   'service',
 ];

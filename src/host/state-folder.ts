@@ -24,7 +24,7 @@ import { throwFault } from '../errors/file-fault.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { folderFault, takeOwnFolder, type FolderFault } from './own-folder.ts';
 import { readPlainFile } from './plain-file.ts';
-import { isTrusted, trust, withdraw, type Found } from './trust-notes.ts';
+import { isTrusted, trust, withdraw, type TrustSubject } from './trust-notes.ts';
 
 type Text = { readonly reason: string; readonly hint: string };
 
@@ -106,7 +106,7 @@ const markOf = (home: string): string => join(home, 'instance');
  * The mark is random, so that nobody can bring a folder along that has one of our notes. The number of the device is not a part of it:
  * for many file systems it changes when they are mounted again.
  */
-function markedIn(folder: string, home = folder): Found {
+function markedIn(folder: string, home = folder): TrustSubject {
   const mark = readPlainFile(markOf(folder)).text.trim();
   return { path: home, content: { mark, inode: String(statSync(folder, { bigint: true }).ino) } };
 }
@@ -126,9 +126,9 @@ function makeWithNote(home: string, notes: string): void {
     make(markOf(beside));
     // It has keys.
     writeFileSync(join(beside, '.gitignore'), '*\n', { mode: 0o600 });
-    const found = markedIn(beside, home);
-    trust(notes, found);
-    if (!hasMoved(beside, home)) withdraw(notes, found);
+    const subject = markedIn(beside, home);
+    trust(notes, subject);
+    if (!hasMoved(beside, home)) withdraw(notes, subject);
   } catch (error) {
     throwFault(error);
   } finally {

@@ -72,14 +72,14 @@ const plain = (text: Buffer): ChunkText => ({ text, inflated: 0 });
 /** The text of a chunk behind its keyword. */
 function chunkText(type: string, data: Buffer, most: number): ChunkText {
   const keyword = data.indexOf(0);
-  const rest = data.subarray(keyword + 1);
-  if (type === 'zTXt') return inflatedText(rest.subarray(1), most);
-  if (type !== 'iTXt') return plain(rest);
+  const body = data.subarray(keyword + 1);
+  if (type === 'zTXt') return inflatedText(body.subarray(1), most);
+  if (type !== 'iTXt') return plain(body);
   // Compression flag and method, then language and translated keyword, each ended by 0.
-  const isCompressed = rest[0] === 1;
-  const language = rest.indexOf(0, 2);
-  const translated = rest.indexOf(0, language + 1);
-  const text = rest.subarray(translated + 1);
+  const isCompressed = body[0] === 1;
+  const language = body.indexOf(0, 2);
+  const translated = body.indexOf(0, language + 1);
+  const text = body.subarray(translated + 1);
   return isCompressed ? inflatedText(text, most) : plain(text);
 }
 

@@ -18,30 +18,30 @@ const schema = z.object({ path: z.string(), at: z.iso.datetime() });
 export type TrustNote = z.output<typeof schema>;
 
 /** A path with what was found there: the settings of a file, the mark of a state folder. */
-export type Found = { readonly path: string; readonly content: unknown };
+export type TrustSubject = { readonly path: string; readonly content: unknown };
 
 const folderOf = (notes: string): string => join(notes, 'trusted');
 
-function fileOf(notes: string, { path, content }: Found): string {
+function fileOf(notes: string, { path, content }: TrustSubject): string {
   const name = createHash('sha256')
     .update(`${path}\n${canonical(content)}`)
     .digest('hex');
   return join(folderOf(notes), `${name}.json`);
 }
 
-export const isTrusted = (notes: string, found: Found): boolean =>
-  isOwn(notes) && noteIn(fileOf(notes, found))?.path === found.path;
+export const isTrusted = (notes: string, subject: TrustSubject): boolean =>
+  isOwn(notes) && noteIn(fileOf(notes, subject))?.path === subject.path;
 
 /** Newest first. */
 export function trustNotes(notes: string): readonly TrustNote[] {
-  const all = isOwn(notes) ? namesIn(notes).flatMap((name) => noteIn(join(folderOf(notes), name)) ?? []) : [];
-  return all.toSorted((one, other) => (one.at < other.at ? 1 : -1));
+  const notesFound = isOwn(notes) ? namesIn(notes).flatMap((name) => noteIn(join(folderOf(notes), name)) ?? []) : [];
+  return notesFound.toSorted((a, b) => (a.at < b.at ? 1 : -1));
 }
 
 /** Throws E606 if there is no place for notes. */
-export function trust(notes: string, found: Found): void {
-  const { path } = found;
-  const file = fileOf(notes, found);
+export function trust(notes: string, subject: TrustSubject): void {
+  const { path } = subject;
+  const file = fileOf(notes, subject);
   const beside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     for (const folder of [notes, folderOf(notes)])
@@ -69,7 +69,8 @@ export function forget(notes: string, path: string): number {
 }
 
 /** Of one content alone. */
-export const withdraw = (notes: string, found: Found): void => rmSync(fileOf(notes, found), { force: true });
+export const withdraw = (notes: string, subject: TrustSubject): void =>
+  rmSync(fileOf(notes, subject), { force: true });
 
 /** Whether there are notes, and no other user can have written them. */
 const isOwn = (notes: string): boolean =>

@@ -9,19 +9,19 @@ import { folderFault } from './own-folder.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** undefined without a home. */
-export const configFolder = ({ XDG_CONFIG_HOME: given }: Environment): string | undefined =>
-  given || inHome('.config');
+export const configFolder = ({ XDG_CONFIG_HOME: configHome }: Environment): string | undefined =>
+  configHome || inHome('.config');
 
 /** The user's, unless there is none and none can be made: then one in the state folder. */
-export function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string): string {
-  const users = given || inHome('.cache');
+export function cacheFolder({ XDG_CACHE_HOME: cacheHome }: Environment, stateFolder: string): string {
+  const users = cacheHome || inHome('.cache');
   const own = users && join(users, 'runsheet');
-  return own !== undefined && (given || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
+  return own !== undefined && (cacheHome || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
 }
 
 /** The user's; undefined if it cannot be written. */
-export function usersFolder({ XDG_STATE_HOME: given }: Environment): string | undefined {
-  const users = given || inHome(join('.local', 'state'));
+export function usersFolder({ XDG_STATE_HOME: stateHome }: Environment): string | undefined {
+  const users = stateHome || inHome(join('.local', 'state'));
   const folder = users && join(users, 'runsheet');
   return folder !== undefined && canMake(folder) ? folder : undefined;
 }

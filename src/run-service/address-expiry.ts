@@ -1,10 +1,10 @@
-// When a signed address expires, by the parameters that the usual file stores sign it with.
+// When a signed address expires, by the parameters that common file stores put into their signatures.
 
 import { markedIn } from './contract/file-inputs.ts';
 
 const START = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
-/** In milliseconds since 1970; undefined if the address shows no end. */
+/** Milliseconds since 1970; undefined if the address shows no expiry. */
 export function addressExpiryMs(address: string): number | undefined {
   const query = new Map(
     [...(URL.parse(address)?.searchParams ?? [])].map(([name, value]) => [name.toLowerCase(), value]),
@@ -24,7 +24,7 @@ export function addressExpiryMs(address: string): number | undefined {
 
 const SECONDS_MAX = 100_000_000_000;
 
-/** The first input whose file is no longer at the address that it was given here. */
+/** The first input whose address has expired. */
 export const expiredFile = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
   Object.entries(inputs).find(([, value]) =>
     markedIn(value).some((address) => (addressExpiryMs(address) ?? Number.POSITIVE_INFINITY) < Date.now()),

@@ -1,5 +1,5 @@
-// Calls the service, whichever API it has. A reading call throws if the service is unreachable or refuses our key. Queue Run
-// sends one POST and returns facts about its result.
+// Calls the service, whichever API version it has. Reads throw if the service is unreachable or refuses our key. Queue Run sends
+// one POST and returns facts about its result.
 
 import { jsonIn, shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
@@ -61,7 +61,8 @@ async function postUnobserved(
       dispatcher: at.posts ?? at.transport,
       body,
       beforeSend: () => {
-        // undici checks the deadline only after the request has started; if it passed in undici's queue, nothing is written.
+        // undici checks the deadline only after the request has started. If the deadline passed in undici's queue, nothing is
+        // written.
         signal.throwIfAborted();
         beforeSend();
         begun = true;
@@ -94,10 +95,10 @@ async function rawAnswer(at: ServiceConnection, answer: Dispatcher.ResponseData)
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
 
-type Call = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
+type CallService = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
 
-/** A function that calls paths below a base address. Throws E304 if nothing answers, E301 if the key is refused. */
-export function createCaller(at: ServiceConnection): Call {
+/** Makes a function that calls paths below a base address. It throws E304 if nothing answers, E301 if the key is refused. */
+export function createCaller(at: ServiceConnection): CallService {
   const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
     const startedAt = performance.now();
     const observe = (status: number | undefined): void =>
@@ -132,8 +133,8 @@ export const keyRefused = ({ key }: ServiceConnection, answer: RawAnswer): Runsh
 export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
 
 /**
- * Whether the service itself says that it lacks an address. A gateway that answers 404 for an unreachable service has another
- * error format.
+ * Whether the service itself says that an address does not exist. A gateway in front of an unreachable service answers 404 in
+ * another error format.
  */
 export const isAbsent = (answer: RawAnswer): boolean =>
   [405, 501].includes(answer.status) ||
@@ -147,7 +148,7 @@ export const isAbsentDeployment = (answer: RawAnswer): boolean =>
 export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer, schema: z.ZodType<T>): T {
   if (!isOk(answer))
     throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
-  // Plain JSON is enough: only inputs may have integers beyond 2^53, and we read those from the pages.
+  // Plain JSON is enough: only inputs may have integers beyond 2^53, and those are read from the pages.
   const body = jsonIn(answer.text);
   const read = schema.safeParse(body);
   if (read.success) return read.data;
@@ -166,7 +167,7 @@ const WHAT_MAX = 200;
 const placed = ({ path, message }: z.core.$ZodIssue): string =>
   path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 
-/** Calls `work` with a signal that aborts after `ms`, unless the work has ended. */
+/** Calls `work` with a signal that aborts after `ms`. */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(timeoutError()), ms).unref();
@@ -177,7 +178,7 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
   }
 }
 
-/** What `AbortSignal.timeout` aborts with. */
+/** The same error as that of `AbortSignal.timeout`. */
 const timeoutError = (): DOMException =>
   new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
@@ -204,7 +205,7 @@ function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
   };
 }
 
-/** The service's error message in one line: its sentence, its problems, or the start of the body. */
+/** The service's error message on one line: its sentence, its problems, or the start of the body. */
 export function messageOf({ text }: RawAnswer): string {
   const error = errorSchema.safeParse(jsonIn(text));
   if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonIn(text)).data ?? pageText(text) ?? text);
@@ -216,7 +217,7 @@ export function messageOf({ text }: RawAnswer): string {
 
 const PAGE_CHARS = 4_000;
 
-/** `a web page "Sign in"`, by its title or its first words; undefined if the text is none. */
+/** Describes a web page by its title or its first words, as `a web page "Sign in"`; undefined for any other text. */
 function pageText(text: string): string | undefined {
   const page = text.slice(0, PAGE_CHARS);
   if (!/^\s*(?:<!doctype html|<html|<head)\b/i.test(page)) return undefined;
@@ -230,7 +231,7 @@ function problemsOf(text: string): readonly ValidationProblem[] | undefined {
   return error.success && Array.isArray(error.data.detail) ? error.data.detail : undefined;
 }
 
-/** Retry-After in milliseconds from now, given as seconds or a date; undefined if missing or invalid. */
+/** The Retry-After header in milliseconds from now, given as seconds or a date; undefined if missing or invalid. */
 export function retryAfterOf({ headers }: Pick<RawAnswer, 'headers'>): number | undefined {
   const header = headers['retry-after'];
   const value = Array.isArray(header) ? header[0] : header;
@@ -239,7 +240,7 @@ export function retryAfterOf({ headers }: Pick<RawAnswer, 'headers'>): number | 
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-// Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. Cuts the
-// text last, because half a secret would not be recognised.
+// Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. The cut
+// comes last, because half a secret would not be recognised.
 const oneLine = (text: string): string =>
   shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), MESSAGE_MAX);

@@ -1,4 +1,4 @@
-// The client of the Workflow Run Service. Reading calls throw coded errors. Queue Run never throws: it returns facts, and
+// The client of the Workflow Run Service. Reads throw coded errors. Queue Run never throws: it returns facts, and
 // `batch/classify-response` decides what they mean.
 
 import type { ServiceConnection } from './connection.ts';
@@ -42,11 +42,11 @@ export interface RunService {
   queueRun(request: QueueRequest, limits: PostLimits): Promise<PostFacts>;
   /** undefined if the service does not know the run. */
   getRun(runId: string): Promise<Run | undefined>;
-  /** The lines of its log up to now; undefined if the service has no logs. */
+  /** The log lines up to now; undefined if the service has no logs. */
   getRunLog(runId: string): Promise<readonly LogLine[] | undefined>;
-  /** Stores a file, and returns its address for inputs; undefined if the service takes no files. */
+  /** Stores a file and returns its address for inputs; undefined if the service takes no files. */
   sendFile(file: FileToSend): Promise<string | undefined>;
-  /** False if the service refuses to cancel it. */
+  /** False if the service refuses to cancel the run. */
   cancelRun(runId: string): Promise<boolean>;
   /** Runs of a workflow, newest first, with their webhooks; undefined if the service has no run lists. */
   listRuns(
@@ -55,12 +55,17 @@ export interface RunService {
   ): Promise<readonly Run[] | undefined>;
   /** undefined if the service does not list deployments. */
   listDeployments(): Promise<readonly Deployment[] | undefined>;
-  /** undefined if the service does not have the deployment, or cannot show deployments. `servers`: the only ones that may run it. */
+  /**
+   * undefined if the service does not have the deployment, or cannot show deployments. `servers`: the only servers that may
+   * execute its runs.
+   */
   getDeployment(id: string, servers?: readonly string[]): Promise<Deployment | undefined>;
   /** US dollars per second by GPU; undefined if the service does not publish prices. */
   getPrices(deploymentId?: string): Promise<Readonly<Record<string, number>> | undefined>;
-  /** The service's recommended intervals; undefined if it does not publish them. */
-  /** For a deployment: one service may simulate some, and run others on real GPUs. */
+  /**
+   * The service's recommended intervals; undefined if it publishes none. They depend on the deployment, because one service may
+   * simulate some deployments and run others on real GPUs.
+   */
   getProfile(deploymentId?: string): Promise<Profile | undefined>;
 }
 
@@ -99,7 +104,7 @@ export function connectRunService(at: ServiceConnection): RunService {
   };
 }
 
-/** Only the local run service distinguishes deployments there. */
+/** Only the local run service distinguishes deployments here. */
 const forDeployment = (path: string, deploymentId: string | undefined): string =>
   deploymentId === undefined ? path : `${path}?deployment_id=${encodeURIComponent(deploymentId)}`;
 
@@ -107,22 +112,22 @@ const forDeployment = (path: string, deploymentId: string | undefined): string =
 const isUnknownRun = (answer: RawAnswer): boolean =>
   answer.status === 404 && /^run not found/i.test(messageOf(answer));
 
-// Uploads a file to the service, so that its address can be an input. An upload buys nothing, so it is tried again.
+// A file to upload, so that its address can be an input. An upload buys nothing and may be repeated.
 export type FileToSend = {
   readonly name: string;
   readonly bytes: number;
-  /** Its content, from the beginning; read again if the upload is tried again. */
+  /** Opens the content from its beginning; called again for each try. */
   open(): AsyncIterable<Uint8Array>;
 };
 
-/** A file has at most 250 MB, and a slow line takes minutes for that. */
+/** Allows minutes for 250 MB, the largest file, on a slow line. */
 const DEADLINE_MS = 900_000;
 const TRIES = 4;
 const AGAIN_MS = 1_000;
 
 /**
- * Its address; undefined if the service takes no files. Throws E301 if it refuses the key, E304 if it cannot be reached or refuses the
- * file, and what `open` throws.
+ * Uploads a file and returns its address; undefined if the service takes no files. Throws E301 if the service refuses the key,
+ * E304 if it cannot be reached or refuses the file, and the errors of `open`.
  */
 async function sendFile(at: ServiceConnection, file: FileToSend): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -134,7 +139,7 @@ async function sendFile(at: ServiceConnection, file: FileToSend): Promise<string
   }
 }
 
-/** undefined if the service could not be reached, and there is a next try. */
+/** undefined if the service could not be reached and another try follows. */
 async function sendOnce(
   at: ServiceConnection,
   file: FileToSend,
@@ -172,7 +177,7 @@ async function sendOnce(
     at.clock.note(answer.headers['date']);
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   } catch (error) {
-    // A file that cannot be read is no fault of the service.
+    // An unreadable file is no fault of the service.
     if (fault !== undefined) throw fault;
     if (isLast) throw problem('E304', { base: at.base, reason: errorMessage(error) }, { cause: error });
     return undefined;
@@ -182,7 +187,7 @@ async function sendOnce(
 function addressIn(at: ServiceConnection, answer: RawAnswer): string | undefined {
   if (isAbsent(answer)) return undefined;
   if (answer.status === 401 || answer.status === 403) throw keyRefused(at, answer);
-  // Throws for every other status than a success.
+  // Throws for every status but a success.
   return readAs(at, PATHS.upload, answer, uploadedSchema);
 }
 
@@ -190,5 +195,5 @@ function addressIn(at: ServiceConnection, answer: RawAnswer): string | undefined
 const sentAs = (name: string): string =>
   mediaTypeOf(name).replace(/^(?:text|model)\/.*/, 'application/octet-stream');
 
-/** A name inside quotes of a header. */
+/** Replaces characters that would break the quotes of a header. */
 const quotable = (name: string): string => name.replaceAll(/["\\\r\n]/g, '_');

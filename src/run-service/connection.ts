@@ -10,7 +10,7 @@ export type ServiceCall = {
   /** undefined if there was no answer. */
   readonly status: number | undefined;
   readonly seconds: number;
-  /** Only of Queue Run. */
+  /** Set for Queue Run only. */
   readonly post?: PostFacts;
 };
 
@@ -19,7 +19,7 @@ export type ServiceConnection = {
   readonly base: string;
   readonly key: ApiKey;
   readonly transport: Dispatcher;
-  /** Separate connections for Queue Run calls, if any. */
+  /** Separate connections for Queue Run, if any. */
   readonly posts?: Dispatcher;
   readonly clock: ServiceClock;
   /** Called after each request; must not throw. */

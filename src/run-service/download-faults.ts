@@ -1,10 +1,10 @@
-// The reasons why a file cannot be downloaded. A fault of the file finally fails the row; a fault of the host is temporary.
+// The reasons why a file cannot be downloaded. A fault of the file fails the row for good; a fault of the host is temporary.
 
 /** For expired links and short outages: a few tries within seconds. */
 export const FEW_TRIES = 5;
 export const ONE_TRY = 1;
 
-/** `tries`: how many consecutive tries make sense before the fault counts; 1 if a retry cannot help. */
+/** `tries`: after how many consecutive tries the fault counts; 1 if a retry cannot help. */
 class Fault extends Error {
   readonly tries: number;
 
@@ -19,7 +19,7 @@ export class FileFault extends Fault {
   override readonly name = 'FileFault';
 }
 
-/** A run that succeeded and has no output: a fact of the run, and no fault of a host. */
+/** A run that succeeded without output. The fault lies in the run, not in a host. */
 export class EmptyRun extends FileFault {
   constructor() {
     super('the run succeeded but produced no file', FEW_TRIES);

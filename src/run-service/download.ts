@@ -1,5 +1,5 @@
-// Downloads the files of a run. The service names their addresses, often on another host than its API; an address may expire,
-// redirect, or point into a private network. A slow line is allowed; a silent host, or one that trickles, is not.
+// Downloads the files of a run. The service names their addresses, often on another host than its API. An address may expire,
+// redirect, or point into a private network. A slow line is allowed; a silent or trickling host is not.
 
 import { errors, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../errors/error.ts';
@@ -10,7 +10,7 @@ import { openFileTransport, type Silence } from './transport.ts';
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 
-export type Wanted = {
+export type WantedFile = {
   /** The base address of the run service that named the file. */
   readonly service: string;
   /** Aborted when the file is no longer needed. */
@@ -19,7 +19,7 @@ export type Wanted = {
   readonly rest?: { readonly from: number; readonly validator: string };
 };
 
-/** A file that starts to arrive. The caller must read `chunks` to the end, or close them with `return`. */
+/** A file that has started to arrive. The caller must read `chunks` to the end, or close them with `return`. */
 export type Arriving = {
   /** The offset of the first byte: 0, or the requested one. */
   readonly from: number;
@@ -30,18 +30,18 @@ export type Arriving = {
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** It and its chunks throw a FileFault or a HostFault, or the reason of the signal after an abort. */
-export type Download = (url: string, wanted: Wanted) => Promise<Arriving>;
+/** The call and its chunks throw a FileFault or a HostFault, or the signal's reason after an abort. */
+export type Download = (url: string, wanted: WantedFile) => Promise<Arriving>;
 
 const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
 /**
- * Less than this within the idle time is a fault of the host: at 8 KiB/s a file of 2 GiB takes three days. Many concurrent
- * transfers share the worker's line, so 64 KiB/s of it are enough for all of them together.
+ * A slower transfer within the idle time is a fault of the host: at 8 KiB/s a file of 2 GiB takes three days. Many concurrent
+ * transfers share the worker's line, so 64 KiB/s for all of them together are enough.
  */
 const LEAST_PER_SECOND = { alone: 8 << 10, together: 64 << 10, each: 512 };
 const REDIRECTS_MAX = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Statuses that ask the client to wait, and say nothing about the file. */
+/** Statuses that ask the client to wait and say nothing about the file. */
 const BUSY = new Set([408, 425, 429]);
 
 export function openDownloads(connections: number, silence: Silence = SILENCE): Download {
@@ -68,20 +68,20 @@ type Way = {
   readonly inFlight: { transfers: number };
 };
 
-async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving> {
+async function download(way: Way, url: string, wanted: WantedFile): Promise<Arriving> {
   const { answer, host } = await follow(way, url, wanted);
   const encodings = encodingsOf(answer.headers['content-encoding']);
-  const { rest, signal } = wanted;
-  if (rest !== undefined && answer.statusCode !== 200) {
-    const bytes = answer.statusCode === 206 ? wholeOf(answer, rest.from) : undefined;
+  const { rest: range, signal } = wanted;
+  if (range !== undefined && answer.statusCode !== 200) {
+    const bytes = answer.statusCode === 206 ? wholeOf(answer, range.from) : undefined;
     if (bytes !== undefined && encodings.length === 0)
       return {
-        from: rest.from,
+        from: range.from,
         bytes,
-        validator: rest.validator,
+        validator: range.validator,
         chunks: chunksOf(answer, { ...way, host, signal }),
       };
-    // The requested range is not available; request the whole file.
+    // The requested range is not available, so the whole file is requested.
     drop(answer);
     return download(way, url, { service: wanted.service, signal });
   }
@@ -101,19 +101,19 @@ async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving
   };
 }
 
-type Answer = Dispatcher.ResponseData;
+type FileAnswer = Dispatcher.ResponseData;
 
 /** The first answer that is not a redirect, and its host. */
 async function follow(
   { guard, dispatcher }: Way,
   first: string,
-  { signal, rest }: Wanted,
-): Promise<{ readonly answer: Answer; readonly host: string }> {
+  { signal, rest: range }: WantedFile,
+): Promise<{ readonly answer: FileAnswer; readonly host: string }> {
   let url = parsed(first);
   // Ranges count transferred bytes, which an encoding would change.
   const headers = {
     'accept-encoding': 'identity',
-    ...(rest && { range: `bytes=${rest.from}-`, 'if-range': rest.validator }),
+    ...(range && { range: `bytes=${range.from}-`, 'if-range': range.validator }),
   };
   for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
     const { host } = url;
@@ -139,9 +139,9 @@ function parsed(address: string, base?: URL): URL {
 }
 
 /** Frees the connection for another request, or closes it if too much of the body is left. */
-const drop = (answer: Answer): void => void answer.body.dump();
+const drop = (answer: FileAnswer): void => void answer.body.dump();
 
-type Reading = {
+type Transfer = {
   readonly host: string;
   readonly signal: AbortSignal;
   readonly idleMs: number;
@@ -149,7 +149,7 @@ type Reading = {
   readonly encodings?: Encodings;
 };
 
-async function* chunksOf(answer: Answer, reading: Reading): AsyncGenerator<Uint8Array> {
+async function* chunksOf(answer: FileAnswer, reading: Transfer): AsyncGenerator<Uint8Array> {
   const { host, signal, encodings = [] } = reading;
   try {
     yield* decoded(wireBytes(answer, reading), encodings);
@@ -158,8 +158,11 @@ async function* chunksOf(answer: Answer, reading: Reading): AsyncGenerator<Uint8
   }
 }
 
-/** The transferred bytes; throws if they are fewer than declared, or too slow. */
-async function* wireBytes(answer: Answer, { host, idleMs, inFlight }: Reading): AsyncGenerator<Uint8Array> {
+/** The transferred bytes. Throws if they are fewer than declared, or too slow. */
+async function* wireBytes(
+  answer: FileAnswer,
+  { host, idleMs, inFlight }: Transfer,
+): AsyncGenerator<Uint8Array> {
   let [bytes, lately, waitedMs] = [0, 0, 0];
   inFlight.transfers += 1;
   try {
@@ -167,7 +170,7 @@ async function* wireBytes(answer: Answer, { host, idleMs, inFlight }: Reading): 
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       lately += chunk.byteLength;
-      // The time in which the reader of the file is busy, for example with a slow disk, is not the host's.
+      // Time in which the consumer is busy, for example with a slow disk, does not count against the host.
       waitedMs += performance.now() - askedAt;
       if (waitedMs >= idleMs) {
         const perSecond = (lately / waitedMs) * 1000;
@@ -193,20 +196,20 @@ function leastPerSecond(transfers: number): number {
 const slow = (host: string, perSecond: number, idleMs: number): HostFault =>
   new HostFault(host, `slow: only ${Math.round(perSecond)} bytes/s arrived in ${idleMs / 1000} s`, ONE_TRY);
 
-function lengthOf({ headers }: Answer): number | undefined {
+function lengthOf({ headers }: FileAnswer): number | undefined {
   const length = Number(headers['content-length'] ?? Number.NaN);
   return Number.isSafeInteger(length) ? length : undefined;
 }
 
 /** The length of the whole file, if the answer is the range from `from` to its end. */
-function wholeOf({ headers }: Answer, from: number): number | undefined {
+function wholeOf({ headers }: FileAnswer, from: number): number | undefined {
   const [, first, last, whole] =
     /^bytes (\d+)-(\d+)\/(\d+)$/.exec(String(headers['content-range'] ?? '')) ?? [];
   return Number(first) === from && Number(last) + 1 === Number(whole) ? Number(whole) : undefined;
 }
 
 /** A strong ETag, or a Last-Modified before the answer's second: within one second the file may have changed again. */
-function validatorOf({ headers }: Answer): string | undefined {
+function validatorOf({ headers }: FileAnswer): string | undefined {
   const { etag, 'last-modified': changed, 'accept-ranges': ranges } = headers;
   if (ranges === 'none') return undefined;
   if (typeof etag === 'string' && /^"[\x21\x23-\x7e]*"$/.test(etag)) return etag;
@@ -234,8 +237,7 @@ function asFault(error: unknown, host: string, signal: AbortSignal): unknown {
 
 const named = (host: string): string => shortened(terminalLine(host), 100);
 
-// Decodes bodies that arrive compressed although `identity` was requested, because some stores keep them compressed.
-
+/** Decodes bodies that arrive compressed although `identity` was requested, because some stores keep files compressed. */
 const DECODERS: Readonly<Record<string, () => Duplex>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -244,12 +246,12 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   zstd: createZstdDecompress,
 };
 
-/** Limits decompression bombs: each encoding multiplies the size. */
+/** Limits decompression bombs, because each encoding multiplies the size. */
 const ENCODINGS_MAX = 2;
 
 type Encodings = readonly string[];
 
-/** In the order in which they were applied; empty for an unencoded body. */
+/** Encodings in the order in which they were applied; empty for an unencoded body. */
 function encodingsOf(header: string | string[] | undefined): Encodings {
   const names = String(header ?? '').split(',');
   return names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '' && name !== 'identity');
@@ -263,7 +265,7 @@ function decoded(body: AsyncIterable<Uint8Array>, encodings: Encodings): AsyncIt
   const decoders = encodings.toReversed().flatMap((name) => DECODERS[name]?.() ?? []);
   const last = decoders.at(-1);
   if (last === undefined) return body;
-  // The last stream fails with any earlier error, and destroys the earlier ones if it is not read to its end.
+  // The last stream fails with any earlier error, and destroys the earlier streams if it is not read to its end.
   pipeline([Readable.from(body), ...decoders], () => undefined);
   return last as AsyncIterable<Uint8Array>;
 }

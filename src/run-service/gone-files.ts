@@ -1,10 +1,10 @@
-// Asks whether the host of an address still has its file, so that no run is bought for an input that is gone.
+// Asks the host of an address whether it still has the file, so that no run is bought for a missing input.
 
 import { request, type Dispatcher } from 'undici';
 import { guardFor } from './networks.ts';
 import { openFileTransport } from './transport.ts';
 
-/** True only if the host says so: one that is away, or refuses to tell, may still have the file. */
+/** True only if the host says that the file is gone. A host that is unreachable, or refuses to tell, may still have the file. */
 export type IsGone = (address: string) => Promise<boolean>;
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);

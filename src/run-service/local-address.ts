@@ -1,4 +1,5 @@
-// Resolves the base address `local`: where the local run service of this state folder listens.
+// Resolves the base address `local`, where the local run service of this state folder listens, and decides whether webhooks can
+// reach our receiver.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +8,10 @@ import type { ServiceConnection } from './connection.ts';
 import { isThisMachine } from '../host/proxies.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
-/** The name of the local run service in place of a base address; its port may change between starts. */
+/** Names the local run service in place of a base address, because its port may change between starts. */
 export const LOCAL = 'local';
 
-/** Rows of a rehearsal are sent again sooner, and nothing is said about money: only a service of this machine may be one. */
+/** Only a service on this machine may be a rehearsal, whose rows are retried sooner and whose costs are not mentioned. */
 export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
 
 type LocalAddress = { readonly base: string; readonly token: string };
@@ -20,7 +21,7 @@ const localFile = (home: string): string => join(home, 'local-service.json');
 export const keepLocalService = (home: string, address: LocalAddress): void =>
   writeFileSync(localFile(home), JSON.stringify(address), { mode: 0o600 });
 
-/** undefined if none was started in this state folder. */
+/** undefined if no local run service was started in this state folder. */
 export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {
   const text = textIfThere(localFile(home));
   if (text === undefined) return undefined;
@@ -28,10 +29,11 @@ export function localService(home: string): Pick<ServiceConnection, 'base' | 'ke
   return { base, key: keyFromEnvironment(token, localFile(home)) };
 }
 
-// Decides whether webhooks can arrive. Without RUNSHEET_WEBHOOK_URL the receiver only has a loopback address, with which a remote
-// run service would call its own machine.
-
-/** Whether the run service at `base` can reach our receiver; `url` is the receiver's public address from the settings. */
+/**
+ * Whether the run service at `base` can reach our receiver. `url` is the receiver's public address from the settings
+ * (RUNSHEET_WEBHOOK_URL). Without it, the receiver only has a loopback address, which would lead a remote run service to its own
+ * machine.
+ */
 export function canReachReceiver(base: string, url: string | undefined): boolean {
   return url !== undefined || base === LOCAL || isThisMachine(new URL(base).hostname);
 }

@@ -1,6 +1,6 @@
-// Decides to which addresses connections may be opened that a service or a batch names: for files, notifications and sheets of
-// workflows. An address in our own machine or network is allowed only if the run service itself is in that network, with every
-// address that its name ever had in this process. The IP address of the connection decides, not the host name.
+// Decides which addresses from a service or a batch may be connected to, for files, notifications and workflow sheets. An address
+// in our own machine or network is allowed only if the run service itself is in that network, with every address that its name
+// ever had in this process. The IP address of the connection decides, not the host name.
 
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -21,7 +21,7 @@ type Network =
 const NETWORKS: Readonly<Record<string, Network>> = {
   unicast: 'public',
   loopback: 'loopback',
-  // A connection to it reaches the machine itself.
+  // A connection to the unspecified address reaches the machine itself.
   unspecified: 'loopback',
   private: 'private',
   uniqueLocal: 'private',
@@ -29,7 +29,7 @@ const NETWORKS: Readonly<Record<string, Network>> = {
   carrierGradeNat: 'carrier-grade NAT',
 };
 
-/** Where clouds give a machine its credentials and settings. */
+/** The addresses from which clouds serve a machine's credentials and settings. */
 const METADATA: ReadonlySet<string> = new Set([
   '169.254.169.254', // most clouds
   '169.254.169.253', // AWS: names
@@ -55,40 +55,42 @@ const METADATA: ReadonlySet<string> = new Set([
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** One text for each address. An IPv4 address embedded in IPv6 counts as IPv4. */
+/** Normalizes an address. IPv4 embedded in IPv6 counts as IPv4. */
 function parsed(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  const found = ipaddr.process(address.replace(/%.*$/, ''));
-  if (!(found instanceof ipaddr.IPv6) || !found.match(NAT64)) return found;
-  return ipaddr.process(found.toByteArray().slice(12).join('.'));
+  const ip = ipaddr.process(address.replace(/%.*$/, ''));
+  if (!(ip instanceof ipaddr.IPv6) || !ip.match(NAT64)) return ip;
+  return ipaddr.process(ip.toByteArray().slice(12).join('.'));
 }
 
 export function networkOf(address: string): Network {
-  const found = parsed(address);
-  if (METADATA.has(found.toString())) return 'metadata';
-  const network = NETWORKS[found.range()] ?? 'reserved';
-  return network === 'public' && found instanceof ipaddr.IPv6 && !found.match(GLOBAL) ? 'reserved' : network;
+  const ip = parsed(address);
+  if (METADATA.has(ip.toString())) return 'metadata';
+  const network = NETWORKS[ip.range()] ?? 'reserved';
+  return network === 'public' && ip instanceof ipaddr.IPv6 && !ip.match(GLOBAL) ? 'reserved' : network;
 }
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 const resolveHost: Resolve = (host) => lookup(host, { all: true });
 
-/** The networks in which every address was that a service's name ever had in this process. A change can only close some. */
+/** The networks that contained every address of a service's name in this process. An entry can only shrink. */
 const own = new Map<string, ReadonlySet<Network>>();
 
 function noteAddresses(host: string, addresses: readonly LookupAddress[]): ReadonlySet<Network> {
-  const found = addresses.map(({ address }) => networkOf(address));
-  const all = found.every((network) => network === found[0]) ? found.slice(0, 1) : [];
-  const known = own.get(host) ?? new Set(all);
-  const kept = new Set(all.filter((network) => known.has(network)));
+  const networks = addresses.map(({ address }) => networkOf(address));
+  const common = networks.every((network) => network === networks[0]) ? networks.slice(0, 1) : [];
+  const earlier = own.get(host) ?? new Set(common);
+  const kept = new Set(common.filter((network) => earlier.has(network)));
   own.set(host, kept);
   return kept;
 }
 
-/** For connections to the run service itself, which may be anywhere: what its name means is noted. */
+/** Looks up the run service itself, which may be anywhere, and notes the addresses of its name. */
 export const serviceLookup: LookupFunction = (host, options, answer) => {
-  const found = lookup(host, { ...options, all: true }).then((all) => (noteAddresses(host, all), all));
-  answerWith(found, options, answer);
+  const lookups = lookup(host, { ...options, all: true }).then(
+    (records) => (noteAddresses(host, records), records),
+  );
+  answerWith(lookups, options, answer);
 };
 
 /** Allows public addresses, and the network of the service at `base`. */
@@ -98,35 +100,35 @@ export function guardFor(base: string, what = "the file's address", resolve: Res
     const network = networkOf(address);
     if (network === 'public') return true;
     if (network === 'reserved') return false;
-    // The proxy may know the service's name as another machine, and no proxy is used for an address of this one.
+    // The proxy may resolve the service's name to another machine, and addresses of this machine never use a proxy.
     if (network === 'loopback' && proxyFor(new URL(base)) !== undefined) return false;
     if (isIP(service) === 0)
       return NAMED.has(network) && (await networksOfName(new URL(base), resolve)).has(network);
     return network === 'metadata' ? isSame(address, service) : networkOf(service) === network;
   };
-  const refusedOf = async (found: readonly LookupAddress[]): Promise<readonly LookupAddress[]> => {
-    const verdicts = await Promise.all(found.map(({ address }) => isAdmitted(address)));
-    return found.filter((_, at) => !verdicts[at]);
+  const refusedOf = async (addresses: readonly LookupAddress[]): Promise<readonly LookupAddress[]> => {
+    const verdicts = await Promise.all(addresses.map(({ address }) => isAdmitted(address)));
+    return addresses.filter((_, at) => !verdicts[at]);
   };
-  /** The addresses of a host to which a connection may be opened. Throws if there are none. */
+  /** The addresses of a host that may be connected to. Throws if there are none. */
   const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
     const family = isIP(host);
-    const found = family === 0 ? await resolve(host) : [{ address: host, family }];
-    const refused = await refusedOf(found);
-    const good = found.filter((one) => !refused.includes(one));
-    if (good.length === 0) throw refusal(what, host, found[0]?.address ?? '');
+    const addresses = family === 0 ? await resolve(host) : [{ address: host, family }];
+    const refused = await refusedOf(addresses);
+    const good = addresses.filter((address) => !refused.includes(address));
+    if (good.length === 0) throw refusal(what, host, addresses[0]?.address ?? '');
     return good;
   };
   return {
     addressesOf,
-    /** Throws if the host is a refused IP address; host names are checked when they are resolved, or here if a proxy resolves them. */
+    /** Throws if the host is a refused IP address. Host names are checked when they are resolved, or here if a proxy resolves them. */
     admit: async (url: URL): Promise<void> => {
       const host = hostOf(url);
       if (isIP(host) !== 0) await addressesOf(host);
-      // The proxy chooses among the addresses. A name that only the proxy knows is for the proxy to refuse.
+      // The proxy chooses among the addresses. A name that only the proxy knows is the proxy's to refuse.
       else if (proxyFor(url) !== undefined) {
-        const found = await soon(resolve(host));
-        const refused = await refusedOf(found);
+        const addresses = await soon(resolve(host));
+        const refused = await refusedOf(addresses);
         if (refused[0] !== undefined) throw refusal(what, host, refused[0].address);
       }
     },
@@ -137,34 +139,36 @@ export function guardFor(base: string, what = "the file's address", resolve: Res
 }
 export type NetworkGuard = ReturnType<typeof guardFor>;
 
-/** None if this machine does not know the name, or not within two seconds. */
-async function soon(found: Promise<readonly LookupAddress[]>): Promise<readonly LookupAddress[]> {
+/** Empty if this machine does not resolve the name within two seconds. */
+async function soon(lookups: Promise<readonly LookupAddress[]>): Promise<readonly LookupAddress[]> {
   const late = new Promise<readonly LookupAddress[]>((none) => setTimeout(none, 2_000, []).unref());
-  return Promise.race([found.catch(() => []), late]);
+  return Promise.race([lookups.catch(() => []), late]);
 }
 
-/** The networks that a service's name can open. Only its address itself opens link-local ones, where clouds have their metadata. */
+/** The networks that a service's name can open. Link-local networks, where clouds serve metadata, open only to a literal address. */
 const NAMED: ReadonlySet<Network> = new Set(['loopback', 'private', 'carrier-grade NAT']);
 
 async function networksOfName(base: URL, resolve: Resolve): Promise<ReadonlySet<Network>> {
   const host = hostOf(base);
-  const known = own.get(host);
-  if (known !== undefined) return known;
+  const noted = own.get(host);
+  if (noted !== undefined) return noted;
   return noteAddresses(host, await (proxyFor(base) === undefined ? resolve(host) : soon(resolve(host))));
 }
 
-const isSame = (one: string, other: string): boolean => parsed(one).toString() === parsed(other).toString();
+const isSame = (a: string, b: string): boolean => parsed(a).toString() === parsed(b).toString();
 
 function answerWith(
   finding: Promise<readonly LookupAddress[]>,
-  { all = false, family }: LookupOptions,
+  { all: wantsAll = false, family }: LookupOptions,
   answer: Parameters<LookupFunction>[2],
 ): void {
   void finding.then(
-    (found) => {
-      const wanted = found.filter((one) => ![4, 6].includes(Number(family)) || one.family === family);
-      const good = wanted.length > 0 ? wanted : found;
-      if (all) answer(null, [...good]);
+    (addresses) => {
+      const wanted = addresses.filter(
+        (address) => ![4, 6].includes(Number(family)) || address.family === family,
+      );
+      const good = wanted.length > 0 ? wanted : addresses;
+      if (wantsAll) answer(null, [...good]);
       else answer(null, good[0]?.address ?? '', good[0]?.family);
     },
     (refused: Error) => answer(refused, []),

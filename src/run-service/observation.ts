@@ -1,6 +1,6 @@
-// Decides from one poll to the next whether a run has completed or is overdue. An age is the difference of two times of one
-// clock (R25), the service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never
-// makes a healthy run look stuck.
+// Decides from poll to poll whether a run has ended or is overdue. An age is the difference of two times of one clock (R25), the
+// service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never makes a healthy run
+// look stuck.
 
 import type { FailureKind } from '../options/failure-kind.ts';
 import type { RunTimes } from '../batch/events.ts';
@@ -8,7 +8,7 @@ import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';
 import { outcomeOf } from './run-outcome.ts';
 
-/** How long a run may wait for a machine, and run without progress, in milliseconds; undefined: for ever. */
+/** How long a run may wait for a machine, and run without progress, in milliseconds; undefined means forever. */
 export type Deadlines = { readonly queueMs?: number | undefined; readonly runMs?: number | undefined };
 
 export type Sight =
@@ -19,17 +19,17 @@ export type Sight =
         'status' | 'endedAtMs' | 'liveStatus' | 'progress' | 'createdAtMs' | 'startedAtMs' | 'updatedAtMs'
       > &
         Partial<Pick<Run, 'queuedAtMs'>>;
-      /** The service's own time of this reading. */
+      /** The service's own time of this read. */
       readonly serviceNowMs: number | undefined;
     }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unread' };
 
-/** Kept from poll to poll. The durations are sums of the intervals between polls, by Temporal's clock. */
+/** Carried from poll to poll. Durations are sums of the intervals between polls, by Temporal's clock. */
 export const NOT_OBSERVED = {
   /** A hash of the run's last progress. */
   shown: 0,
-  /** For how long the run has not changed, and for how long the service has not known it. */
+  /** How long the run has not changed, and how long the service has not known it. */
   quietMs: 0,
   missingMs: 0,
   isReported: false,
@@ -46,10 +46,10 @@ export type Report =
     }
   | { readonly kind: 'overdue'; readonly reason: string };
 
-/** A run that the service does not know for this long counts as gone. */
+/** After this time, a run that the service does not know counts as gone. */
 export const MISSING_MOST_MS = 60_000;
 
-/** A run is observed for at least this long before it counts as stuck, however old it looks. */
+/** The shortest observation before a run counts as stuck, however old it looks. */
 export const QUIET_LEAST_MS = 30_000;
 
 /** `sinceLastMs`: time since the last poll; `ageMs`: how long the batch has known the run. */
@@ -88,14 +88,14 @@ function observeMissing(before: Observation, { sinceLastMs }: Interval) {
   return { after: { ...after, isReported: true }, report };
 }
 
-type Shown = Extract<Sight, { kind: 'run' }>['run'];
+type ObservedRun = Extract<Sight, { kind: 'run' }>['run'];
 
-const hasStarted = ({ status, startedAtMs }: Shown): boolean =>
+const hasStarted = ({ status, startedAtMs }: ObservedRun): boolean =>
   startedAtMs !== undefined || status === 'running';
 
-function shownBy(run: Shown) {
+function shownBy(run: ObservedRun) {
   const { status, updatedAtMs, progress, liveStatus } = run;
-  // Before, it says why the run waits, and changes whenever another one of the queue ends.
+  // Before the start, the live status says why the run waits, and changes whenever another run in the queue ends.
   const step = hasStarted(run) ? (liveStatus ?? '') : '';
   const text = `${status} ${updatedAtMs ?? ''} ${progress} ${step}`;
   let hash = 0x811c9dc5;
@@ -114,8 +114,8 @@ function overdueReason(
   const fromMs = isStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
   if (mostMs === undefined || quietMs < QUIET_LEAST_MS) return undefined;
   // Without the service's time, the run must be observed for the whole deadline.
-  const theirs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
-  if (Math.min(theirs, ageMs) <= mostMs) return undefined;
+  const serviceAgeMs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
+  if (Math.min(serviceAgeMs, ageMs) <= mostMs) return undefined;
   return isStarted
     ? `the run made no progress for ${formatDuration(mostMs)}`
     : `the run did not start within ${formatDuration(mostMs)}`;

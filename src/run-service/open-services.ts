@@ -24,20 +24,20 @@ const CONNECT = { v1: connectV1, v2: connectRunService };
 export function openServices(
   config: Pick<Config, 'home' | 'apiKey'>,
   transport: Dispatcher,
-  /** Separate connections for Queue Run calls, which may take minutes and must not delay readings. */
+  /** Separate connections for Queue Run calls, which may take minutes and must not delay reads. */
   posts: Dispatcher = transport,
   observe?: ServiceConnection['observe'],
 ) {
-  const known = new Map<string, RememberingService>();
+  const byAddress = new Map<string, RememberingService>();
   return {
     /** The service at a base address, or the local one. Throws E306 without a key, E304 if no local one was started. */
     at: ({ base, api }: Spoken): RememberingService => {
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
       const name = `${api} ${address.base} ${address.key.value}`;
       const service =
-        known.get(name) ??
+        byAddress.get(name) ??
         remembering(CONNECT[api]({ ...address, transport, posts, clock: new ServiceClock(), observe }));
-      known.set(name, service);
+      byAddress.set(name, service);
       return service;
     },
     /** The API version at a base address. Throws like {@link whichApi}, and E306 without a key. */
@@ -87,7 +87,7 @@ function isValidationFailure({ status, text }: RawAnswer): boolean {
 
 const shown = (answer: RawAnswer): string => `${answer.status} ${messageOf(answer).slice(0, SHOWN)}`.trim();
 
-// The client of a V1 service, which can only queue and read runs. It behaves like a service without lists, cancelling and
+// The client of a V1 service, which can only queue and read runs. It behaves like a service without lists, cancellation and
 // deployments. Prices and a profile are requested in case the service has them.
 export function connectV1(at: ServiceConnection): RunService {
   const ask = createCaller(at);
@@ -104,7 +104,7 @@ export function connectV1(at: ServiceConnection): RunService {
       return isUnknown ? undefined : readAs(at, path, answer, v1RunSchema);
     },
     getRunLog: async () => undefined,
-    // Its inputs may be addresses: those of the outputs are used.
+    // V1 stores no files, so rows can only use addresses that exist elsewhere.
     sendFile: async () => undefined,
     cancelRun: async () => false,
     listRuns: async () => undefined,
@@ -121,7 +121,7 @@ function readIfThere<T>(answer: RawAnswer, schema: z.ZodType<T>): T | undefined 
   return read?.success ? read.data : undefined;
 }
 
-/** V1 uses 500 for every error; only its message shows whether the error happened before a run was created. */
+/** V1 uses 500 for every error; only the message shows whether a run was created before. */
 function withFault(facts: PostFacts): PostFacts {
   const fault = facts.status === 500 ? V1_SAID_BEFORE[facts.detail ?? ''] : undefined;
   return fault === undefined ? facts : { ...facts, fault };

@@ -8,7 +8,7 @@ import { isTerminal } from './contract/statuses.ts';
 import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
 
 const REMEMBERED_MAX = 2_000;
-/** The total size in characters, because outputs with many files or long texts would fill the memory. */
+/** A bound on the total size in characters, because outputs with many files or long texts would fill the memory. */
 const REMEMBERED_CHARS = 64 << 20;
 
 export type RememberingService = Omit<RunService, 'getRun'> & {
@@ -25,9 +25,9 @@ export function remembering(service: RunService): RememberingService {
   };
   const remember = (run: KnownRun): void => {
     forget(run.id);
-    const known = { run, chars: JSON.stringify(run).length };
-    ended.set(run.id, known);
-    chars += known.chars;
+    const remembered = { run, chars: JSON.stringify(run).length };
+    ended.set(run.id, remembered);
+    chars += remembered.chars;
     for (const oldest of ended.keys()) {
       if (ended.size <= REMEMBERED_MAX && chars <= REMEMBERED_CHARS) break;
       forget(oldest);
@@ -36,11 +36,11 @@ export function remembering(service: RunService): RememberingService {
   return {
     ...service,
     getRun: async (runId) => {
-      const known = ended.get(runId);
-      if (known !== undefined) return known.run;
+      const remembered = ended.get(runId);
+      if (remembered !== undefined) return remembered.run;
       const read = await service.getRun(runId);
       const run = read?.status === 'failed' && read.id === runId ? await withFailure(service, read) : read;
-      // A `timeout` without an end time is not final: the run may still start.
+      // A `timeout` without an end time is not final, because the run may still start.
       if (run && run.id === runId && isTerminal(run.status) && run.endedAtMs !== undefined) remember(run);
       return run;
     },
@@ -48,14 +48,14 @@ export function remembering(service: RunService): RememberingService {
   };
 }
 
-/** Reads why the run failed. A log that cannot be read must not keep the end of the run from being known. */
+/** Reads why the run failed. A log that cannot be read must not hide the end of the run. */
 async function withFailure(service: RunService, run: Run): Promise<KnownRun> {
   const lines = await service.getRunLog(run.id).catch(() => undefined);
   const failure = failureIn(lines ?? []);
   return failure === undefined ? run : { ...run, failure };
 }
 
-/** The first pattern that matches decides. */
+/** The first matching pattern decides. */
 const PATTERNS: readonly (readonly [kind: FailureKind, pattern: RegExp])[] = [
   [
     'out-of-memory',

@@ -1,4 +1,4 @@
-// Derives an attempt's outcome from its run. Only this decides that a run has ended (R8).
+// Derives an attempt's outcome from its run. Nothing else decides that a run has ended (R8).
 
 import { REASON_BYTES } from '../batch/bounds.ts';
 import { clipped } from '../options/clipped.ts';
@@ -11,7 +11,7 @@ import { isTerminal } from './contract/statuses.ts';
 
 type RunOutcome =
   | { readonly kind: 'open' }
-  /** Shown as timed out because it was not updated for a day; it may still start. */
+  /** Shown as timed out because it was not updated for a day, but it may still start. */
   | { readonly kind: 'stale' }
   | {
       readonly kind: 'ended';
@@ -21,15 +21,15 @@ type RunOutcome =
       readonly times?: RunTimes;
     };
 
-/** A run, and what its log says if it failed. */
+/** A run, and the cause in its log if it failed. */
 export type KnownRun = Run & { readonly failure?: RunFailure };
 
 export function outcomeOf(
   run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'> & TimedRun,
 ): RunOutcome {
-  const found = withoutTimes(run);
+  const outcome = withoutTimes(run);
   const times = timesOf(run);
-  return found.kind === 'ended' && times !== undefined ? { ...found, times } : found;
+  return outcome.kind === 'ended' && times !== undefined ? { ...outcome, times } : outcome;
 }
 
 function withoutTimes(run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'>): RunOutcome {
@@ -66,10 +66,10 @@ const failedAt = (liveStatus: string | undefined): string =>
 /** Some services show only some of the four times. */
 type TimedRun = Partial<Pick<Run, 'createdAtMs' | 'queuedAtMs' | 'startedAtMs' | 'endedAtMs'>>;
 
-/** A longer time is a mistake of the service, and the numbers stay exact. */
+/** A longer time is a mistake of the service. The bound also keeps the sums exact. */
 const MOST_MS = 1e9;
 
-/** undefined if the service does not show each step of the run: without them, queueing looks like a slow machine. */
+/** undefined if the service does not show each step of the run: with steps missing, queueing looks like a slow machine. */
 export function timesOf({ createdAtMs, queuedAtMs, startedAtMs, endedAtMs }: TimedRun): RunTimes | undefined {
   const [queueMs, bootMs, runMs] = [
     between(createdAtMs, queuedAtMs),
@@ -81,6 +81,6 @@ export function timesOf({ createdAtMs, queuedAtMs, startedAtMs, endedAtMs }: Tim
     : [queueMs, bootMs, runMs];
 }
 
-/** The service rounds some of its times. */
+/** Negative differences occur, because the service rounds some of its times. */
 const between = (from: number | undefined, to: number | undefined): number | undefined =>
   from === undefined || to === undefined ? undefined : Math.round(Math.min(MOST_MS, Math.max(0, to - from)));

@@ -1,20 +1,20 @@
-// HTTP to the run service, with a callback right before the first byte of a request is written, so that we always know whether a
-// POST was sent.
+// HTTP to the run service, with a callback right before the first byte of a request is written, so that it is always known
+// whether a POST was sent.
 
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { openOutgoing, passingOn } from '../host/outgoing.ts';
 import { serviceLookup } from './networks.ts';
 
-/** Called right before the first byte is written; if it throws, nothing is written and the request fails with its error. */
+/** Called right before the first byte is written. If it throws, nothing is written and the request fails with its error. */
 export type BeforeSend = () => void;
 
-/** Our extension of undici's request options. */
+/** Extends undici's request options. */
 export type WithBeforeSend = { readonly beforeSend?: BeforeSend };
 
 const ANSWER_BYTES_MAX = 16 << 20;
 
-/** `connections` per origin limits concurrent requests; further ones are queued. The signal of each call has its deadline. */
+/** `connections` per origin limits concurrent requests; further requests are queued. Deadlines come from the signals of the calls. */
 export function openTransport(connections: number): Dispatcher {
   const limits = { connections, headersMs: 0, bodyMs: 0, mostBytes: ANSWER_BYTES_MAX };
   return openOutgoing({ ...limits, lookup: serviceLookup }).compose(callBeforeSend);
@@ -23,7 +23,7 @@ export function openTransport(connections: number): Dispatcher {
 /** How long a host may be silent: before the headers, and between two chunks of a file. */
 export type Silence = { readonly headersMs: number; readonly idleMs: number };
 
-/** For files, which are larger than answers: the caller counts their bytes, and only silence ends a transfer. */
+/** For files, which are larger than answers. The caller counts their bytes, and only silence ends a transfer. */
 export const openFileTransport = (
   connections: number,
   lookup: LookupFunction,
@@ -35,7 +35,7 @@ const callBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (o
   return dispatch(options, beforeSend === undefined ? handler : withBeforeSend(handler, beforeSend));
 };
 
-/** undici calls `onRequestStart` in the same tick in which it writes; if that throws, nothing is written. */
+/** undici calls `onRequestStart` in the tick in which it writes; if the callback throws, nothing is written. */
 const withBeforeSend = (
   handler: Dispatcher.DispatchHandler,
   beforeSend: BeforeSend,

@@ -5,7 +5,7 @@ import { parseExactly } from '../host/exact-json.ts';
 import { GPUS, type Gpu } from '../options/gpu.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { ENVIRONMENT } from '../run-service/contract/paths.ts';
-import type { deploymentShown, Shown } from '../run-service/contract/shown.ts';
+import type { deploymentShown, AnswerOf } from '../run-service/contract/shown.ts';
 import { idsOf, uuidOf } from './identity.ts';
 
 const seconds = z.number().nonnegative();
@@ -187,7 +187,7 @@ const NODE_OF: Readonly<Record<string, string>> = {
 const MADE = '2026-01-01T00:00:00.000000Z';
 
 /** A deployment as lists show it. `owner` is the caller, because local deployments belong to every user. */
-export function shownDeployment(spec: Deployment, owner: string): Shown<typeof deploymentShown> {
+export function shownDeployment(spec: Deployment, owner: string): AnswerOf<typeof deploymentShown> {
   const { id, name } = spec;
   const { workflowId, versionId, machineId } = idsOf(id);
   return {

@@ -1,7 +1,7 @@
 // Names the output files of rows: by a template such as `{sku}-{seed}`, or by the key. A name is safe on every file system and in
 // addresses, and no two names differ only in case or in how their letters are composed. Names are made before anything is sent.
 
-import { nearest, problem, type Place, type RunsheetError } from '../errors/error.ts';
+import { nearest, problem, type SheetPlace, type RunsheetError } from '../errors/error.ts';
 import { fileName, hashedName } from '../errors/outside-text.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import type { SheetOptions } from './sheet-source.ts';
@@ -126,7 +126,7 @@ export type NameFault = {
 };
 
 /** E118 with the same template and the number of the row, which is unique. */
-export function outputNameFault(fault: NameFault, place: Place): RunsheetError {
+export function outputNameFault(fault: NameFault, place: SheetPlace): RunsheetError {
   const { template } = fault;
   return problem('E118', fault, { place, correction: { wrong: template, right: `${template}-{row}` } });
 }

@@ -24,7 +24,7 @@ import {
   YES_MARK,
 } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
-import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
 import type { Template } from './templates.ts';
@@ -62,7 +62,12 @@ export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
   };
 }
 
-export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
+export function placeOfCell(
+  plan: ColumnMapping,
+  record: SheetRecord,
+  row: number,
+  index: number,
+): SheetPlace {
   const columnName = plan.columns[index]?.name ?? '';
   const cell =
     record.marks === undefined || !isOwn(record, index) ? {} : { cell: cellAddress(index, record.line) };
@@ -130,7 +135,7 @@ function emptyCell({ plan, record, row }: Look, { input, type }: Feed, index: nu
 function accepted(look: Look, feed: Feed, index: number, reading: Reading): string | undefined {
   const { plan, record, row, wrong } = look;
   const column = plan.columns[index]?.name ?? '';
-  const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
+  const place = (): { place: SheetPlace } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
     const cell = record.cells[index];
     const isGrouped = isNumeric(feed.kind) && GROUPED.test(String(cell).trim());

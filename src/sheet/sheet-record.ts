@@ -1,7 +1,7 @@
 // One row of a sheet as it stands in the file, whatever the format, before anybody asks what its cells mean.
 
 import { type Spot, Cursor } from './text/sheet-text.ts';
-import { type Correction, type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { type Correction, type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import type { Members } from './json/json-text.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
@@ -97,7 +97,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-export function tooLong(place: Place): RunsheetError {
+export function tooLong(place: SheetPlace): RunsheetError {
   const what = `the record that begins here is longer than ${MOST_RECORD / 1024 / 1024} MiB`;
   return problem('E103', { what, hint: 'pass large data by URL' }, { place });
 }

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFile
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { choicesIn } from '../../src/host/config.ts';
-import { trust, type Found } from '../../src/host/trust-notes.ts';
+import { trust, type TrustSubject } from '../../src/host/trust-notes.ts';
 import { canBeNobody, placeOfNobody, runAsNobody, UID_OF_NOBODY as UID } from '../stage/nobody.ts';
 
 const SETTINGS = 'task_queue = "theirs"\n';
@@ -40,7 +40,7 @@ describe.skipIf(!canBeNobody)('a user of a machine that others use too', () => {
   it('is told where notes can be kept if another user has taken that folder, and believes no note in it', () => {
     own(at('work', 'runsheet.toml'), SETTINGS);
     const notes = at('tmp', `runsheet-${UID}`);
-    trust(notes, choicesIn(at('work', 'runsheet.toml')) as Found);
+    trust(notes, choicesIn(at('work', 'runsheet.toml')) as TrustSubject);
     chmodSync(notes, 0o777);
     chmodSync(join(notes, 'trusted'), 0o777);
     expect(run('list')).toMatchObject({ status: 2, stderr: expect.stringContaining('E615') });
@@ -60,7 +60,7 @@ describe.skipIf(!canBeNobody)('a user of a machine that others use too', () => {
 
   it('does not take a file for trusted because another user trusts it', () => {
     own(at('work', 'runsheet.toml'), SETTINGS);
-    trust(at('notes-of-root', 'runsheet'), choicesIn(at('work', 'runsheet.toml')) as Found);
+    trust(at('notes-of-root', 'runsheet'), choicesIn(at('work', 'runsheet.toml')) as TrustSubject);
     for (const folder of ['notes-of-root', 'notes-of-root/runsheet', 'notes-of-root/runsheet/trusted'])
       chmodSync(at(folder), 0o755);
     const env = { XDG_STATE_HOME: at('notes-of-root') };

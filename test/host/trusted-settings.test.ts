@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { choicesIn, loadConfig, ownNotes, VARIABLES, type Config } from '../../src/host/config.ts';
-import { forget, trust, trustNotes, type Found } from '../../src/host/trust-notes.ts';
+import { forget, trust, trustNotes, type TrustSubject } from '../../src/host/trust-notes.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const KEY = 'key-of-the-user-0123456789';
@@ -34,7 +34,7 @@ const environment = (given: Readonly<Record<string, string>> = {}) => ({
   ...given,
 });
 const load = (given: Readonly<Record<string, string>> = {}): Config => loadConfig(environment(given));
-const trustIt = (): void => trust(ownNotes(environment()), choicesIn('runsheet.toml') as Found);
+const trustIt = (): void => trust(ownNotes(environment()), choicesIn('runsheet.toml') as TrustSubject);
 const writeOwn = (text: string): void => write('config/runsheet/config.toml', text);
 
 describe('the settings of a folder', () => {

@@ -7,7 +7,7 @@ import type { State } from '../../src/batch/state/state.ts';
 import { UploadMemory } from '../../src/create-batch/files/file-addresses.ts';
 import { placesElsewhere, rememberPlace, type Place } from '../../src/create-batch/known-places.ts';
 import { keepLine, keptLines } from '../../src/host/kept-lines.ts';
-import { isTrusted, trust, trustNotes, type Found } from '../../src/host/trust-notes.ts';
+import { isTrusted, trust, trustNotes, type TrustSubject } from '../../src/host/trust-notes.ts';
 import { allowedPrograms, allowProgram } from '../../src/notices/prepare-targets.ts';
 import { keepLocalService, localService } from '../../src/run-service/local-address.ts';
 import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
@@ -124,7 +124,7 @@ export const HOME_KINDS = [
       return keptLines(join(folder, 'list'));
     },
   }),
-  kind<Found>({
+  kind<TrustSubject>({
     name: 'trusted file',
     made: fc.record({ path, content: nested }),
     restored: (one, folder) => {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openDownloads, type Wanted } from '../../src/run-service/download.ts';
+import { openDownloads, type WantedFile } from '../../src/run-service/download.ts';
 import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { stored, whole } from './ranged-file.ts';
@@ -10,7 +10,7 @@ const HERE = 'http://127.0.0.1:1/api';
 const SILENCE = { headersMs: 300, idleMs: 300 };
 const never = new AbortController().signal;
 
-async function fetched(url: string, wanted: Partial<Wanted> = {}): Promise<Buffer> {
+async function fetched(url: string, wanted: Partial<WantedFile> = {}): Promise<Buffer> {
   const { chunks } = await openDownloads(2, SILENCE)(url, { service: HERE, signal: never, ...wanted });
   return await whole(chunks);
 }
@@ -198,7 +198,7 @@ describe('an address that redirects', () => {
 describe('the rest of a file', () => {
   const content = Buffer.from('0123456789');
   const rest = { from: 4, validator: '"one"' };
-  const arriving = async (listener: RequestListener, wanted: Partial<Wanted> = { rest }) => {
+  const arriving = async (listener: RequestListener, wanted: Partial<WantedFile> = { rest }) => {
     const { url, asked } = await serveForTest(listener);
     const { chunks, ...arrived } = await openDownloads(2, SILENCE)(url, {
       service: HERE,

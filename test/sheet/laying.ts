@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type Place, RunsheetError } from '../../src/errors/error.ts';
+import { type SheetPlace, RunsheetError } from '../../src/errors/error.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
 import type { OrderOptions } from '../../src/sheet/sending-order.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
@@ -106,7 +106,13 @@ export function unreadableWith(cases: readonly Unreadable[]): void {
 }
 
 /** `E103 5:2` for a problem in field 2 of line 5. */
-export function spot({ code, place }: { readonly code: string; readonly place?: Place | undefined }): string {
+export function spot({
+  code,
+  place,
+}: {
+  readonly code: string;
+  readonly place?: SheetPlace | undefined;
+}): string {
   return `${code} ${place?.line ?? '-'}:${place?.column ?? '-'}`;
 }
 

@@ -10,7 +10,7 @@ import { isAddress, shownAddress } from '../../errors/redact.ts';
 import { isBelow } from '../../host/below.ts';
 import { loadConfig, ownNotes } from '../../host/config.ts';
 import { isThisMachine } from '../../host/proxies.ts';
-import { isTrusted, trust, type Found } from '../../host/trust-notes.ts';
+import { isTrusted, trust, type TrustSubject } from '../../host/trust-notes.ts';
 import { namedServer } from '../../host/web-address.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { readTarget } from '../../options/notify-target.ts';
@@ -19,7 +19,7 @@ import { askTrust, canAsk, type Terminal } from '../trust/ask-trust.ts';
 import { readJob, type SheetJob, type WrittenFlags } from './job-file.ts';
 import { flagsBeside } from './job-words.ts';
 
-export type Reach = Found & { readonly content: readonly string[] };
+export type Reach = TrustSubject & { readonly content: readonly string[] };
 
 type Reaching = Pick<SheetJob, 'path' | 'sheet' | 'flags' | 'stages'>;
 

@@ -1,7 +1,7 @@
 // JSON documents of commands, other than batches, rows and plans.
 
 import { z } from 'zod';
-import type { Facts, Finding } from '../../run-service/migration/rules.ts';
+import type { MigrationFacts, Finding } from '../../run-service/migration/rules.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
@@ -90,7 +90,7 @@ export const migrationSchema = z.object({
 });
 
 export function migrationJson(
-  { check, ...facts }: Facts,
+  { check, ...facts }: MigrationFacts,
   rules: readonly Finding[],
   sound: boolean,
 ): z.infer<typeof migrationSchema> {

@@ -5,7 +5,13 @@ import type { migrateCheckFlags } from './server-flags.ts';
 import { EXIT, hintAmong, problem } from '../../errors/error.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { usableDeployment } from '../../create-batch/batch-request.ts';
-import { isSound, judge, type Facts, type Finding, type Verdict } from '../../run-service/migration/rules.ts';
+import {
+  isSound,
+  judge,
+  type MigrationFacts,
+  type Finding,
+  type Verdict,
+} from '../../run-service/migration/rules.ts';
 import {
   machineOfLastRun,
   PROVIDER_FLAG,
@@ -42,7 +48,7 @@ export default async function migrateCheck(this: Context, flags: MigrateCheckFla
   return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
 }
 
-async function factsFor(flags: MigrateCheckFlags, printer: Printer, stop: AbortSignal): Promise<Facts> {
+async function factsFor(flags: MigrateCheckFlags, printer: Printer, stop: AbortSignal): Promise<MigrationFacts> {
   const config = configOf({});
   const { apiUrl: base } = config;
   if (flags.deployment === undefined) throw noDeployment();

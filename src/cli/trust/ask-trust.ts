@@ -5,7 +5,7 @@ import { isRunsheetError } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { choicesIn, ownNotes } from '../../host/config.ts';
 import { linesOf } from '../../host/settings-files.ts';
-import { isTrusted, trust, type Found } from '../../host/trust-notes.ts';
+import { isTrusted, trust, type TrustSubject } from '../../host/trust-notes.ts';
 import { ask } from '../run/answer-policy.ts';
 
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
@@ -27,7 +27,7 @@ export async function askSettings(terminal: Terminal, path: string): Promise<voi
 /** Whether the user trusts the file. */
 export async function askTrust(
   terminal: Terminal,
-  settings: Found,
+  settings: TrustSubject,
   lines: readonly string[],
 ): Promise<boolean> {
   const text = [

@@ -8,7 +8,7 @@ import { choicesIn as settingsIn, ownNotes } from '../../host/config.ts';
 import { linesOf } from '../../host/settings-files.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { trustStateFolder } from '../../host/state-folder.ts';
-import { forget, trust, trustNotes, type Found } from '../../host/trust-notes.ts';
+import { forget, trust, trustNotes, type TrustSubject } from '../../host/trust-notes.ts';
 import { batchToTrust } from '../../library/start/foreign-batch.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -52,7 +52,7 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 const isStateFolder = (path: string): boolean =>
   isFolder(path) && (basename(path) === '.runsheet' || existsSync(join(path, 'instance')));
 
-type Choices = { readonly settings: Found; readonly lines: readonly string[] };
+type Choices = { readonly settings: TrustSubject; readonly lines: readonly string[] };
 
 /** Reads one file, or the settings and jobs of a folder. Throws E602 if there is nothing to trust. */
 function choicesAt(path: string): readonly Choices[] {

@@ -5,7 +5,7 @@ import { isOwnBatch } from '../../create-batch/known-places.ts';
 import { problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { ownNotes, type Config } from '../../host/config.ts';
-import { isTrusted, type Found } from '../../host/trust-notes.ts';
+import { isTrusted, type TrustSubject } from '../../host/trust-notes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
@@ -28,7 +28,7 @@ export function refuseForeign(config: Config, { folder, file }: Pick<FoundBatch,
 export const batchToTrust = (
   path: string,
   { mark, content }: Pick<BatchFile, 'mark' | 'content'>,
-): Found => ({
+): TrustSubject => ({
   path,
   content: { mark, content },
 });

@@ -1,11 +1,11 @@
-// Deployments, prices and the recommended intervals on the wire. None is part of the specification, so a service may lack each.
+// Deployments, prices and the recommended intervals on the wire. The specification has none of them, so a service may lack each.
 
 import { z } from 'zod';
 
 const text = z.string().nullish();
 const number = z.number().nullish();
 
-/** Bounds of 64 bits, which a number cannot even hold, say nothing to a client. */
+/** Bounds of 64 bits, which exceed the precision of a number, say nothing to a client. */
 const FAR = 2 ** 63;
 
 const inputTypeWire = z
@@ -13,22 +13,22 @@ const inputTypeWire = z
     input_id: z.string(),
     class_type: text,
     type: text,
-    /** Only the local run service sends it; elsewhere an input without a default is required. */
+    /** Only the local run service sends this field; elsewhere an input without a default is required. */
     required: z.boolean().nullish(),
     default_value: z.unknown(),
     min_value: number,
     max_value: number,
     enum_options: z.array(z.string()).nullish(),
-    // Only the local run service sends what follows, of workflows on ComfyUI.
-    /** The fields that it fills, such as `6.text`. */
+    // The next fields describe ComfyUI workflows; only the local run service sends them.
+    /** The workflow fields that the input fills, such as `6.text`. */
     fields: z.array(z.string()).nullish(),
-    /** Other names of the same fields. */
+    /** Alternative names of the same fields. */
     also: z.array(z.string()).nullish(),
-    /** Why it is asked which of the fields is meant; `isChoice`: none can be proposed. */
+    /** Why the user must choose between the fields. `isChoice`: no answer can be proposed. */
     ask: z.looseObject({ why: z.string(), isChoice: z.boolean().default(false) }).nullish(),
-    /** The last word of a field that only this node has. */
+    /** The last word of the field's name, if no other node has a field with it. */
     word: text,
-    /** Its field reaches no output. */
+    /** Whether the field reaches no output. */
     idle: z.boolean().nullish(),
     /** The node of the first field. */
     node: z.looseObject({ class: z.string(), title: text }).nullish(),
@@ -64,7 +64,7 @@ export const deploymentSchema = z
     concurrency_limit: number,
     run_timeout: number,
     input_types: z.array(inputTypeWire).nullish(),
-    /** Only the run service of this package sends it, for GPUs of the user's own. */
+    /** Only the run service of this package sends this list of the user's GPU servers. */
     servers: z.array(z.looseObject({ url: z.string(), gpu: text })).nullish(),
   })
   .transform((wire) => ({
@@ -93,10 +93,10 @@ const wait = z.number().nonnegative().max(86_400_000);
 /** A service's recommended intervals, in milliseconds; only the local run service publishes them. */
 export const profileSchema = z
   .looseObject({
-    /** Names the service, which may have several addresses. */
+    /** Identifies the service, which may have several addresses. */
     id: z.string().min(1).max(200).nullish(),
     rehearsal: z.boolean().default(false),
-    /** An accepted run is in every later list, so that a short wait proves that there is none. */
+    /** Whether every accepted run is in all later lists, so that a short wait proves that a run does not exist. */
     consistent: z.boolean().default(false),
     post_deadline_ms: wait.min(100),
     list_gap_ms: wait,

@@ -1,5 +1,5 @@
-// Inputs that take a file. The address of one that was uploaded for a row ends with a mark of its content, `#sha256=…`, so that the row
-// is known by its picture, wherever that was uploaded. The service gets the address without it.
+// Inputs that take a file. The address of a file that was uploaded for a row ends with `#sha256=…`, so that equal content makes
+// equal rows, wherever it was uploaded. The service gets the address without this mark.
 
 export const FILE_TYPES = [
   'file',
@@ -12,26 +12,26 @@ export const FILE_TYPES = [
   'facemodel',
 ] as const;
 
-/** The names of types whose value is a list of addresses, as a text. */
+/** The types whose value is a list of addresses in text form. */
 export const FILE_LIST_TYPES = ['imagebatch'] as const;
 
 export type Media = 'image' | 'video' | 'audio';
 
-/** What the bytes of a file have to be; undefined if the input takes any, or no file. */
+/** The media that the input requires; undefined if it takes any file, or none. */
 export function mediaOf(type: string): Media | undefined {
   const plain = plainType(type);
   if (plain === 'video' || plain === 'audio') return plain;
   return ['image', 'imagealpha', 'mask', 'imagebatch'].includes(plain) ? 'image' : undefined;
 }
 
-/** If a deployment has no type for an input, its name is that of the node that uses it. */
+/** An input without a type in its deployment is named after the node that uses it. */
 export const plainType = (type: string): string => type.toLowerCase().replace(/^comfyuideployexternal/, '');
 
 export const isFileType = (type: string): boolean =>
   (FILE_TYPES as readonly string[]).includes(plainType(type));
 
 const SHA256 = String.raw`#sha256=([\da-f]{64})`;
-/** In the text of a list, the quotes have a backslash. */
+/** Quotes inside the text of a list are escaped with a backslash. */
 const IN_JSON = new RegExp(String.raw`(\\?")(?:https?|upload):[^"\s]*${SHA256}\1`, 'g');
 const IN_LIST = new RegExp(String.raw`"((?:https?|upload):[^"\s]*)#sha256=[\da-f]{64}"`, 'g');
 const MARKED = new RegExp(String.raw`^((?:https?|upload):\S*)${SHA256}$`);
@@ -44,10 +44,10 @@ export const beforeUpload = (path: string, sha256: string): string =>
 
 export const isBeforeUpload = (text: string): boolean => text.startsWith('upload:') && MARKED.test(text);
 
-/** In the text of a list, the quotes have a backslash. */
+/** Quotes inside the text of a list are escaped with a backslash. */
 const MARKS = new RegExp(String.raw`(\\?")upload:[^"\s]*${SHA256}\1`, 'g');
 
-/** JSON of rows with an address in place of each {@link beforeUpload}; a mark of another content stays. */
+/** JSON of rows with an address in place of each {@link beforeUpload}. A mark with other content stays. */
 export const withAddresses = (json: string, addressOf: (sha256: string) => string | undefined): string =>
   json.includes('#sha256=')
     ? json.replaceAll(MARKS, (mark, quote: string, sha256: string) => {
@@ -56,18 +56,18 @@ export const withAddresses = (json: string, addressOf: (sha256: string) => strin
       })
     : json;
 
-/** JSON of inputs as it is compared: each file is its content. */
+/** JSON of inputs in the form for comparisons: the content hash replaces each file. */
 export const comparable = (json: string): string =>
   json.includes('#sha256=') ? json.replaceAll(IN_JSON, '$1sha256:$2$1') : json;
 
-type Inputs = Readonly<Record<string, unknown>>;
+type RunInputs = Readonly<Record<string, unknown>>;
 
-export const withoutMarks = (inputs: Inputs): Inputs =>
+export const withoutMarks = (inputs: RunInputs): RunInputs =>
   Object.values(inputs).some((value) => markedIn(value).length > 0)
     ? Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, withoutMark(value)]))
     : inputs;
 
-/** The addresses of files that were uploaded, or will be, in the value of an input. */
+/** The addresses of files in an input's value that were uploaded, or will be. */
 export function markedIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(markedIn);
   if (typeof value !== 'string' || !value.includes('#sha256=')) return [];

@@ -19,14 +19,14 @@ export const PATHS = {
   runLogs: '/v2/clickhouse-run-logs/:run_id',
   streamLogs: '/v2/stream-logs',
   upload: '/file/upload',
-  /** Only the run service of this package has it. */
+  /** Only the run service of this package serves this path. */
   openapi: '/openapi.json',
 } as const;
 
 export const CALL_NAMES = ['queue_run', 'get_run', 'list_runs', 'cancel_run', 'get_log', 'other'] as const;
 export type CallName = (typeof CALL_NAMES)[number];
 
-/** What a call other than Queue Run does, in V1 or V2. */
+/** The name of a call other than Queue Run, in V1 or V2. */
 export function callName(path: string): CallName {
   if (/^\/run(?:\/[^/?]+$|\?)/.test(path)) return 'get_run';
   if (/^\/run\/[^/]+\/cancel$/.test(path)) return 'cancel_run';
@@ -49,7 +49,7 @@ const word = z.preprocess(blankIsAbsent, z.string().optional());
 const count = (fallback: number, least = 0, most = Number.MAX_SAFE_INTEGER) =>
   z.preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback));
 
-// A larger limit is refused: a silently shortened page would look like the last one.
+// A larger limit is refused, because a silently shortened page would look like the last one.
 const PAGE_MAX = 10_000;
 const pageOf = (limit: number) => ({
   limit: count(limit, 1, PAGE_MAX),
@@ -86,7 +86,7 @@ export const lightRunsQuerySchema = z
     offset: wire.offset,
   }));
 
-/** The servers of the user's own that may execute its runs, separated by spaces; only the run service of this package reads them. */
+/** The user's servers that may execute the runs, separated by spaces. Only the run service of this package reads them. */
 export const deploymentQuerySchema = z
   .object({ servers: word })
   .transform((wire) => ({ servers: wire.servers?.split(' ').filter(Boolean) ?? [] }));
@@ -95,7 +95,7 @@ export const streamLogsQuerySchema = z
   .object({ run_id: uuid, log_level: word })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));
 
-/** The only environment: all local deployments are in production. */
+/** The only environment, because all local deployments are in production. */
 export const ENVIRONMENT = 'production';
 
 export const deploymentsQuerySchema = z

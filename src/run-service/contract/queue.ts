@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { withoutMarks } from './file-inputs.ts';
 
-/** The request of Queue Run. `gpu` is any text here: the service decides which values it accepts. */
+/** The request of Queue Run. `gpu` is any text here, because the service decides which values it accepts. */
 export type QueueRequest = {
   readonly deploymentId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type QueueRequest = {
   readonly webhook: string | undefined;
   readonly gpu?: string | undefined;
   readonly flags?: readonly string[];
-  /** The servers that may execute the run, and for how long it may execute. Only the run service of this package reads them. */
+  /** The servers that may execute the run, and the execution limit. Only the run service of this package reads them. */
   readonly servers?: readonly string[] | undefined;
   readonly runTimeoutSeconds?: number | undefined;
 };
@@ -37,7 +37,7 @@ const problemWire = z.looseObject({
 });
 export type ValidationProblem = z.infer<typeof problemWire>;
 
-/** Both error formats: a sentence, or a list of validation problems. */
+/** Covers both error formats: a sentence, or a list of validation problems. */
 export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
 
 const RUN_SECONDS_MOST = 365 * 86_400;
@@ -52,7 +52,7 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       webhook_intermediate_status: z.boolean().default(false),
       gpu: z.enum(gpus).nullish(),
       flags: z.array(z.string()).nullish(),
-      // Of our own: a service that does not know them ignores any value.
+      // Extensions of this package; other services ignore them.
       servers: z.array(z.string().regex(/^\S+$/)).max(1_000).nullish().catch(undefined),
       run_timeout: z.number().positive().max(RUN_SECONDS_MOST).nullish().catch(undefined),
     })
@@ -71,14 +71,14 @@ export type CheckedRequest = z.infer<QueueRequestSchema>;
 
 const INPUTS_MOST = 10_000;
 
-/** Returns why a body is refused before its inputs are looked at one by one. */
+/** Why a body is refused before its inputs are checked one by one. */
 export function oversize(body: unknown): string | undefined {
   const { inputs } = (body ?? {}) as { readonly inputs?: unknown };
   const isOversize = typeof inputs === 'object' && Object.keys(inputs ?? {}).length > INPUTS_MOST;
   return isOversize ? `a run has at most ${INPUTS_MOST} inputs` : undefined;
 }
 
-/** Reads a body. Inputs keep all of their names: `z.record` leaves out `__proto__`, which every object has. */
+/** Parses a body. Inputs keep all names: `z.record` would drop `__proto__`, which every object has. */
 export function readQueueRequest(schema: QueueRequestSchema, body: unknown) {
   const request = schema.safeParse(body);
   if (!request.success) return request;

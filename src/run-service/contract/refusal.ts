@@ -1,14 +1,14 @@
-// Converts zod's validation errors into the service's format: one entry per problem, with the texts of the library that the real
-// service validates with. Every schema of this folder can use it.
+// Converts zod's validation errors into the service's format: one entry per problem, with the texts of the library that validates
+// in the real service. Every schema of this folder can use it.
 
 import type { z } from 'zod';
-import type { problemShown, Shown } from './shown.ts';
+import type { problemShown, AnswerOf } from './shown.ts';
 
-/** One entry of `detail`. */
-export type Refusal = Shown<typeof problemShown>;
+/** An entry of `detail`. */
+export type Refusal = AnswerOf<typeof problemShown>;
 type Words = Pick<Refusal, 'type' | 'msg' | 'ctx'>;
 type Issue = z.core.$ZodIssue;
-type Part = 'body' | 'path' | 'query';
+type RequestPart = 'body' | 'path' | 'query';
 
 const UUID_TYPE: Words = { type: 'uuid_type', msg: 'UUID input should be a string, bytes or UUID object' };
 const BODY_TYPE: Words = {
@@ -54,20 +54,20 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
 
 const ENTRIES_MOST = 100;
 
-/** The entries for the first wrong values, and one that counts the others: a body may have a million of them. */
+/** The entries for the first wrong values, and one entry that counts the remaining ones: a body may have a million of them. */
 export function listed<Wrong>(
-  all: readonly Wrong[],
+  wrongValues: readonly Wrong[],
   entriesFor: (wrong: Wrong) => readonly Refusal[],
   most = ENTRIES_MOST,
 ): readonly Refusal[] {
-  const entries = all.slice(0, most).flatMap(entriesFor);
-  const further = all.length - most;
+  const entries = wrongValues.slice(0, most).flatMap(entriesFor);
+  const further = wrongValues.length - most;
   return further > 0
     ? [...entries, badValue(['body'], null, `${further} further problems are not listed`)]
     : entries;
 }
 
-/** Each type that a value of `inputs` may have, with its error. */
+/** The types that a value of `inputs` may have, each with its error. */
 const SCALARS = [
   ['str', 'string_type', 'Input should be a valid string'],
   ['int', 'int_type', 'Input should be a valid integer'],
@@ -76,7 +76,7 @@ const SCALARS = [
   ['list[any]', 'list_type', 'Input should be a valid list'],
 ] as const;
 
-/** Inputs that are null or objects, which the service refuses with five entries each. */
+/** Inputs that are null or objects. The service refuses each with five entries. */
 export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonly Refusal[] =>
   listed(
     Object.entries(inputs).filter(
@@ -87,19 +87,19 @@ export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonl
     ENTRIES_MOST / SCALARS.length,
   );
 
-// Numbers with many digits are raw JSON objects in JavaScript, but numbers for everyone else.
+// Numbers with many digits are raw JSON objects in JavaScript, but numbers on the wire.
 const isObject = (value: unknown) => typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
 
-/** zod's issues with `given` in the service's format. */
-export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>
-  listed(error.issues, (issue) => [refusalOf(issue, part, given)]);
+/** zod's issues with `input`, in the service's format. */
+export const refusalsOf = (error: z.ZodError, part: RequestPart, input: unknown): readonly Refusal[] =>
+  listed(error.issues, (issue) => [refusalOf(issue, part, input)]);
 
-function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
-  const input = issue.path.reduce(member, given);
+function refusalOf(issue: Issue, part: RequestPart, body: unknown): Refusal {
+  const input = issue.path.reduce(member, body);
   const words = wordingOf(issue, input, part);
   const loc = [part, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
   // For a missing field, the real service shows the object that lacks it.
-  const shown = words === MISSING ? issue.path.slice(0, -1).reduce(member, given) : input;
+  const shown = words === MISSING ? issue.path.slice(0, -1).reduce(member, body) : input;
   return {
     type: words.type,
     loc,
@@ -112,7 +112,7 @@ function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
 const member = (value: unknown, key: PropertyKey): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
 
-function wordingOf(issue: Issue, input: unknown, part: Part): Words {
+function wordingOf(issue: Issue, input: unknown, part: RequestPart): Words {
   if (issue.path.length === 0) return BODY_TYPE;
   if (input === undefined) return MISSING;
   if (issue.path.at(-1) === 'deployment_id' && typeof input !== 'string') return UUID_TYPE;

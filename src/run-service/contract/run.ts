@@ -1,4 +1,4 @@
-// The run on the wire, read leniently into the domain's names. Names with underscores occur only in this folder and in the local
+// Parses the run on the wire leniently into the domain's names. Names with underscores occur only in this folder and in the local
 // run service, which writes them.
 
 import { z } from 'zod';
@@ -8,17 +8,17 @@ import { shortened } from '../../errors/outside-text.ts';
 const NAME_MAX = 60;
 const FILE_NAME_MAX = 255;
 
-/** Longer than any id that we use, so a cut id never matches one of our runs. */
+/** Longer than any id of ours, so that a cut id never matches one of our runs. */
 const ID_MAX = 200;
-const shortName = (given: string): string => shortened(given, NAME_MAX);
+const shortName = (name: string): string => shortened(name, NAME_MAX);
 
-const optionalName = (given: string | null | undefined) => (given == null ? undefined : shortName(given));
+const optionalName = (name: string | null | undefined) => (name == null ? undefined : shortName(name));
 
 /** GPU names are object keys in sums, so a name that every object has (`constructor`) is refused. */
-const gpuName = (given: string | null | undefined): string | undefined =>
-  given == null || given in {} ? undefined : shortName(given);
+const gpuName = (name: string | null | undefined): string | undefined =>
+  name == null || name in {} ? undefined : shortName(name);
 
-const fileNameText = z.string().transform((given) => shortened(given, FILE_NAME_MAX));
+const fileNameText = z.string().transform((name) => shortened(name, FILE_NAME_MAX));
 
 const text = z.string().nullish();
 const number = z.number().nullish();
@@ -43,14 +43,14 @@ function toOutput(wire: z.infer<typeof outputWire>) {
   });
   return {
     nodeId: optionalName(wire.node_id ?? wire.node_meta?.node_id ?? wire.output_id),
-    /** What its owner calls the node. */
+    /** The node's title in the workflow. */
     nodeTitle: optionalName(wire.node_meta?.node_title),
     files,
     texts: values.filter((value) => typeof value === 'string'),
   };
 }
 
-/** The fields that we use. Everything but id and status may be empty or missing. */
+/** The fields that runsheet uses. All but id and status may be empty or missing. */
 const runWire = z.object({
   id: z.string(),
   workflow_inputs: object,
@@ -87,7 +87,7 @@ function toRun(wire: z.infer<typeof runWire>) {
     id: shortened(wire.id, ID_MAX),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
-    // From 0 to 1; some examples in the service's documentation use 0..100.
+    // The range is 0 to 1, but some examples in the service's documentation use 0 to 100.
     progress: progress > 1 ? progress / 100 : Math.max(0, progress),
     gpu: gpuName(wire.gpu),
     webhook: wire.webhook ?? undefined,
@@ -104,7 +104,7 @@ function toRun(wire: z.infer<typeof runWire>) {
     endedAtMs: timeOf(wire.ended_at),
     coldStartSeconds: wire.cold_start_duration ?? undefined,
     runSeconds: wire.run_duration ?? undefined,
-    /** How often it was executed in vain before, because its machine was lost, and for how many seconds in all. */
+    /** How often and for how many seconds the run was executed in vain, because its machine was lost. */
     lostExecutions: wire.lost_executions ?? undefined,
     lostSeconds: wire.lost_duration ?? undefined,
     outputs: (wire.outputs ?? []).map(toOutput),
@@ -115,7 +115,7 @@ export type Run = Readonly<ReturnType<typeof toRun>>;
 export const runSchema = runWire.transform(toRun);
 export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun));
 
-/** The content of a webhook. It is a hint to read the run, never a result. */
+/** The content of a webhook, which is a hint to read the run and never a result. */
 export const webhookSchema = z
   .looseObject({
     run_id: z.uuid(),
@@ -124,7 +124,7 @@ export const webhookSchema = z
   })
   .transform((wire) => ({ runId: wire.run_id, status: wire.status }));
 
-/** One line of a run's log; times are milliseconds since 1970. */
+/** A line of a run's log; times are milliseconds since 1970. */
 export type LogLine = {
   readonly atMs: number;
   readonly level: 'info' | 'error' | 'webhook';
@@ -139,7 +139,7 @@ const lineWire = z.looseObject({
   log_type: z.string().nullish(),
 });
 
-/** The log of a run as the service sends it; an unknown level counts as information. */
+/** The log of a run on the wire. An unknown level counts as information. */
 export const runLogSchema = z.array(lineWire).transform((lines): readonly LogLine[] =>
   lines.map(({ timestamp, log, log_type: level }) => ({
     atMs: Date.parse(timestamp ?? '') || 0,

@@ -1,11 +1,11 @@
-// What the local run service sends, exactly: the types check what it writes, and tests read its answers by the schemas. The other
+// The exact schemas of the local run service's answers: types check what it writes, and tests parse its answers. The other
 // schemas of this folder read any service leniently.
 
 import { z } from 'zod';
 import { STATUSES } from './statuses.ts';
 
 /** The read-only type of an answer that the schema allows. */
-export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
+export type AnswerOf<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 type Frozen<Value> = unknown extends Value
   ? Value
   : Value extends readonly (infer Item)[]
@@ -46,7 +46,7 @@ export const logShown = z.array(
   }),
 );
 
-/** The data of one event of the stream. */
+/** The data of an event of the stream. */
 export const logLineShown = z.strictObject({ message: text, level, timestamp: date });
 
 export const uploadShown = z.strictObject({
@@ -66,7 +66,7 @@ export const outputShown = z.strictObject({
   id: uuid,
   run_id: uuid,
   data: z.record(z.string(), z.array(z.union([fileShown, z.string()]))),
-  /** `node_title`: only of a workflow whose owner gave the node a title of its own. */
+  /** `node_title` is present only if the workflow's owner titled the node. */
   node_meta: z.strictObject({ node_id: text, node_class: text, node_title: text.optional() }),
   created_at: date,
   updated_at: date,
@@ -86,7 +86,7 @@ export const runShown = z.strictObject({
   ended_at: date.nullable(),
   created_at: date,
   updated_at: date,
-  /** When a machine took it; started_at is when that machine was ready. */
+  /** When a machine took the run; started_at is when that machine was ready. */
   queued_at: date.nullable(),
   started_at: date.nullable(),
   gpu_event_id: text.nullable(),
@@ -99,7 +99,7 @@ export const runShown = z.strictObject({
   org_id: text.nullable(),
   /** The current step, such as `Executing KSampler`; remains after the end. */
   live_status: text.nullable(),
-  /** The share of the nodes that have run. */
+  /** The share of the nodes that have been executed. */
   progress: z.number().min(0).max(1),
   is_realtime: z.boolean(),
   webhook: text.nullable(),
@@ -113,16 +113,16 @@ export const runShown = z.strictObject({
   cold_start_duration: z.number().nullable(),
   cold_start_duration_total: z.number().nullable(),
   run_duration: z.number().nullable(),
-  /** How often a machine was lost while it executed the run, which was then executed again; absent: never. */
+  /** How often a machine was lost while it executed the run, which was then executed again; absent means never. */
   lost_executions: z.int().positive().optional(),
-  /** The seconds of these executions, which are in none of the durations above. */
+  /** The seconds of the lost executions, which are in none of the durations above. */
   lost_duration: z.number().nonnegative().optional(),
 });
 
-/** Everything that the service knows of a run; Get Run leaves the deployment out. */
-export type ShownRun = Shown<typeof runShown> & { readonly deployment_id: string };
+/** Everything that the service knows about a run; Get Run leaves the deployment out. */
+export type ShownRun = AnswerOf<typeof runShown> & { readonly deployment_id: string };
 
-/** A run in the list of its workflow: inputs and outputs only on request. */
+/** A run in the list of its workflow. Inputs and outputs appear only on request. */
 export const listedRunShown = runShown
   .partial({ workflow_inputs: true, outputs: true })
   .extend({ deployment_id: uuid });
@@ -201,7 +201,7 @@ const inputTypeShown = z.strictObject({
   word: z.string().optional(),
   idle: z.literal(true).optional(),
   node: z.strictObject({ class: z.string(), title: z.string().optional() }).optional(),
-  /** The fields that it fills, such as `6.text`. */
+  /** The workflow fields that the input fills, such as `6.text`. */
   fields: z.array(z.string()).optional(),
 });
 
@@ -223,26 +223,26 @@ export const deploymentShown = z.strictObject({
   updated_at: date,
   gpu: text.nullable(),
   concurrency_limit: whole,
-  /** From queued_at, in seconds. */
+  /** Seconds from queued_at. */
   run_timeout: z.number().positive(),
-  /** null if it accepts any inputs. */
+  /** null if the deployment accepts any inputs. */
   input_types: z.array(inputTypeShown).nullable(),
-  /** The servers of the user's own that may execute its runs. */
+  /** The user's servers that may execute the runs. */
   servers: z.array(z.strictObject({ url: text, gpu: text.nullable() })).optional(),
 });
 
 const wait = z.number().nonnegative();
 
 export const profileShown = z.strictObject({
-  /** Names the service, which may have several addresses. */
+  /** Identifies the service, which may have several addresses. */
   id: z.string(),
-  /** Whether no GPU is paid for here. */
+  /** Whether runs here cost nothing. */
   rehearsal: z.boolean(),
   /** Whether an accepted run is in every later list. */
   consistent: z.boolean(),
   post_deadline_ms: wait,
   list_gap_ms: wait,
-  /** After which a run that is in no list was never created; without control, if no other run shows that the list is recent. */
+  /** The wait after which a run that is in no list was never created; without_control: if no other run shows that the list is recent. */
   settle_ms: wait,
   settle_without_control_ms: wait,
   poll_interval_ms: wait,

@@ -20,13 +20,13 @@ export const TERMINAL = [
 
 export type Status = (typeof STATUSES)[number];
 
-/** Whether a status is final. An unknown status never is, because services add new ones. */
+/** Whether a status is final. An unknown status never counts as final, because services add new ones. */
 export const isTerminal = (status: string): status is (typeof TERMINAL)[number] =>
-  TERMINAL.some((one) => one === status);
+  TERMINAL.some((known) => known === status);
 
-/** Whether a status says that a machine has the run; 'queued' does, because runs that wait for one are 'not-started'. */
+/** Whether a status says that a machine has the run. 'queued' does, because runs that wait for a machine are 'not-started'. */
 export const hasMachine = (status: string): boolean => isOpen(status) && status !== 'not-started';
 
-/** Whether a status says that the run has not ended. An unknown status does not say so. */
+/** Whether a status says that the run has not ended; an unknown status does not. */
 export const isOpen = (status: string): boolean =>
-  STATUSES.some((one) => one === status) && !isTerminal(status);
+  STATUSES.some((known) => known === status) && !isTerminal(status);

@@ -5,7 +5,7 @@ import { runSchema, type Run } from './run.ts';
 
 export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComponent(runId)}`;
 
-/** A run of V1. It has no durations; they are computed from its times if it says when a machine took the run. */
+/** A run of V1. Durations are missing on the wire and are computed from the times, if the run says when a machine took it. */
 export const v1RunSchema = runSchema.transform((run): Run => ({
   ...run,
   coldStartSeconds: run.coldStartSeconds ?? secondsBetween(run.queuedAtMs, run.startedAtMs),
@@ -29,7 +29,7 @@ export const isUnknownV1Run = (status: number, words: string): boolean =>
   status === 400 && words === 'Workflow not found';
 
 /**
- * Messages that V1 sends only before it creates a run, and what caused them: the row, or the whole batch. Their status is 500,
+ * Messages that V1 sends only before it creates a run, and whether the row or the whole batch caused them. Their status is 500,
  * like that of errors after a run was created.
  */
 export const V1_SAID_BEFORE: Readonly<Record<string, 'row' | 'batch'>> = {

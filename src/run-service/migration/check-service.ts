@@ -1,5 +1,5 @@
-// Makes the verification run: queues it once with the migration flag, and follows it to its end or its deadline. If it does not
-// end in time it is cancelled.
+// Makes the verification run: queues it once with the migration flag and follows it to its end. A run that does not end before
+// the deadline is cancelled.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { classifyResponse } from '../../batch/classify-response.ts';
@@ -18,20 +18,20 @@ export type VerifyParams = {
   readonly service: RunService;
   readonly deployment: Deployment;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Called with the run's id as soon as there is one. */
+  /** Called with the run's id as soon as the id is known. */
   readonly queued: (runId: string) => void;
   readonly stop: AbortSignal;
-  /** How long a run may wait for a machine, and end after its time limit. */
+  /** How long a run may wait for a machine, and how long it may exceed its time limit. */
   readonly patience?: { readonly queueMs: number; readonly marginMs: number };
 };
 
 export type Verified = { readonly check: Check; readonly machine: Machine };
 
 const PATIENCE = { queueMs: 900_000, marginMs: 60_000 };
-/** The service's default, if the deployment has none. */
+/** The service's default for deployments without a limit. */
 const RUN_TIMEOUT_SECONDS = 300;
 
-/** Buys one run. Throws E301 if the key is refused while it is followed. */
+/** Buys one run. Throws E301 if the key is refused meanwhile. */
 export async function verify(params: VerifyParams): Promise<Verified> {
   const { service, deployment, inputs } = params;
   const profile = await service.getProfile();
@@ -74,7 +74,7 @@ async function follow(params: VerifyParams, runId: string, pollMs: number): Prom
   };
 }
 
-/** The machine's time limit starts when a machine takes the run; before that, the run is queued. */
+/** The time limit starts when a machine takes the run; until then, the queue limit applies. */
 function deadlineOf(
   { deployment, patience = PATIENCE }: VerifyParams,
   began: number,
@@ -96,7 +96,7 @@ async function readPatiently(service: RunService, runId: string): Promise<Run | 
 
 const LAST_RUNS = 50;
 
-/** Facts about the machine from the deployment's last run, without buying one; empty if no list shows one. */
+/** Facts about the machine from the deployment's last run, without buying a run; empty if no list shows one. */
 export async function machineOfLastRun(service: RunService, deployment: Deployment): Promise<Machine> {
   const { id, workflowId } = deployment;
   if (workflowId === undefined) return {};

@@ -1,4 +1,4 @@
-// Evaluates the specification's seven migration rules (V1 to V2) from collected facts; makes no requests.
+// Evaluates the specification's seven migration rules (V1 to V2) from collected facts, without requests.
 
 import type { Outcome } from '../../batch/outcome.ts';
 
@@ -23,15 +23,15 @@ export type Check =
 
 export type Machine = { readonly version?: string | undefined; readonly type?: string | undefined };
 
-export type Facts = {
+export type MigrationFacts = {
   readonly base: string;
   readonly api: 'v1' | 'v2';
-  /** Empty if no run names them. */
+  /** Empty if no run names the machine. */
   readonly machine: Machine;
   readonly check: Check;
 };
 
-/** `yours`: no request can find out, only the user knows. */
+/** `yours`: no request can find out, so the user must know. */
 export type Verdict = 'holds' | 'broken' | 'not-revealed' | 'not-checked' | 'does-not-apply' | 'yours';
 
 export type Finding = {
@@ -45,14 +45,18 @@ export type Finding = {
 
 type Judged = Omit<Finding, 'rule' | 'about'>;
 
-const holds = (found: string): Judged => ({ verdict: 'holds', found });
-const broken = (found: string, todo?: string): Judged => ({
+const holds = (finding: string): Judged => ({ verdict: 'holds', found: finding });
+const broken = (finding: string, todo?: string): Judged => ({
   verdict: 'broken',
-  found,
+  found: finding,
   ...(todo !== undefined && { todo }),
 });
-const notRevealed = (found: string, todo: string): Judged => ({ verdict: 'not-revealed', found, todo });
-const doesNotApply = (found: string): Judged => ({ verdict: 'does-not-apply', found });
+const notRevealed = (finding: string, todo: string): Judged => ({
+  verdict: 'not-revealed',
+  found: finding,
+  todo,
+});
+const doesNotApply = (finding: string): Judged => ({ verdict: 'does-not-apply', found: finding });
 
 const NODE_WANTED = 'v2.1.0';
 
@@ -68,7 +72,7 @@ export function isNewEnough(version = ''): boolean | undefined {
   return at === -1 ? early === undefined : (parts[at] ?? 0) > (WANTED[at] ?? 0);
 }
 
-const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged])[] = [
+const RULES: readonly (readonly [about: string, judge: (facts: MigrationFacts) => Judged])[] = [
   ['base address', baseAddress],
   ['node component', nodeComponent],
   ['hosted machines', hostedMachines],
@@ -78,25 +82,25 @@ const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged]
   ['client SDKs', clientSdks],
 ];
 
-/** All seven, in their order. */
-export const judge = (facts: Facts): readonly Finding[] =>
+/** All seven rules, in their order. */
+export const judge = (facts: MigrationFacts): readonly Finding[] =>
   RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
 
 export const isSound = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict !== 'broken');
 
-function baseAddress({ api, base }: Facts): Judged {
+function baseAddress({ api, base }: MigrationFacts): Judged {
   if (api === 'v2') return holds(`V2 answers at ${base}`);
   const todo = 'use the V2 base address instead, here (RUNSHEET_API_URL) and in every other client';
   return broken(`V1 answers at ${base}`, todo);
 }
 
-const unknown = ({ check }: Facts, what: string): string =>
+const unknown = ({ check }: MigrationFacts, what: string): string =>
   check.kind === 'ended' || check.kind === 'abandoned'
     ? `the run does not show ${what}`
     : `without a run, ${what} is unknown`;
 
-function nodeComponent(facts: Facts): Judged {
+function nodeComponent(facts: MigrationFacts): Judged {
   const { version } = facts.machine;
   const wanted = `it needs ${NODE_WANTED} or newer`;
   const isFine = isNewEnough(version);
@@ -106,12 +110,12 @@ function nodeComponent(facts: Facts): Judged {
       `${version}; ${wanted}`,
       `update the node component on the machine to ${NODE_WANTED} or newer`,
     );
-  const found = version === undefined ? unknown(facts, 'the version') : `"${version}" is not a version`;
-  return notRevealed(found, `check the machine: ${wanted}`);
+  const finding = version === undefined ? unknown(facts, 'the version') : `"${version}" is not a version`;
+  return notRevealed(finding, `check the machine: ${wanted}`);
 }
 
-/** The owner of a run's machine; unknown if the type is ambiguous. */
-function ownerOf({ machine: { type } }: Facts): 'service' | 'provider' | 'user' | undefined {
+/** The owner of a run's machine; undefined if the type is ambiguous. */
+function ownerOf({ machine: { type } }: MigrationFacts): 'service' | 'provider' | 'user' | undefined {
   if (/^(?:[a-z]+-deploy-)?serverless$|^workspace(?:-v2)?$/.test(type ?? '')) return 'service';
   if (/^(?:runpod|provider)-serverless$/.test(type ?? '')) return 'provider';
   return type === 'classic' ? 'user' : undefined;
@@ -123,12 +127,12 @@ const WHOSE = {
   user: "the machine is the user's own",
 };
 
-function machineTypeText(facts: Facts): string {
+function machineTypeText(facts: MigrationFacts): string {
   const { type } = facts.machine;
   return type === undefined ? unknown(facts, 'the owner of the machine') : `the machine type is "${type}"`;
 }
 
-function hostedMachines(facts: Facts): Judged {
+function hostedMachines(facts: MigrationFacts): Judged {
   const owner = ownerOf(facts);
   if (owner === 'service') return holds(`${WHOSE.service}: nothing to do`);
   if (owner !== undefined) return doesNotApply(WHOSE[owner]);
@@ -137,7 +141,7 @@ function hostedMachines(facts: Facts): Judged {
 
 const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; you must update it yourself`;
 
-function providerMachines(facts: Facts): Judged {
+function providerMachines(facts: MigrationFacts): Judged {
   const owner = ownerOf(facts);
   if (owner === undefined)
     return notRevealed(
@@ -147,13 +151,13 @@ function providerMachines(facts: Facts): Judged {
   if (owner !== 'provider') return doesNotApply(WHOSE[owner]);
   const { version } = facts.machine;
   const isFine = isNewEnough(version);
-  const found = `the worker image has node ${version}`;
+  const finding = `the worker image has node ${version}`;
   if (isFine === undefined)
     return notRevealed(`${WHOSE.provider}, whose node version is not shown`, UPDATE_IMAGE);
-  return isFine ? holds(found) : broken(found, UPDATE_IMAGE);
+  return isFine ? holds(finding) : broken(finding, UPDATE_IMAGE);
 }
 
-function verificationRun({ check }: Facts): Judged {
+function verificationRun({ check }: MigrationFacts): Judged {
   switch (check.kind) {
     case 'left-out':
       return check.why === 'v1'
@@ -188,7 +192,7 @@ function judgeEnd({ runId, outcome, reason, seconds }: Extract<Check, { kind: 'e
   );
 }
 
-function lastDay(facts: Facts): Judged {
+function lastDay(facts: MigrationFacts): Judged {
   const owner = ownerOf(facts);
   const { version } = facts.machine;
   const isFine = isNewEnough(version);

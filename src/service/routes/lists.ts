@@ -18,7 +18,7 @@ import {
   lightRowShown,
   lightRunShown,
   type profileShown,
-  type Shown,
+  type AnswerOf,
   type ShownRun,
 } from '../../run-service/contract/shown.ts';
 import { shownDeployment, type Deployment } from '../deployments.ts';
@@ -30,7 +30,7 @@ import { read, Refused, route } from './refusals.ts';
 export const profileOf = (
   { database }: Service,
   deployment: Deployment | undefined,
-): Shown<typeof profileShown> => ({
+): AnswerOf<typeof profileShown> => ({
   id: database.id,
   rehearsal: deployment?.isReal !== true,
   consistent: true,

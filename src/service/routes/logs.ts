@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { LogLine } from '../../run-service/contract/run.ts';
-import type { logLineShown, logShown, Shown } from '../../run-service/contract/shown.ts';
+import type { logLineShown, logShown, AnswerOf } from '../../run-service/contract/shown.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import type { RunRow } from '../database.ts';
 import type { Service } from '../service.ts';
@@ -23,7 +23,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     const row = service.database.find(read(request, 'path', runPathSchema));
     // The real service reads its log store, which knows neither runs nor owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
-    const log: Shown<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
+    const log: AnswerOf<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
       run_id: row.id,
       timestamp: new Date(atMs).toISOString(),
       log: message,
@@ -44,7 +44,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
   });
 }
 
-const shownLine = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown> => ({
+const shownLine = ({ atMs, level, message }: LogLine): AnswerOf<typeof logLineShown> => ({
   message,
   level,
   timestamp: new Date(atMs).toISOString(),

@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { Readable } from 'node:stream';
 import { PATHS, UPLOAD_BYTES_MAX_V1, uploadQuerySchema } from '../../run-service/contract/paths.ts';
 import { missingAt } from '../../run-service/contract/refusal.ts';
-import type { Shown, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
+import type { AnswerOf, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { OwnerRequests } from '../owner-requests.ts';
 import type { Service } from '../service.ts';
@@ -29,7 +29,7 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
     const id = service.newId('upload');
     const upload = { id, owner: request.owner, name, type, uploadedMs: service.clock.now() };
     await fromBody(() => service.uploads.store(upload, part.file, BYTES_MAX));
-    const stored: Shown<typeof uploadShown> = {
+    const stored: AnswerOf<typeof uploadShown> = {
       message: 'File uploaded successfully',
       file_id: id,
       file_name: name,
@@ -67,7 +67,7 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
     const name = `${id}.${type.split('/')[1] ?? 'bin'}`;
     service.uploads.reserve({ id, owner: request.owner, name, type, uploadedMs: service.clock.now() });
     const url = addressOf(service, id, name);
-    const place: Shown<typeof v1UploadUrlShown> = { upload_url: url, file_id: id, download_url: url };
+    const place: AnswerOf<typeof v1UploadUrlShown> = { upload_url: url, file_id: id, download_url: url };
     return reply.send(place);
   });
 }

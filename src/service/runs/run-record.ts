@@ -1,7 +1,7 @@
 // Converts a stored row into a run on the wire; other fields come from the executor, the clock and the ids.
 
 import { parseExactly } from '../../host/exact-json.ts';
-import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
+import type { outputShown, AnswerOf, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from '../database.ts';
 import type { Deployment } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
@@ -85,7 +85,7 @@ export function shownOutputs(
   outputs: readonly Output[],
   endedMs: number,
   links: Links,
-): readonly Shown<typeof outputShown>[] {
+): readonly AnswerOf<typeof outputShown>[] {
   const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
   return outputs.map(({ node, nodeClass, nodeTitle, key, files, texts = [] }) => ({
     id: uuidOf('output', runId, node, key),

@@ -14,7 +14,7 @@ import type { LookupFunction } from 'node:net';
 import { request, type Dispatcher } from 'undici';
 import { openOutgoing } from '../../host/outgoing.ts';
 import { errorMessage } from '../../errors/error.ts';
-import type { outputShown, Shown, webhookShown } from '../../run-service/contract/shown.ts';
+import type { outputShown, AnswerOf, webhookShown } from '../../run-service/contract/shown.ts';
 import type { Faults, FaultTarget } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
 import type { LiveRun, Output, RunChange } from '../executors/executor.ts';
@@ -248,7 +248,7 @@ export function publish(world: PublishDeps, run: LiveRun, change: RunChange): vo
 type RunEvent = {
   readonly event: 'run.updated' | 'run.output';
   readonly change: RunChange;
-  readonly outputs: readonly Shown<typeof outputShown>[];
+  readonly outputs: readonly AnswerOf<typeof outputShown>[];
 };
 
 function sendEvent(
@@ -260,7 +260,7 @@ function sendEvent(
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
   if (run.webhook === null || shouldInject('lose-webhook')) return;
-  const body: Shown<typeof webhookShown> = {
+  const body: AnswerOf<typeof webhookShown> = {
     event_type: event,
     status: shouldInject('lie-webhook') ? 'success' : change.status,
     live_status: change.work.liveStatus,

@@ -1,6 +1,6 @@
 // Reads the text of a sheet in pieces and in lines.
 
-import { problem, type RunsheetError, type Correction, type Place } from '../../errors/error.ts';
+import { problem, type RunsheetError, type Correction, type SheetPlace } from '../../errors/error.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { TextDecoder } from 'node:util';
 
@@ -118,7 +118,7 @@ function decoderOf({ encoding }: Writing, fatal = true): TextDecoder {
 }
 
 /** The cursor's place. Only JSON counts characters as columns. */
-function placeOf(file: string, { format }: Writing, cursor: Cursor): Place {
+function placeOf(file: string, { format }: Writing, cursor: Cursor): SheetPlace {
   const countsCharacters = format === 'json' || format === 'jsonl';
   return { file, line: cursor.line, ...(countsCharacters ? { column: cursor.column } : {}) };
 }

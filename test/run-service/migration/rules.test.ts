@@ -3,20 +3,20 @@ import {
   isNewEnough,
   isSound,
   judge,
-  type Facts,
+  type MigrationFacts,
   type Verdict,
 } from '../../../src/run-service/migration/rules.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const SUCCEEDED = { kind: 'ended', runId: RUN, outcome: 'succeeded', seconds: 12 } as const;
-const facts = (more: Partial<Facts> = {}): Facts => ({
+const facts = (more: Partial<MigrationFacts> = {}): MigrationFacts => ({
   base: 'https://runs.example/api',
   api: 'v2',
   machine: { version: 'v2.3.10', type: 'serverless' },
   check: SUCCEEDED,
   ...more,
 });
-const verdicts = (given: Facts): readonly Verdict[] => judge(given).map(({ verdict }) => verdict);
+const verdicts = (given: MigrationFacts): readonly Verdict[] => judge(given).map(({ verdict }) => verdict);
 const V1 = { api: 'v1', machine: {}, check: { kind: 'left-out', why: 'v1' } } as const;
 const provider = (version?: string) => ({ machine: { version, type: 'provider-serverless' } });
 
@@ -30,7 +30,7 @@ const [H, B, R, C, N, Y] = [
 ] as const;
 
 describe('the seven rules of the migration', () => {
-  it.each<readonly [string, Partial<Facts>, readonly Verdict[]]>([
+  it.each<readonly [string, Partial<MigrationFacts>, readonly Verdict[]]>([
     ['a hosted machine on V2', {}, [H, H, H, N, H, N, Y]],
     [
       'a hosted machine with an old node',
@@ -101,7 +101,8 @@ describe('the seven rules of the migration', () => {
   });
 
   it('distinguish a run that shows no version from a missing run', () => {
-    const found = (more: Partial<Facts>): string => judge(facts({ machine: {}, ...more }))[1]?.found ?? '';
+    const found = (more: Partial<MigrationFacts>): string =>
+      judge(facts({ machine: {}, ...more }))[1]?.found ?? '';
     expect(found({})).toBe('the run does not show the version');
     expect(found(V1)).toBe('without a run, the version is unknown');
   });
