@@ -1,5 +1,5 @@
-// Makes dist/, which is what a package carries: the compiled sources, the lock file, the pages, and the commands and the workflows
-// as bundles.
+// Builds dist/, the content of a package: compiled sources, the lock file, the pages, and bundles of the commands and the
+// workflows.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.bui
   stdio: 'inherit',
 });
 
-// npm leaves the lock file out of a package, and would take the newest versions of all that it depends on.
+// npm leaves the lock file out of a package, and would install the newest versions of all dependencies.
 cpSync(join(root, 'package-lock.json'), join(dist, 'package-lock.json'));
 
 writePages(await buildPages(), join(dist, 'pages'));
 
-// An older Node would name a module that it lacks instead of what helps.
+// An older Node would complain about a missing module instead of its own version.
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.').map(Number);
 for (const [entry, compiled] of [
@@ -46,7 +46,7 @@ export const { ${names.join(', ')} } = await import('${compiled}');
 }
 
 const files = await bundleCommands(join(dist, 'cli'), (source) => join(dist, source.replace(/\.ts$/, '.js')));
-// Their licences ask for it.
+// The licences of bundled packages demand their texts.
 const packages = new Set(
   files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
 );

@@ -1,5 +1,5 @@
-// Makes the commands one bundle, which loads in half the time: that of a clone stands beside its packages, until a source changes
-// (bin/runsheet.mjs), and that of a package in dist/.
+// Bundles the commands into one file, which loads in half the time. The bundle of a clone stays beside its packages and is used
+// until a source changes (bin/runsheet.mjs); the bundle of a package is in dist/.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { KEPT, LIST, PACKAGES, changedAt, keptBundle, newestKept } from './kept-
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** They come with files of their own, or are shared with Temporal, which loads converters by their paths. */
+/** Packages that bring files of their own, or are shared with Temporal, which loads converters by path. */
 const OUTSIDE =
   /^(@temporalio|@aws-sdk|@fastify|fastify|file-type|nodemailer|open|pino|prom-client|sharp)(\/|$)/;
-/** Temporal's client loads these from beside the bundle, and they share what the commands know. */
+/** Temporal's client loads these files from beside the bundle, and they share state with the commands. */
 const CONVERTERS = ['labelled', 'failures', 'encrypted-failures'];
 const FINDS_CONVERTERS = 'src/temporal/encryption/converter.ts';
 
-/** `placeOf`: the file of a source that has others beside it, such as pages and programs. Returns the files of which it is made. */
+/** `placeOf` returns the file of a source that needs other files beside it, such as pages and programs. Returns the files in the bundle. */
 export async function bundleCommands(out, placeOf) {
   const converters = CONVERTERS.map((name) => [name, join(root, `src/temporal/encryption/${name}.ts`)]);
   const bundle = await rolldown({
@@ -47,7 +47,7 @@ function atItsPlace(code, id, out, placeOf) {
 const DAY_MS = 86_400_000;
 const FOLDERS = ['src', 'activities', 'workflows'];
 
-/** What a bundle is made of, with the folders, which change when a file comes or goes. */
+/** Everything that goes into a bundle, including folders, which change when a file is added or removed. */
 const sources = () => [
   'node_modules/.package-lock.json',
   'bin/bundle.mjs',
@@ -57,18 +57,18 @@ const sources = () => [
   ),
 ];
 
-/** Not in a folder that commands use: they load parts later. */
+/** The bundle is built aside, because running commands load parts of the old one later. */
 async function keepBundle() {
-  // No user may write to a bundle who may not write to the packages.
+  // Whoever may not write to the packages may not write to the bundle either.
   process.umask(process.umask() | (~statSync(PACKAGES).mode & 0o022));
   const made = join(KEPT, `making-${randomUUID()}`);
   mkdirSync(made, { recursive: true });
   try {
     const list = sources().map((path) => [path, changedAt(path)]);
     writeFileSync(join(made, LIST), JSON.stringify(list));
-    // The package of the clone does not reach here, and guessing the kind of a module takes Node longer.
+    // package.json of the clone does not apply here, and detecting the module type takes Node longer.
     writeFileSync(join(made, 'package.json'), JSON.stringify({ type: 'module' }));
-    // The packages may be those of another clone, by a link.
+    // The packages may be a link to those of another clone.
     await bundleCommands(realpathSync(made), (source) => join(root, source));
     renameSync(made, join(KEPT, String(Math.max(Date.now(), newestKept() + 1))));
     discardOld();
@@ -77,7 +77,7 @@ async function keepBundle() {
   }
 }
 
-/** What was replaced a day ago, and what was left by a build that was killed. */
+/** Deletes bundles that were replaced a day ago, and leftovers of killed builds. */
 function discardOld() {
   const before = Date.now() - DAY_MS;
   const names = readdirSync(KEPT);

@@ -1,6 +1,6 @@
-// The bundle of a clone (bin/bundle.mjs) is used until a source changes: it loads in half the time. The name of its folder is a
-// number, the highest of which is the newest, and it has a list of its sources, because reading their folders takes longer than
-// looking at all of them.
+// Finds the bundle of a clone (bin/bundle.mjs), which loads in half the time and is used until a source changes. The folder with
+// the highest number is the newest bundle. It contains a list of its sources, because reading their folders takes longer than
+// checking each file.
 
 import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,12 +12,12 @@ export const PACKAGES = join(root, 'node_modules');
 export const KEPT = join(PACKAGES, '.cache/runsheet/commands');
 export const LIST = 'sources.json';
 
-/** No program can set it. It is compared as a whole, because clocks are set back, and differ between disks. */
+/** The change time, which no program can set. It is compared for equality, because clocks are set back and differ between disks. */
 export const changedAt = (path) => lstatSync(join(root, path)).ctimeMs;
 
 export const newestKept = () => Math.max(0, ...readdirSync(KEPT).map(Number).filter(Number.isFinite));
 
-/** Its first file; undefined if there is none, or if a source, their folders or a package have changed since. */
+/** The main file of the bundle; undefined if there is none, or if a source, a folder of sources or a package has changed since. */
 export function keptBundle() {
   try {
     const made = join(KEPT, String(newestKept()));
@@ -31,7 +31,7 @@ export function keptBundle() {
   }
 }
 
-/** Whether only users can write there who can also write to the packages: the code in these folders is run unread. */
+/** Whether only users who can write to the packages can write there, because code in these folders is run unchecked. */
 export function isAsSafeAsPackages(folders) {
   const packages = statSync(PACKAGES);
   const owners = new Set([0, packages.uid, process.getuid?.()]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Finds a Node that is new enough, turns its compile cache on, and loads the command line. Written for any old Node.
+// Finds a Node that is new enough, enables its compile cache, and loads the command line. The syntax must suit any old Node.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import * as module from 'node:module';
@@ -13,7 +13,10 @@ const OLDEST = [24, 16];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 
-/** Set for the process that this one starts; a stack's own children have a channel as well, of another meaning. */
+/**
+ * Set in the process that this launcher starts. A channel alone proves nothing, because the children of a stack have one for
+ * another purpose.
+ */
 const LAUNCHED = 'RUNSHEET_LAUNCHED';
 
 if (isNew) await main();
@@ -23,7 +26,7 @@ async function main() {
   if (process.env[LAUNCHED]) endWithLauncher();
   const cache = compileCache();
   if (cache !== undefined) module.enableCompileCache(cache);
-  // A worker has two young heaps, which grow to 200 MB otherwise and are no faster for it.
+  // A worker has two young heaps, which would otherwise grow to 200 MB without being faster.
   v8.setFlagsFromString('--max-semi-space-size=8');
   const { main: start } = await import((await commands()).href);
   await start(process.argv.slice(2));
@@ -38,7 +41,7 @@ async function commands() {
   return bundle === undefined ? source : pathToFileURL(bundle);
 }
 
-/** Code is run from it unread. Node's own choice lies in TMPDIR, where another user can make it first. */
+/** Cached code is run unchecked. Node's default folder is in TMPDIR, where another user could create it first. */
 function compileCache() {
   try {
     // A container's user may have no home.
@@ -51,24 +54,27 @@ function compileCache() {
   }
 }
 
-/** A folder of this user, no link, that gives other users none of the `refused` permissions. */
+/** Whether the path is a real folder of this user that gives other users none of the `refused` permissions. */
 function isOurs(folder, refused) {
   const stats = lstatSync(folder);
   if (process.getuid === undefined) return stats.isDirectory();
   return stats.isDirectory() && stats.uid === process.getuid() && (stats.mode & refused) === 0;
 }
 
-/** A launcher that is killed closes the channel; this process then ends as at SIGTERM. */
+/** A killed launcher closes the channel; this process then ends as if by SIGTERM. */
 function endWithLauncher() {
-  // Messages name commands as the user gave this one.
+  // Messages name commands in the form that the user typed.
   process.argv[1] = process.env[LAUNCHED];
   delete process.env[LAUNCHED];
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  // A command that is done ends although its launcher lives.
+  // A finished command exits although its launcher lives.
   process.channel?.unref();
 }
 
-/** Starts the same command on the Node of the clone; a package has none, because it would be the Node of all around it. */
+/**
+ * Runs the same command on the Node of the clone. A package has none, because that would become the Node of the whole project
+ * around it.
+ */
 async function again() {
   const node = installedNode();
   if (node === undefined) {
@@ -83,7 +89,7 @@ async function again() {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHED]: process.argv[1] },
   });
-  // A signal may be meant for this process alone; the child takes two at once for one.
+  // A signal may go to this process alone; the child treats two at once as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);

@@ -86,7 +86,7 @@ const hexOf = (code: number): string => code.toString(16).padStart(4, '0');
 
 const PLAIN = /^[a-z0-9][a-z0-9_-]{0,79}$/;
 const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
-// Generated names end like this, so no text may be used unchanged if it does.
+// Generated names end like this, so a text that does, too, is never used unchanged.
 const MADE = /-[0-9a-f]{16}$/;
 const MOST_SLUG = 48;
 
@@ -95,7 +95,7 @@ export function fileName(text: string): string {
   return PLAIN.test(text) && !RESERVED_BY_WINDOWS.test(text) && !MADE.test(text) ? text : hashedName(text);
 }
 
-/** The same, always with a hash of the text. */
+/** Like {@link fileName}, but always with a hash of the text. */
 export function hashedName(text: string): string {
   const slug = text
     .normalize('NFKD')

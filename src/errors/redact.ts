@@ -19,14 +19,14 @@ export function keepSecret(secret: string): string {
   return secret;
 }
 
-/** For secrets that are replaced again and again, and are worthless by then. */
+/** For short-lived secrets, which are worthless once they are replaced. */
 export function forgetSecret(secret: string): void {
   if (kept.delete(secret)) forms = kept.size === 0 ? undefined : formsOfKept();
 }
 
 function formsOfKept(): RegExp {
-  const all = [...kept].flatMap(formsOf).toSorted((a, b) => b.length - a.length);
-  return new RegExp([...new Set(all)].map(asPattern).join('|'), 'g');
+  const secretForms = [...kept].flatMap(formsOf).toSorted((a, b) => b.length - a.length);
+  return new RegExp([...new Set(secretForms)].map(asPattern).join('|'), 'g');
 }
 
 /** The text without registered secrets, bearer tokens and MACs of webhook addresses. */
@@ -36,35 +36,35 @@ export function withoutSecrets(text: string): string {
     .replaceAll(MAC, `$1${STRUCK}`);
 }
 
-/** Whether it is an address, not a path. A drive of Windows has one letter. `URL` also reads `https:host`, and blanks before it. */
+/** Whether the text is an address and not a path. A Windows drive has one letter. `URL` also accepts `https:host` and leading blanks. */
 export const isAddress = (sheet: string): boolean =>
   /^\s*(?:(?:https?|s3|file):|[a-z][a-z\d+.-]+:\/\/)/i.test(sheet);
 
 const PARTS = /^\s*(?<scheme>[a-z\d+.-]+:)(?<slashes>\/{0,2})(?:(?<user>[^/?#]*)@)?(?<rest>[^]*)$/i;
 
-/** The place of a sheet without what may be secret: the query of an address may contain a signature, and its beginning a password. */
+/** The place of a sheet without secrets: an address may begin with a password, and its query may contain a signature. */
 export function shownAddress(sheet: string): string {
   if (!isAddress(sheet)) return sheet;
-  const { scheme = '', slashes = '', rest = '' } = PARTS.exec(sheet)?.groups ?? {};
-  const plain = `${scheme}${slashes}${rest.replace(/[?#][^]*$/, '')}`;
-  // A password with a slash, `?` or `#` ends where no parser can tell.
-  return rest.includes('@') || !URL.canParse(plain) ? `${scheme}//…` : plain;
+  const { scheme = '', slashes = '', rest: remainder = '' } = PARTS.exec(sheet)?.groups ?? {};
+  const plain = `${scheme}${slashes}${remainder.replace(/[?#][^]*$/, '')}`;
+  // No parser can tell where a password with a slash, `?` or `#` ends.
+  return remainder.includes('@') || !URL.canParse(plain) ? `${scheme}//…` : plain;
 }
 
-/** What {@link shownAddress} leaves out. */
+/** The secrets that {@link shownAddress} hides. */
 export function secretsIn(sheet: string): readonly string[] {
   if (!isAddress(sheet)) return [];
-  const { user = '', rest = '' } = PARTS.exec(sheet)?.groups ?? {};
-  const [, query = ''] = /\?([^#]*)/.exec(rest) ?? [];
-  // Up to the last `@`: what precedes its first colon may be a host.
-  const [, login = '', password = ''] = /^((?:[^:]*:)?([^]*))@/.exec(rest) ?? [];
+  const { user = '', rest: remainder = '' } = PARTS.exec(sheet)?.groups ?? {};
+  const [, query = ''] = /\?([^#]*)/.exec(remainder) ?? [];
+  // Up to the last `@`, because the part before its first colon may be a host.
+  const [, login = '', password = ''] = /^((?:[^:]*:)?([^]*))@/.exec(remainder) ?? [];
   return [user, ...user.split(':'), query, login, password].filter(Boolean);
 }
 
 /** Compares a given secret in constant time. */
-export function isSameSecret(given: string, secret: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(secret)];
-  return one.length === other.length && timingSafeEqual(one, other);
+export function isSameSecret(candidate: string, secret: string): boolean {
+  const [candidateBytes, secretBytes] = [Buffer.from(candidate), Buffer.from(secret)];
+  return candidateBytes.length === secretBytes.length && timingSafeEqual(candidateBytes, secretBytes);
 }
 
 const asPattern = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
@@ -76,7 +76,7 @@ const BEARER = /\b(Bearer(?=((?:\s|%20|\+)+))\2)(?=[\w.~+/-]{0,400}\d)[\w.~+/-]{
 const MAC =
   /((?:\/|%2F)hook(?:\\{0,4}\/|%2F)[12](?:(?:\\{0,4}\/|%2F)(?:(?!%2F)[^/\\\s"])+){3,4}(?:\\{0,4}\/|%2F))[0-9a-f]{32}/gi;
 
-/** All encodings of a secret: text, JSON, URL, hexadecimal, and part of longer base64. */
+/** Matches all encodings of a secret: text, JSON, URL, hexadecimal, and part of a longer base64 text. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
@@ -94,7 +94,7 @@ function formsOf(secret: string): readonly string[] {
   ];
 }
 
-/** The base64 characters that depend on `bytes` only, with `before` bytes in front of them in the group of three. */
+/** The base64 characters that depend only on `bytes`, with `before` bytes in front of them in the group of three. */
 function inBase64(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')

@@ -1,4 +1,4 @@
-// Why a GPU server cannot be used, each with what helps.
+// The reasons why a GPU server cannot be used, each with its remedy.
 
 import { shellWord } from './outside-text.ts';
 

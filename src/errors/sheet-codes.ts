@@ -1,20 +1,20 @@
-// E1xx and E2xx: what can be wrong with a sheet or its rows. These errors occur before anything is sent.
+// E1xx and E2xx: faults of a sheet or its rows. These errors occur before anything is sent.
 
 import { didYouMean, entry, EXIT, list, sentences, textFromThrower } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 
 const { inputRefused } = EXIT;
 
-/** Flags that choose the first of several columns for an input. */
+/** Flags that map the first of several columns to an input. */
 export const oneOf = ({
   input,
-  columns: [first = '', ...others],
+  columns: [first = '', ...furtherColumns],
 }: {
   readonly input: string;
   readonly columns: readonly string[];
 }): readonly (readonly [flag: string, value: string])[] => [
   ['--map', `${input}=${first}`],
-  ...others.map((column) => ['--drop', column] as const),
+  ...furtherColumns.map((column) => ['--drop', column] as const),
 ];
 
 export const SHEET_ENTRIES = {
@@ -77,7 +77,7 @@ export const SHEET_ENTRIES = {
     columns: readonly string[];
     flag?: readonly [flag: string, value: string] | undefined;
     emptyIn?: string;
-    /** The file that the workflow names for it, which no server has. */
+    /** The default file of the workflow, if no server has it. */
     absent?: string | undefined;
   }>(inputRefused, (f) => [
     [

@@ -1,5 +1,5 @@
-// What the libraries between us and Temporal say, in words of ours: gRPC numbers its statuses and adds how it balanced the load, and
-// the native core prints its data structures.
+// Rewrites the messages of gRPC and of Temporal's native core, which contain status numbers, load balancing details and data
+// structures.
 
 /** `4 DEADLINE_EXCEEDED: Deadline exceeded after 9.9s,LB pick: 0.001s,remote_addr=127.0.0.1:7233`. */
 const STATUSES =
@@ -15,22 +15,22 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'it cannot be reached',
 };
 
-/** Statuses whose details say nothing that a user could use. */
+/** Statuses whose details are useless to a user. */
 const WITHOUT_DETAILS = new Set(['CANCELLED', 'DEADLINE_EXCEEDED']);
 
 /** `tonic::transport::Error(Transport, ConnectError(…, Os { code: 111, message: "Connection refused" }))`. */
 const NATIVE = /tonic::\w+::Error\(.*\)/s;
 
-/** Statuses of a server that is away. */
+/** Statuses of an unreachable server. */
 const AWAY = /^\d{1,2} (?:UNAVAILABLE|DEADLINE_EXCEEDED): /;
 
-/** Whether the error, or what caused it, is that no Temporal answers. */
+/** Whether the error or its cause says that no Temporal server answers. */
 export function isTemporalAway(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return AWAY.test(thrown.message) || isTemporalAway(thrown.cause);
 }
 
-/** The text of an error of these libraries; undefined for any other. */
+/** The readable text of such an error; undefined for any other error. */
 export function temporalText(message: string): string | undefined {
   const [, status, details = ''] = GRPC.exec(message) ?? [];
   if (status !== undefined) return `Temporal: ${meaningOf(status, details)}`;
@@ -44,7 +44,7 @@ function meaningOf(status: string, details: string): string {
   return WITHOUT_DETAILS.has(status) || more === '' ? meaning : `${meaning}: ${more}`;
 }
 
-/** Without the state of the client. */
+/** Removes the state of the client. */
 const plainDetails = (details: string): string =>
   details
     .replace(/^No connection established\.? ?(?:Last error: )?/, '')
@@ -52,7 +52,7 @@ const plainDetails = (details: string): string =>
     .replace(/,LB pick:.*$/s, '')
     .trim();
 
-/** The last text in quotes, or the last name in the structure. */
+/** The last quoted text, or the last name in the structure. */
 function nativeText(structure: string): string {
   const quoted = [...structure.matchAll(/"([^"]+)"/g)].at(-1)?.[1];
   if (quoted !== undefined) return quoted;

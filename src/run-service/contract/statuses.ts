@@ -22,11 +22,11 @@ export type Status = (typeof STATUSES)[number];
 
 /** Whether a status is final. An unknown status never counts as final, because services add new ones. */
 export const isTerminal = (status: string): status is (typeof TERMINAL)[number] =>
-  TERMINAL.some((known) => known === status);
+  TERMINAL.some((candidate) => candidate === status);
 
 /** Whether a status says that a machine has the run. 'queued' does, because runs that wait for a machine are 'not-started'. */
 export const hasMachine = (status: string): boolean => isOpen(status) && status !== 'not-started';
 
 /** Whether a status says that the run has not ended; an unknown status does not. */
 export const isOpen = (status: string): boolean =>
-  STATUSES.some((known) => known === status) && !isTerminal(status);
+  STATUSES.some((candidate) => candidate === status) && !isTerminal(status);
