@@ -1,4 +1,4 @@
-// Every call of the library takes a signal as a field of its last argument, by this one wrapper around its methods.
+// Lets every library call take an AbortSignal as a field of its last argument, by wrapping its methods once.
 
 import { problem, withTemporalFault } from '../errors/error.ts';
 import { callWith, readWith } from '../host/call-signal.ts';
@@ -6,9 +6,9 @@ import { callWith, readWith } from '../host/call-signal.ts';
 export type { Abortable } from '../host/call-signal.ts';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
-type Reading = (this: unknown, ...args: unknown[]) => AsyncGenerator;
+type GeneratorMethod = (this: unknown, ...args: unknown[]) => AsyncGenerator;
 
-/** Makes the methods of an object, or of a class by its prototype, take a signal. They never see it. */
+/** Wraps the methods of an object, or of a prototype, so that they take a signal. The methods themselves never see it. */
 export function takeSignals<T extends object>(methods: T): T {
   for (const [name, { value, ...is }] of Object.entries(Object.getOwnPropertyDescriptors(methods)))
     if (typeof value === 'function' && name !== 'constructor')
@@ -18,10 +18,10 @@ export function takeSignals<T extends object>(methods: T): T {
 
 function takingSignal(method: Method): Method {
   const isReading: boolean = method instanceof AsyncGeneratorFunction;
-  return function (...given) {
-    const { signal, args } = withoutSignal(given);
+  return function (...callArgs) {
+    const { signal, args } = withoutSignal(callArgs);
     if (isReading) {
-      const read = (): AsyncGenerator => (method as Reading).apply(this, args);
+      const read = (): AsyncGenerator => (method as GeneratorMethod).apply(this, args);
       return readInOurWords(signal === undefined ? read() : readWith(signal, read));
     }
     return inOurWords(
@@ -30,7 +30,7 @@ function takingSignal(method: Method): Method {
   };
 }
 
-/** The errors of Temporal's client have no code of ours. */
+/** Errors of Temporal's client have no code of ours. */
 function inOurWords(result: unknown): unknown {
   if (!(result instanceof Promise)) return result;
   return result.catch((error: unknown) => {
@@ -48,15 +48,15 @@ async function* readInOurWords(read: AsyncGenerator): AsyncGenerator {
 
 const AsyncGeneratorFunction = async function* () {}.constructor as FunctionConstructor;
 
-/** Throws E602 for a signal that is none. */
-function withoutSignal(given: readonly unknown[]): {
+/** Throws E602 if `signal` is not an AbortSignal. */
+function withoutSignal(callArgs: readonly unknown[]): {
   readonly signal?: AbortSignal;
   readonly args: unknown[];
 } {
-  const last: unknown = given.at(-1);
-  if (!isPlain(last) || !('signal' in last)) return { args: [...given] };
+  const last: unknown = callArgs.at(-1);
+  if (!isPlain(last) || !('signal' in last)) return { args: [...callArgs] };
   const { signal, ...options } = last;
-  const args = [...given.slice(0, -1), options];
+  const args = [...callArgs.slice(0, -1), options];
   if (signal === undefined) return { args };
   if (signal instanceof AbortSignal) return { signal, args };
   throw problem('E602', {
@@ -65,6 +65,6 @@ function withoutSignal(given: readonly unknown[]): {
   });
 }
 
-/** Options, and not rows of a program. */
+/** Whether the last argument is an options object, and not rows. */
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -1,4 +1,4 @@
-// What can be removed: old batches, and the leftovers of refused sheets and interrupted copies.
+// Finds and removes old batches, and the leftovers of refused sheets and interrupted copies.
 
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
@@ -11,22 +11,22 @@ import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { discardFolder } from '../store/discard-folder.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
 
-/** A younger folder may belong to a command that is still running. */
+/** A younger folder may belong to a running command. */
 const STALE_MS = 3_600_000;
-/** More would not be faster: the removal of one is concurrent as well. */
+/** More would not be faster, because each removal is concurrent as well. */
 const AT_A_TIME = 4;
 
-type Asked = {
-  /** Also batches that ended so long ago. */
+type StaleQuery = {
+  /** Include batches that ended longer ago than this. */
   readonly olderThanMs: number | undefined;
-  /** Also the state of the embedded servers. */
+  /** Include the state of the embedded servers. */
   readonly isStateMeant: boolean;
 };
 
-/** Throws E602 for the state of servers that run. */
+/** Throws E602 for the state of running servers. */
 export async function findStale(
   config: Config,
-  { olderThanMs, isStateMeant }: Asked,
+  { olderThanMs, isStateMeant }: StaleQuery,
 ): Promise<readonly Stale[]> {
   const stale = [...(await staleIn(config, STALE_MS)), ...(await oldBatches(config.out, olderThanMs))];
   return isStateMeant ? [...stale, ...stateOf(config.home)] : stale;
@@ -34,22 +34,26 @@ export async function findStale(
 
 type NotRemoved = { readonly path: string; readonly reason: string };
 
-/** `kept`: what is old, but still needed. */
+/** `kept`: old folders that are still needed. */
 export type Removed = {
   readonly paths: readonly string[];
   readonly kept: readonly NotRemoved[];
   readonly failed: readonly NotRemoved[];
 };
 
-/** If it is not `meant`, only what would be removed. `say`: each path, before its removal begins. */
+/** If not `isMeant`, only lists what would be removed. `say`: gets each path before its removal begins. */
 export async function removeStale(
-  all: readonly Stale[],
+  candidates: readonly Stale[],
   isMeant: boolean,
   say: (path: string) => void,
 ): Promise<Removed> {
-  const unread = all.flatMap(({ path, fault }) => (fault === undefined ? [] : [{ path, reason: fault }]));
-  const kept = all.flatMap(({ path, kept: reason }) => (reason === undefined ? [] : [{ path, reason }]));
-  const stale = all.filter(({ fault, kept: reason }) => fault === undefined && reason === undefined);
+  const unread = candidates.flatMap(({ path, fault }) =>
+    fault === undefined ? [] : [{ path, reason: fault }],
+  );
+  const kept = candidates.flatMap(({ path, kept: reason }) =>
+    reason === undefined ? [] : [{ path, reason }],
+  );
+  const stale = candidates.filter(({ fault, kept: reason }) => fault === undefined && reason === undefined);
   for (const { path } of stale) say(path);
   const failed = isMeant ? (await pMap(stale, removedOne, { concurrency: AT_A_TIME })).flat() : [];
   const left = new Set(failed.map(({ path }) => path));
@@ -57,7 +61,7 @@ export async function removeStale(
   return { paths, kept, failed: [...unread, ...failed] };
 }
 
-/** One that cannot be removed stops no other. */
+/** A failed removal does not stop the next one. */
 async function removedOne({ path, remove }: Stale): Promise<readonly NotRemoved[]> {
   try {
     await (remove ?? (() => discardFolder(path)))();
@@ -69,25 +73,25 @@ async function removedOne({ path, remove }: Stale): Promise<readonly NotRemoved[
 
 type IsOld = (summary: Summary | undefined) => boolean;
 
-/** Ended batches that are older than the given time; none without a time. */
+/** Batches that ended longer ago than `olderThanMs`; none without it. */
 async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly Stale[]> {
   if (olderThanMs === undefined) return [];
   const isOld: IsOld = (summary) =>
     summary !== undefined && Date.now() - Date.parse(summary.ended_at) >= olderThanMs;
   const old = new Map<string, Stale>();
   for (const batchFolder of await listBatchFolders(out))
-    for (const one of await ifOld(out, batchFolder, isOld)) old.set(one.path, one);
+    for (const folder of await ifOld(out, batchFolder, isOld)) old.set(folder.path, folder);
   return [...old.values()];
 }
 
-/** Batches of a pipeline are removed together, and with its folder: without one, its command would buy those rows again. */
+/** The batches of a pipeline are removed together with its folder. Otherwise its command would buy the missing rows again. */
 async function ifOld(out: string, batchFolder: BatchFolder, isOld: IsOld): Promise<readonly Stale[]> {
   const { folder, store, file } = batchFolder;
   try {
     if (!isOld(await readSummary(store))) return [];
     const name = pipelineOfCall(file.madeFor);
     const pipeline = name === undefined ? undefined : await openPipeline(out, name);
-    // The removal of others may take long.
+    // Earlier removals may have taken long.
     const stillOld = async (): Promise<void> => {
       if (!isOld(await readSummary(store))) throw new Error('it has been continued');
     };

@@ -1,4 +1,4 @@
-// What a program says about its surroundings. Everything else comes from the settings, as for a command.
+// The options of `connect()`. All other settings come from the environment and settings files, as for a command.
 
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -22,13 +22,13 @@ export type ServiceOptions = {
   readonly api?: Api;
 };
 
-/** How buckets are reached; what is left out comes from the settings: `AWS_…`, profiles, roles. */
+/** Access to S3 buckets. Missing fields come from the settings: `AWS_…`, profiles, roles. */
 export type S3Options = {
   /** The address of an S3 server that is not Amazon's. */
   readonly endpoint?: string;
   /** (default: `us-east-1`) */
   readonly region?: string;
-  /** Of a user, or with a `sessionToken` for a short time. */
+  /** Long-term keys, or temporary ones with a `sessionToken`. */
   readonly keys?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -38,7 +38,7 @@ export type S3Options = {
   readonly profile?: string;
 };
 
-/** The surroundings of a program; all else comes from the settings. */
+/** The options of `connect()`; all other settings come from the environment. */
 export type ConnectOptions = {
   /** Your Temporal client. Its connection and namespace are used; workers run elsewhere: `runsheet worker`. */
   readonly client?: TemporalClient;
@@ -62,7 +62,7 @@ export function configFrom(options: ConnectOptions): Config {
   const { store, home, taskQueue, service, s3 } = options;
   if (options.client !== undefined && options.embedded)
     throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
-  // As environment variables, they also reach the workers of the embedded servers.
+  // Environment variables also reach the workers of the embedded servers.
   return loadConfigWith({
     ...definedOnly({
       RUNSHEET_OUT: store === undefined ? store : placeOf(store),
@@ -80,7 +80,7 @@ const serviceVariables = ({ url, apiKey, api }: ServiceOptions) => ({
   ...(api === undefined ? {} : { RUNSHEET_API: api }),
 });
 
-/** Keys and a profile hide all keys of the environment. */
+/** Explicit keys or a profile override all keys of the environment. */
 const s3Variables = ({ endpoint, region, keys, profile }: S3Options) => ({
   ...definedOnly({ AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region, AWS_PROFILE: profile }),
   ...(keys === undefined && profile === undefined
@@ -105,7 +105,7 @@ function placeOf(place: string | URL): string {
   return typeof place === 'string' ? place : placeText(place);
 }
 
-/** As {@link placeOf}, of a file that is written or checked. Throws E602 for an address that names no object of a bucket. */
+/** Like {@link placeOf}, for a file. Throws E602 for an S3 address without an object name. */
 export function filePlaceOf(file: string | URL): string {
   const place = placeOf(file);
   if (!isS3Address(place)) return place;
@@ -113,7 +113,7 @@ export function filePlaceOf(file: string | URL): string {
   throw problem('E602', { what: `${place} names no file in S3`, hint: 'write s3://bucket/folder/file' });
 }
 
-/** A place as a URL: a path of this machine, or an address in S3. */
+/** A place, local or in S3, as a URL. */
 export const placeUrl = (place: string): URL =>
   isS3Address(place)
     ? new URL(`s3://${place.slice('s3://'.length).split('/').map(encodeURIComponent).join('/')}`)
@@ -133,17 +133,17 @@ export function pathOf(place: string | URL): string {
 export type SessionParams = {
   readonly config: Config;
   readonly local: boolean;
-  /** Whether batches go on, or embedded servers are only looked at. */
+  /** Whether batches continue, or the embedded servers are only read. */
   readonly works: boolean;
-  /** Shows the user what embedded servers are doing. */
+  /** Tells the user what the embedded servers are doing. */
   readonly notice: (text: string) => void;
-  /** The connection of a program, instead of the settings. */
+  /** The client of a program, instead of the settings. */
   readonly client?: TemporalClient | undefined;
-  /** Embedded servers, even if the settings name a cluster. */
+  /** Use embedded servers even if the settings name a cluster. */
   readonly embedded?: boolean;
 };
 
-/** undefined: the embedded stack. */
+/** The cluster to connect to; undefined for the embedded servers. */
 export function clusterOf({
   config,
   client,

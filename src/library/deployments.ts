@@ -1,4 +1,4 @@
-// The deployments of a run service: what can be run, and with which inputs.
+// Deployments of a run service, and their inputs.
 
 import { refuseOtherApi } from '../create-batch/batch-request.ts';
 import { findDeployment } from '../create-batch/find-deployment.ts';
@@ -13,14 +13,14 @@ import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 
-/** By name. Throws E313 if the service has no list of them. */
+/** Sorted by name. Throws E313 if the service has no list of deployments. */
 export async function listDeployments(config: Config, meant: Spoken): Promise<readonly Deployment[]> {
-  const all = await (await serviceAt(config, meant)).listDeployments();
-  if (all === undefined) throw problem('E313', { base: meant.base });
-  return all.toSorted((a, b) => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1));
+  const deployments = await (await serviceAt(config, meant)).listDeployments();
+  if (deployments === undefined) throw problem('E313', { base: meant.base });
+  return deployments.toSorted((a, b) => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1));
 }
 
-/** By its id, or by its name if the name is unique. Throws E302 and E303. */
+/** Finds a deployment by its id or its unique name. Throws E302 and E303. */
 export const showDeployment = async (config: Config, meant: Spoken, name: string): Promise<Deployment> =>
   findDeployment(await serviceAt(config, meant), name);
 
@@ -37,12 +37,12 @@ export class Deployments {
     this.#servers = servers;
   }
 
-  /** By name. Throws E313 if the service has no list of them. */
+  /** Sorted by name. Throws E313 if the service has no list of deployments. */
   async list(_call?: Abortable): Promise<readonly Deployment[]> {
     return listDeployments(this.#servers.config, await this.#service());
   }
 
-  /** With its inputs, by its id or its name. Throws E302 and E303. */
+  /** A deployment with its inputs, by its id or its name. Throws E302 and E303. */
   async show(name: string, _call?: Abortable): Promise<Deployment> {
     return showDeployment(this.#servers.config, await this.#service(), name);
   }

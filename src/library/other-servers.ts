@@ -1,8 +1,8 @@
-// The embedded servers of other state folders of this user, as a command reads them: it joins those that run, and starts none.
+// Joins running embedded servers of other state folders of this user, to read from them. Starts none.
 
 import { loadConfigWith, type Config } from '../host/config.ts';
 import type { Session } from './session.ts';
-import type { Others } from './start/who-has.ts';
+import type { OtherHolder } from './start/who-has.ts';
 
 export class OtherServers {
   readonly #config: Config;
@@ -14,8 +14,8 @@ export class OtherServers {
     this.#notice = notice;
   }
 
-  /** undefined if they do not run, or cannot be asked. */
-  async reach({ are, holder: { home } }: Others): Promise<Session | undefined> {
+  /** Returns undefined if the servers do not run or do not answer. */
+  async reach({ are, holder: { home } }: OtherHolder): Promise<Session | undefined> {
     if (are !== 'running' || home === undefined) return undefined;
     const before = this.#byHome.get(home);
     if (before !== undefined) return before;
@@ -24,7 +24,7 @@ export class OtherServers {
     return session;
   }
 
-  /** Their keys and their address are in their folder. */
+  /** The keys and the address of the servers are in their state folder. */
   async #open(home: string): Promise<Session | undefined> {
     const { environment, out } = this.#config;
     const config = loadConfigWith({ ...environment, RUNSHEET_HOME: home, RUNSHEET_OUT: out });

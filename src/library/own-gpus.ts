@@ -1,5 +1,5 @@
-// GPU servers and workflow files of the user's own: the local run service executes their runs. It keeps both, so a command that
-// continues a batch needs neither.
+// Registers the user's own GPU servers and workflow files with the local run service, which executes their
+// runs. The service keeps both, so a command that continues a batch needs neither.
 
 import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
@@ -17,7 +17,7 @@ export type GivenGpus = {
     readonly url: string;
     /** `comfy-api`: what speaks the Comfy API v2, such as Comfy Cloud (default: `comfyui`). */
     readonly kind?: 'comfyui' | 'comfy-api';
-    /** What its GPU is called (default: what the server says). */
+    /** The name of its GPU (default: the server's name for it). */
     readonly gpu?: string;
     /** How many runs a Comfy API executes at the same time (default: as many as it takes). */
     readonly seats?: number;
@@ -28,13 +28,13 @@ export type GivenGpus = {
     readonly name: string;
     /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
     readonly text: string;
-    /** Which graph of the text, if it has several: `$.workflows[1]`. */
+    /** The graph to use if the text has several: `$.workflows[1]`. */
     readonly at?: string | undefined;
-    /** The file that it is from, for messages. */
+    /** The file of the text, for messages. */
     readonly file?: string | undefined;
     /** Names for inputs: `{ prompt: ['6.text'] }`. */
     readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
-    /** When a run is a timeout (default: an hour). */
+    /** When a run times out (default: an hour). */
     readonly runTimeoutSeconds?: number | undefined;
   }[];
 };
@@ -56,11 +56,11 @@ const knownSchema = z.array(
     url: z.string(),
     kind: z.enum(['comfyui', 'comfy-api']),
     gpu: z.string().nullable(),
-    /** Other addresses that lead to it. */
+    /** Further addresses of the same server. */
     also: z.array(z.string()),
-    /** How many runs it has now. */
+    /** The number of current runs. */
     runs: z.number(),
-    /** Why it takes no runs now; null if it does. */
+    /** Why the server takes no runs now; null if it does. */
     away: z.string().nullable(),
   }),
 );
@@ -72,12 +72,16 @@ const refusedSchema = z.object({
   hint: z.string().optional(),
 });
 
-/** Starts the local run service if need be. `keeps`: whether it executes runs on them from now on. Returns the deployments; throws E602 for a workflow that cannot run, E614 if no server answers. */
+/**
+ * Starts the local run service if necessary. `keeps`: whether the service executes runs on these servers
+ * from now on. Returns the deployments. Throws E602 for a workflow that cannot run, E614 if no server
+ * answers.
+ */
 export async function addOwnGpus(
   servers: Servers,
-  given: GivenGpus & { readonly keeps?: boolean },
+  gpus: GivenGpus & { readonly keeps?: boolean },
 ): Promise<AddedGpus> {
-  const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', given));
+  const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', gpus));
   for (const note of deployments.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
   return { deployments: deployments.map(({ id, name }) => ({ id, name })), servers: urls };
 }
@@ -89,12 +93,12 @@ export const knownServers = async (servers: Servers): Promise<readonly KnownServ
 /** A GPU server that takes no runs now, and why. */
 export type AwayServer = { readonly url: string; readonly reason: string };
 
-/** Longer than a service that is well takes. */
+/** A healthy service answers faster than this. */
 const LOOK_MS = 2_000;
 
 /**
- * The GPU servers of a batch that take no runs now. Starts nothing, and returns none if the local run service of the state folder cannot
- * be asked.
+ * The GPU servers of a batch that take no runs now. Starts nothing, and returns none if the local run
+ * service cannot be asked.
  */
 export async function awayServers(
   home: string,
@@ -113,7 +117,7 @@ export async function awayServers(
   }
 }
 
-/** Forgets a GPU server, or puts another known one in its place. Returns those that are left. Throws E602 if runs need it. */
+/** Forgets a GPU server, or replaces it by another known server. Returns the remaining servers. Throws E602 if runs need it. */
 export const forgetServer = async (
   servers: Servers,
   forget: string,
@@ -131,13 +135,13 @@ const controlled = (
     headers: { authorization: `Bearer ${key.value}`, 'content-type': 'application/json' },
   });
 
-/** Asks the local run service, which is started if need be. A POST with a body, a GET without. */
-async function control(servers: Servers, path: string, given?: object): Promise<unknown> {
+/** Calls the local run service, starting it if necessary. POST with a body, else GET. */
+async function control(servers: Servers, path: string, request?: object): Promise<unknown> {
   await servers.look(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
   const answer = await controlled(service, path, {
-    ...(given !== undefined && { method: 'POST', body: JSON.stringify(given) }),
+    ...(request !== undefined && { method: 'POST', body: JSON.stringify(request) }),
     ...definedOnly({ signal: callSignal() }),
   });
   const body = jsonIn(await answer.text());

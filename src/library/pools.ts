@@ -1,4 +1,4 @@
-// The pools of a program: slots that batches share.
+// Pools for programs: slots that batches share.
 
 import { problem } from '../errors/error.ts';
 import type { Pool } from '../temporal/pools.ts';
@@ -13,7 +13,7 @@ export class Pools {
     this.#servers = servers;
   }
 
-  /** By name. Throws E544 if no servers are running. */
+  /** Sorted by name. Throws E544 if no servers are running. */
   list(_call?: Abortable): Promise<readonly Pool[]> {
     return this.#reading(({ pools }) => pools.list());
   }

@@ -1,4 +1,4 @@
-// A program's connection: makes batches and finds them.
+// The connection of a program: creates and finds batches.
 
 import { takeSignals, type Abortable } from './abortable.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
@@ -21,7 +21,7 @@ export class Runsheet implements AsyncDisposable {
     this.#servers = servers;
   }
 
-  /** What can be run. */
+  /** Deployments of the run service. */
   get deployments(): Deployments {
     return new Deployments(this.#servers);
   }
@@ -58,9 +58,9 @@ export class Runsheet implements AsyncDisposable {
   /** The batches in the store, newest first, without those whose batch.json cannot be read. One with other damaged files is `unreadable`. */
   async *list(_call?: Abortable): AsyncGenerator<BatchStatus> {
     const { folders } = await listedStatuses(this.#servers.config.out);
-    const { leave, ...asked } = await this.#servers.join();
+    const { leave, ...connection } = await this.#servers.join();
     try {
-      for (const { batchFolder, own } of folders) yield await statusNow(asked, batchFolder, own);
+      for (const { batchFolder, own } of folders) yield await statusNow(connection, batchFolder, own);
     } finally {
       await leave();
     }

@@ -1,4 +1,4 @@
-// The schedules of a program: sheets that run at fixed times.
+// Schedules for programs: sheets that run at fixed times.
 
 import { definedOnly } from '../options/defined-only.ts';
 import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
@@ -43,13 +43,13 @@ export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> 
 };
 
 type Created = CreatedSchedule & {
-  /** What a firing would make now; undefined if its sheet does not exist yet. */
+  /** The batch that a firing would make now; undefined if its sheet does not exist yet. */
   readonly today: Pick<DraftBatch, 'file' | 'laidOut'> | undefined;
-  /** The embedded servers, if it fires only while they run. */
+  /** The embedded servers, if the schedule fires only while they run. */
   readonly stack: Session['stack'];
 };
 
-/** Checks what a firing would do now, and makes the schedule. */
+/** Checks what a firing would do now, and creates the schedule. */
 export async function createSchedule(
   servers: Servers,
   definition: ScheduleDefinition,
@@ -60,7 +60,7 @@ export async function createSchedule(
   return { ...created, today, stack: session.stack };
 }
 
-/** Throws what a firing could not do now, or not answer. */
+/** Throws the errors of a firing now, and questions that no firing can answer. */
 export async function checkFiring(servers: Servers, definition: ScheduleDefinition, wording: Wording) {
   const { settings, service } = definition.request;
   await servers.check(settings);
@@ -148,7 +148,7 @@ export class Schedules {
     });
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async *list(_call?: Abortable): AsyncGenerator<ScheduleInfo> {
     yield* (await this.#servers.look(false)).schedules.list();
   }
@@ -157,8 +157,8 @@ export class Schedules {
 takeSignals(Schedules.prototype);
 
 /**
- * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no
- * firing could answer. What other batches have by then is not known now.
+ * Returns undefined if the sheet does not exist yet; the caller disposes of the proposal. Throws the errors
+ * of the sheet and the service, and questions that no firing can answer. Future batches are unknown.
  */
 async function proposeFiring(
   definition: ScheduleDefinition,
@@ -172,9 +172,9 @@ async function proposeFiring(
     stdin: Readable.from([]),
     ...definedOnly({ format, sheet: page, job: definition.job }),
   };
-  const asked = { ...request, name, again: true, answers: { ...request.answers, ...AGAIN } };
+  const firing = { ...request, name, again: true, answers: { ...request.answers, ...AGAIN } };
   try {
-    const proposal = await propose(asked, { path: sheet, copying }, { ...around, isPlan: true });
+    const proposal = await propose(firing, { path: sheet, copying }, { ...around, isPlan: true });
     const { questions } = proposal;
     if (questions.length === 0) return proposal;
     await proposal[Symbol.asyncDispose]();

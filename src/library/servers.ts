@@ -1,5 +1,5 @@
-// Temporal as one program or one command reaches it. Servers are started when something has to run, not when something is read, and they
-// are left when the program closes its connection. Only then is the Temporal client loaded, which is half of what a command loads.
+// Connects one program or command to Temporal. Reads never start servers; closing the connection releases
+// them. The Temporal client, half of a command's load time, is loaded only when needed.
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
@@ -23,20 +23,20 @@ import type { Uploading } from '../create-batch/files/local-files.ts';
 import type { LongComparison } from '../create-batch/long-comparison.ts';
 import { count } from '../options/number-text.ts';
 
-/** Servers that can be asked: those of the settings, if they run, and others of this user. */
-export type Asked = {
+/** Servers to ask about batches: the configured ones, if they run, and other servers of this user. */
+export type ServerConnection = {
   readonly session: Session | undefined;
-  /** undefined if only the session is asked. */
-  readonly others?: OtherServers | undefined;
+  /** Undefined if only the session is asked. */
+  readonly otherServers?: OtherServers | undefined;
   readonly here: Here;
 };
 
-type Joined = Asked & { leave(): Promise<void> };
+type JoinedServers = ServerConnection & { leave(): Promise<void> };
 
 export class Servers implements AsyncDisposable {
   readonly config: Config;
   readonly options: ConnectOptions;
-  /** With and without the local run service. */
+  /** Sessions, with and without the local run service. */
   readonly #sessions = new Map<boolean, Promise<Session>>();
   readonly #closed = new AbortController();
   #others: OtherServers | undefined;
@@ -65,16 +65,16 @@ export class Servers implements AsyncDisposable {
     return { config: this.config, local, works, client, embedded, notice: onNotice ?? (() => undefined) };
   }
 
-  /** Starts embedded servers if none are running, and keeps them running until this is disposed of; all their batches go on. */
+  /** Starts embedded servers if none are running, and keeps them until this is disposed of. All their batches continue. */
   async open(local: boolean, own?: Pick<FoundBatch, 'file'>): Promise<Session> {
     const session = await this.#session(local, true);
     if (session.work()) await this.#sayOthers(session, own);
     return session;
   }
 
-  /** Batches that were interrupted go on with the servers of any command. */
+  /** Tells the user which interrupted batches continue on these servers. */
   async #sayOthers({ batches }: Session, own: Pick<FoundBatch, 'file'> | undefined): Promise<void> {
-    // What cannot be listed stops no batch.
+    // A failed list must not stop a batch.
     const running = await batches.running().catch(() => []);
     const names = running.flatMap(({ batch, mark }) => (mark === own?.file.mark ? [] : batch));
     if (names.length > 0)
@@ -83,7 +83,7 @@ export class Servers implements AsyncDisposable {
       );
   }
 
-  /** The same for who only looks: no batch goes on. */
+  /** Opens the servers to read from them; no batch continues. */
   look(local: boolean): Promise<Session> {
     return this.#session(local, false);
   }
@@ -94,7 +94,7 @@ export class Servers implements AsyncDisposable {
     return unlessAborted(this.#sessions.get(local) ?? this.#open(local, works));
   }
 
-  /** Shared by all calls, so that none of them ends it. */
+  /** Shared by all calls, so that no call closes it. */
   #open(local: boolean, works: boolean): Promise<Session> {
     const opening = outsideCalls(() => opened(this.#params(local, works)));
     this.#sessions.set(local, opening);
@@ -102,17 +102,17 @@ export class Servers implements AsyncDisposable {
     return opening;
   }
 
-  /** Those that a batch needs. */
+  /** Opens the servers that a batch needs. */
   for(batchFolder: Pick<FoundBatch, 'file'>): Promise<Session> {
     return this.open(batchFolder.file.service.base === LOCAL, batchFolder);
   }
 
-  /** The local run service, which alone has the runs of a rehearsal. */
+  /** Starts the local run service for a rehearsal: no other service has its runs. */
   async forRehearsal(batchFolder: Pick<FoundBatch, 'file'>): Promise<void> {
     if (batchFolder.file.service.base === LOCAL) await this.look(true);
   }
 
-  /** The servers of the settings, whether they run or not. */
+  /** The configured servers, running or not. */
   get here(): Here {
     const { config } = this;
     const cluster = clusterOf(this.#params(false, false));
@@ -123,46 +123,46 @@ export class Servers implements AsyncDisposable {
     return { config, holder: holderHere(servers) };
   }
 
-  /** A session of these servers, and what it can ask besides. */
-  asked(session: Session): Asked {
+  /** A session and the other servers it may ask. */
+  asked(session: Session): ServerConnection {
     this.#others ??= new OtherServers(this.config, this.#params(false, false).notice);
-    return { session, others: this.#others, here: this.here };
+    return { session, otherServers: this.#others, here: this.here };
   }
 
-  /** Servers that run; starts none. The caller leaves them. */
-  async join(): Promise<Joined> {
+  /** Joins running servers without starting any. The caller leaves them. */
+  async join(): Promise<JoinedServers> {
     const [kept] = this.#sessions.values();
     const params = this.#params(false, false);
     const session = await (kept === undefined ? living(params) : unlessAborted(kept));
-    const others = new OtherServers(this.config, params.notice);
+    const otherServers = new OtherServers(this.config, params.notice);
     const leave = async (): Promise<void> => {
-      await others.leave();
+      await otherServers.leave();
       if (kept === undefined) await session?.close();
     };
-    return { session, others, here: this.here, leave };
+    return { session, otherServers, here: this.here, leave };
   }
 
-  /** The same with the servers that run the batch: those of the settings, or others of this user. */
-  async joinFor(batchFolder: FoundBatch): Promise<Joined> {
+  /** Joins the servers that run the batch: the configured ones, or others of this user. */
+  async joinFor(batchFolder: FoundBatch): Promise<JoinedServers> {
     const joined = await this.join();
     try {
-      const { session, others, here } = joined;
+      const { session, otherServers, here } = joined;
       if (session !== undefined && (await isUnderWay(session, batchFolder))) return joined;
       const has = await whoHas(batchFolder, here);
-      const theirs = has.by === 'others' ? await others?.reach(has.others) : undefined;
-      const isTheirs = theirs !== undefined && (await isUnderWay(theirs, batchFolder));
-      return { ...joined, session: isTheirs ? theirs : undefined };
+      const otherSession = has.by === 'others' ? await otherServers?.reach(has.others) : undefined;
+      const isTheirs = otherSession !== undefined && (await isUnderWay(otherSession, batchFolder));
+      return { ...joined, session: isTheirs ? otherSession : undefined };
     } catch (error) {
       await joined.leave();
       throw error;
     }
   }
 
-  /** Asks servers that run, if there are any. */
-  async asking<T>(ask: (session: Session | undefined, asked: Asked) => Promise<T>): Promise<T> {
-    const { leave, ...asked } = await this.join();
+  /** Asks running servers, if any. */
+  async asking<T>(ask: (session: Session | undefined, asked: ServerConnection) => Promise<T>): Promise<T> {
+    const { leave, ...connection } = await this.join();
     try {
-      return await ask(asked.session, asked);
+      return await ask(connection.session, connection);
     } finally {
       await leave();
     }
@@ -181,13 +181,13 @@ export class Servers implements AsyncDisposable {
     return (await elsewhere(batchFolder, this.here)) ?? problem('E516', { batch: batchFolder.batch });
   }
 
-  /** Before anything is started: throws E548 if other servers have a batch that has not ended, E503 if they are gone. */
+  /** Throws, before anything is started, E548 if other servers hold an unfinished batch, E503 if they are gone. */
   async refuseElsewhere(batchFolder: FoundBatch): Promise<void> {
     const error = await elsewhere(batchFolder, this.here);
     if (error !== undefined) throw error;
   }
 
-  /** What a proposal may use. */
+  /** The services that a proposal may use. */
   around({ base }: Pick<Spoken, 'base'>): Around {
     return {
       config: this.config,
@@ -211,7 +211,7 @@ export class Servers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
     const closing = [...this.#sessions.values()].map(async (opening) => {
-      // One that could not be opened has nothing to close.
+      // A session that failed to open needs no closing.
       const session = await opening.catch(() => undefined);
       await session?.close();
     });
@@ -221,7 +221,7 @@ export class Servers implements AsyncDisposable {
 
 async function opened(params: SessionParams): Promise<Session> {
   const cluster = clusterOf(params);
-  // --local starts the run service in the embedded stack, which a cluster does not have.
+  // --local starts the run service with the embedded servers, which a cluster does not have.
   if (cluster && params.local) throw localOnCluster();
   const starting = cluster === undefined ? await startStack(params) : undefined;
   const { openSession } = await import('./session.ts');
@@ -229,10 +229,13 @@ async function opened(params: SessionParams): Promise<Session> {
   return openSession(params, cluster ?? (stack as Follower).temporal, stack);
 }
 
-/** Resolves when its process is started: then Temporal's client is loaded, which takes as long as the servers take to start. */
+/**
+ * Resolves once the process is started. Loading Temporal's client takes as long as the servers' start, so
+ * both happen in parallel.
+ */
 async function startStack(params: SessionParams): Promise<{ readonly stack: Promise<Follower> }> {
   const { followStack } = await import('../temporal/embedded/follower.ts');
-  // The worker does not get this command's flags, so the folder is written to a file.
+  // The worker does not get this command's flags, so it reads the allowed folder from a file.
   allowOut(params.config);
   const stack = followStack(stackParams(params));
   stack.catch(() => undefined);
@@ -268,7 +271,7 @@ const COMPARING: Readonly<Record<LongComparison, string>> = {
   overtaken: 'another command is about to buy some of these rows: they are compared again',
 };
 
-/** Between two notices. */
+/** Interval between notices. */
 const EVERY_MS = 2_000;
 
 function uploadNotices(notice: (text: string) => void): (uploading: Uploading) => void {

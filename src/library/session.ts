@@ -1,4 +1,4 @@
-// Connects a command or a program to Temporal: to a given client, to a cluster, or to the embedded stack.
+// Connects a command or a program to Temporal: a program's client, a cluster, or the embedded servers.
 
 import { connectClient, givenClient } from '../temporal/connect.ts';
 import { openPipelines, type PipelineClient } from '../temporal/pipelines.ts';
@@ -25,21 +25,21 @@ export type Session = {
   readonly programs: Programs;
   readonly schedules: Schedules;
   readonly pipelines: PipelineClient;
-  /** undefined on a cluster, where batches continue without this command. */
+  /** Undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
-  /** What has the batches of this session, and the settings. */
+  /** The holder of this session's batches, and its settings. */
   readonly holder: Holder;
   readonly here: Here;
-  /** From now on the batches of embedded servers go on; false if they do so anyway, as those of a cluster. */
+  /** Lets the batches of embedded servers continue; returns false if they do so anyway, as on a cluster. */
   work(): boolean;
-  /** Whether batches go on: not with embedded servers that are only looked at. */
+  /** Whether batches continue: not on embedded servers that are only read. */
   isWorking(): boolean;
-  /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
+  /** Closes the session once; `onProgress` gets the number of requests in flight. */
   close(onProgress?: (onWire: number) => void): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Leaves the stack if it cannot be opened. */
+/** Leaves the embedded servers if the session cannot be opened. */
 export async function openSession(
   params: Pick<SessionParams, 'config' | 'client'>,
   at: TemporalAddress,
@@ -54,13 +54,15 @@ export async function openSession(
 }
 
 async function sessionWith(
-  { config, client: given }: Pick<SessionParams, 'config' | 'client'>,
+  { config, client: programClient }: Pick<SessionParams, 'config' | 'client'>,
   at: TemporalAddress,
   stack: Follower | undefined,
 ): Promise<Session> {
   const keys = payloadKeys(config, stack === undefined ? 'cluster' : 'embedded');
   const converter = clientConverter(keys);
-  let client = given ? givenClient(given, converter) : (await connectClient(at, converter)).client;
+  let client = programClient
+    ? givenClient(programClient, converter)
+    : (await connectClient(at, converter)).client;
   stack?.onMove(async (moved) => {
     ({ client } = await connectClient(moved, converter));
   });
@@ -69,7 +71,7 @@ async function sessionWith(
   const encrypted = keys.keys.length > 0;
   const holder = holderHere(
     stack === undefined
-      ? { kind: 'cluster', namespace: at.namespace, ...(given ? {} : { address: at.address }) }
+      ? { kind: 'cluster', namespace: at.namespace, ...(programClient ? {} : { address: at.address }) }
       : { kind: 'embedded', home: config.home, namespace: at.namespace },
   );
   let closing: Promise<void> | undefined;

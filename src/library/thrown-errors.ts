@@ -1,4 +1,4 @@
-// The errors that a program tells apart by their class. All others are RunsheetErrors, whose codes the manual lists.
+// Error classes that programs distinguish. All further errors are RunsheetErrors, whose codes the manual lists.
 
 import { basename, dirname } from 'node:path';
 import { parse } from 'csv-parse';
@@ -9,13 +9,13 @@ import { SheetRefused } from '../sheet/validation-errors.ts';
 
 const restOf = ({ exit, hint, place }: RunsheetError, cause?: unknown) => ({ exit, hint, place, cause });
 
-/** One problem of a sheet. Lines, columns and rows count from 1. */
+/** A problem of a sheet. Lines, columns and rows count from 1. */
 export type RowIssue = {
   /** The code of the error. */
   readonly code: string;
-  /** What is wrong. */
+  /** The message, in words. */
   readonly message: string;
-  /** What helps. */
+  /** A hint that helps. */
   readonly hint?: string;
   /** The row of the sheet. */
   readonly row?: number;
@@ -35,7 +35,7 @@ export class InputRefusedError extends RunsheetError {
     this.#refused = refused;
   }
 
-  /** Every problem, read from a file if there are many; of a plan the first ones. */
+  /** Every problem, read from a file if there are many; for a plan, the first ones. */
   get issues(): AsyncIterable<RowIssue> {
     return issuesOf(this.#refused);
   }
@@ -59,20 +59,20 @@ async function* issuesOf(refused: RunsheetError): AsyncGenerator<RowIssue> {
   }
 }
 
-/** Without what is unknown. */
-const issue = (all: { readonly [K in keyof Required<RowIssue>]: unknown }): RowIssue =>
+/** Drops unknown fields. */
+const issue = (fields: { readonly [K in keyof Required<RowIssue>]: unknown }): RowIssue =>
   Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
   ) as unknown as RowIssue;
 
-/** The class for an error of a sheet; other errors stay as they are. */
+/** Converts an error about a sheet; returns other errors unchanged. */
 export const inputRefused = (error: unknown): unknown =>
   error instanceof RunsheetError && error.exit === EXIT.inputRefused ? new InputRefusedError(error) : error;
 
 /** Earlier batches have done rows of this sheet; see `reuse` in the options. */
 export class AlreadyDoneError extends RunsheetError {
   override readonly name = 'AlreadyDoneError';
-  /** The batch that has most of them. */
+  /** The batch that has most of the rows. */
   readonly batchId: string;
   /** How many rows are done. */
   readonly rows: number;

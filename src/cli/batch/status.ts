@@ -33,7 +33,7 @@ import { nextCommand, nextOfEnded, REHEARSAL, toContinue, toFollow } from '../ne
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { awayServers } from '../../library/own-gpus.ts';
-import type { Asked } from '../../library/servers.ts';
+import type { ServerConnection } from '../../library/servers.ts';
 import { serversFor, type Session } from '../session.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
@@ -116,8 +116,11 @@ async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: read
   }
 }
 
-const liveStatus = async (servers: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
-  withForecast(batchFolder, await statusNow(servers, batchFolder, own));
+const liveStatus = async (
+  servers: ServerConnection,
+  batchFolder: FoundBatch,
+  own: BatchStatus,
+): Promise<BatchStatus> => withForecast(batchFolder, await statusNow(servers, batchFolder, own));
 
 /** Adds the fields that only commands compute. */
 async function withForecast(batchFolder: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {

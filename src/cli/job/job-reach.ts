@@ -1,6 +1,9 @@
 // Computes the reach of a job: files and places outside its folder, keys, and addresses that receive rows
 // or notifications. A stranger may have written the job, so its reach needs the user's trust, or the same
 // flag on the command line.
+//
+//   job ──reaches nothing──▶ read
+//       ──else──▶ asked on a terminal, E615 in a script ──runsheet trust──▶ read until it reaches something else
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { CreatedBatch } from '../../create-batch/make-batch.ts';
-import type { Asked } from '../../library/start/batch-plan.ts';
+import type { AskedQuestion } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../results/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
 import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
@@ -95,7 +95,7 @@ type Planned = {
   readonly earlier?: EarlierBatches;
   readonly canary?: readonly number[] | undefined;
   readonly notGuaranteed?: readonly string[];
-  readonly questions: readonly Asked[];
+  readonly questions: readonly AskedQuestion[];
   readonly into?: { readonly appended: number; readonly changed: number; readonly same: number };
 };
 

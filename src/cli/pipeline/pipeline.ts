@@ -19,7 +19,7 @@ import { serversFor } from '../session.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { standStill } from '../../batch/pipeline/stages.ts';
-import type { Asked } from '../../library/servers.ts';
+import type { ServerConnection } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { pipelineJson } from '../json/pipeline.ts';
@@ -142,7 +142,7 @@ export type FollowParams = {
   readonly out: string;
   readonly opened: PipelineFolder;
   readonly session: Session;
-  readonly connection: Asked;
+  readonly connection: ServerConnection;
   /** The command that continues the pipeline. */
   readonly command: string;
   /** Throws if the stages differ from the command's request. */

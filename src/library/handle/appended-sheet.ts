@@ -1,4 +1,4 @@
-// Rows that are added to a batch from a further sheet.
+// Appends the rows of a further sheet to a batch.
 
 import { FurtherRows, type FurtherRequest } from '../../create-batch/append/further-rows.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
@@ -15,7 +15,7 @@ import { isUnderWay } from '../start/start-or-attach.ts';
 import type { FoundBatch } from './found-batch.ts';
 import type { AppendOptions } from './handle-options.ts';
 
-/** What would be added. */
+/** The rows that `append` would add. */
 export type AppendPlan = {
   /** The id of the batch. */
   readonly batch: string;
@@ -23,23 +23,23 @@ export type AppendPlan = {
   readonly appended: number;
   /** Rows that are sent again with other inputs. */
   readonly changed: number;
-  /** Rows that are left out, because the batch has them. */
+  /** Rows that are skipped, because the batch has them. */
   readonly same: number;
-  /** Cost and time of the new rows, and of those that are sent again. */
+  /** Cost and time of the new and changed rows. */
   readonly estimate: Estimate;
 };
 
 export type FurtherAsked = Omit<FurtherRequest, 'batch' | 'by'>;
 
-/** The caller disposes of it. */
+/** The caller disposes of the proposal. */
 export async function proposeFurther(
   servers: Servers,
   batch: FoundBatch,
-  asked: FurtherAsked,
+  request: FurtherAsked,
 ): Promise<FurtherRows> {
   await servers.refuseElsewhere(batch);
   return FurtherRows.of(
-    { ...asked, batch, by: userHere() },
+    { ...request, batch, by: userHere() },
     {
       ...servers.around(batch.file.service),
       isUnderWay: () =>
@@ -48,15 +48,15 @@ export async function proposeFurther(
   );
 }
 
-/** Adds the rows; undefined if the batch has all of them. The caller signals the pass to the batch. */
+/** Adds the rows. Returns undefined if the batch has all of them. The caller signals the pass to the batch. */
 export async function appendFurther(
   servers: Servers,
   batch: FoundBatch,
-  asked: FurtherAsked,
+  request: FurtherAsked,
   { show, ...policy }: Omit<Policy, 'show'> & { readonly show?: (rows: FurtherRows) => Promise<void> },
 ): Promise<Appended | undefined> {
-  await using rows = await proposeFurther(servers, batch, asked);
-  // Awaited here, because the proposal is disposed of on return. Rows that go into a batch go into no other one.
+  await using rows = await proposeFurther(servers, batch, request);
+  // Awaited here, because returning disposes of the proposal. Rows that go into one batch go into no other.
   return (await settle(rows, { ...policy, ...(show && { show: () => show(rows) }) })) as Appended | undefined;
 }
 
@@ -67,18 +67,18 @@ export const appendSheet = (
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<Appended | undefined> =>
-  withSheet(sheet, options, (asked) => appendFurther(servers, batchFolder, asked, { wording: asOption }));
+  withSheet(sheet, options, (request) => appendFurther(servers, batchFolder, request, { wording: asOption }));
 
-/** What would be added, as commands show it. */
+/** The rows that would be added, for commands. */
 export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {
   readonly rows: number;
   readonly unused: readonly string[];
-  /** Whether rows have keys of their own. */
+  /** Whether rows have keys. */
   readonly isKeyed: boolean;
   readonly estimate: Estimate;
 };
 
-/** undefined if the sheet can only be read with other guesses. */
+/** Returns undefined if the sheet needs other guesses to be readable. */
 export async function shownFurther(
   { config }: Servers,
   { further }: FurtherRows,
@@ -102,11 +102,11 @@ export async function shownFurther(
 export async function planFurther(
   servers: Servers,
   batchFolder: FoundBatch,
-  asked: FurtherAsked,
+  request: FurtherAsked,
 ): Promise<FurtherPlan & { readonly questions: readonly Question[] }> {
-  await using rows = await proposeFurther(servers, batchFolder, { listsErrors: false, ...asked });
+  await using rows = await proposeFurther(servers, batchFolder, { listsErrors: false, ...request });
   const { questions } = rows;
-  // A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown.
+  // A plan buys nothing, so guesses are accepted; errors that they cause are thrown.
   if (rows.further === undefined) await rows.with({ answers: { guesses: 'accept' } });
   return { ...((await shownFurther(servers, rows)) as FurtherPlan), questions };
 }
@@ -117,8 +117,8 @@ export const planAppended = (
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<AppendPlan> =>
-  withSheet(sheet, options, async (asked) => {
-    const { appended, changed, same, estimate } = await planFurther(servers, batchFolder, asked);
+  withSheet(sheet, options, async (request) => {
+    const { appended, changed, same, estimate } = await planFurther(servers, batchFolder, request);
     return { batch: batchFolder.batch, appended, changed, same, estimate };
   });
 
@@ -132,13 +132,13 @@ async function withSheet<T>(
   { mayBuyTwice = false, ...options }: AppendOptions,
   use: (asked: FurtherAsked) => Promise<T>,
 ) {
-  const given = givenSheet(sheet, options);
-  const { path, copy: copying } = given;
+  const sheetSource = givenSheet(sheet, options);
+  const { path, copy: copying } = sheetSource;
   try {
     const answers = answersFrom({ ...options, mayBuyTwice });
     return await use({ path, copying, answers, ...readingFrom(options) });
   } catch (error) {
-    const failure = given.failure();
+    const failure = sheetSource.failure();
     throw failure === undefined ? inputRefused(error) : failure.error;
   }
 }

@@ -1,4 +1,4 @@
-// One batch, as a program sees it.
+// A batch handle for programs.
 
 import type { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -42,7 +42,7 @@ import { signalPass, isStarted, summaryOfDone } from '../start/start-or-attach.t
 import { BatchPausedError } from '../thrown-errors.ts';
 import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
 
-/** One batch: reads and controls it. Its methods throw E502 if there is no such batch. */
+/** Reads and controls one batch. The methods throw E502 if there is no such batch. */
 export class BatchHandle {
   /** The id of the batch. */
   readonly batchId: string;
@@ -51,11 +51,11 @@ export class BatchHandle {
   readonly #servers: Servers;
   #known: FoundBatch | undefined;
 
-  constructor(servers: Servers, batchId: string, known?: FoundBatch) {
+  constructor(servers: Servers, batchId: string, batchFolder?: FoundBatch) {
     this.batchId = batchId;
     this.location = placeUrl(`${locationOf(servers.config.out, batchId)}/`);
     this.#servers = servers;
-    this.#known = known;
+    this.#known = batchFolder;
   }
 
   /** Throws E502. */
@@ -66,12 +66,12 @@ export class BatchHandle {
     return this.#known;
   }
 
-  /** Starts no servers: without any, the state of a batch that has not ended is `interrupted`. */
+  /** Starts no servers. Without servers, the state of a batch that has not ended is `interrupted`. */
   async status(_call?: Abortable): Promise<BatchStatus> {
     const batchFolder = await this.#found();
     const own = await detailsFromFolder(batchFolder);
     if (own.summary !== undefined) return own;
-    return this.#servers.asking((_, asked) => statusNow(asked, batchFolder, own));
+    return this.#servers.asking((_, connection) => statusNow(connection, batchFolder, own));
   }
 
   /** The status whenever it has changed, at most twice a second; ends with the batch. */
@@ -79,7 +79,7 @@ export class BatchHandle {
     yield* followBatch(this.#servers, await this.#found());
   }
 
-  /** Rows with an outcome, in the order in which they ended. A row that is sent again comes again, with its new outcome. */
+  /** Rows with an outcome, in the order in which they ended. A retried row appears again, with its new outcome. */
   async *rows({ outcome, after, follow = false }: RowsOptions = {}): AsyncGenerator<RowResult> {
     const batchFolder = await this.#found();
     const rows = new EndedRows(batchFolder, after);
@@ -103,7 +103,7 @@ export class BatchHandle {
       if (state !== 'paused' || progress === undefined || onPaused === 'wait') continue;
       const { pauses, sending, running, collecting } = progress;
       const isUsers = pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind));
-      // What was sent before such a pause still ends.
+      // Runs sent before such a pause still end.
       if (isUsers ? sending + running + collecting > 0 : onPaused !== 'throw') continue;
       const [first] = pauses;
       if (first !== undefined) throw new BatchPausedError(this.batchId, first);
@@ -115,8 +115,8 @@ export class BatchHandle {
 
   /** Sends nothing more; runs that were sent finish. Throws E513 if the batch has ended, E516 if no server runs it. */
   pause(reason?: string, options: Omit<CommandOptions, 'reason'> = {}): Promise<Ack> {
-    const given = { ...options, ...definedOnly({ reason }) };
-    return this.#command(({ batches }, batchFolder) => batches.pause(refOf(batchFolder), given));
+    const commandOptions = { ...options, ...definedOnly({ reason }) };
+    return this.#command(({ batches }, batchFolder) => batches.pause(refOf(batchFolder), commandOptions));
   }
 
   /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
@@ -130,8 +130,8 @@ export class BatchHandle {
     const batchFolder = await this.#unfinished();
     const onRebuilt = recover ? () => undefined : undefined;
     const how = howOf({ reason, timeoutMs });
-    const asked = { limits: limitsFrom(limits), unconfirmed, onRebuilt, how };
-    const resumed = await resumeBatch(this.#servers, batchFolder, asked);
+    const change = { limits: limitsFrom(limits), unconfirmed, onRebuilt, how };
+    const resumed = await resumeBatch(this.#servers, batchFolder, change);
     return ackOf(
       resumed.stays === undefined
         ? resumed.acknowledged
@@ -185,7 +185,7 @@ export class BatchHandle {
     return { rows: added === undefined ? 0 : added.appended + added.changed };
   }
 
-  /** What {@link append} would add, and its cost; sends nothing. */
+  /** Plans {@link append}: the rows that it would add, and their cost. Sends nothing. */
   async planAppend(sheet: Sheet, options: AppendOptions = {}): Promise<AppendPlan> {
     return planAppended(this.#servers, await this.#found(), sheet, options);
   }
@@ -193,7 +193,7 @@ export class BatchHandle {
   /** Rows without an outcome, in the order of the sheet. */
   async *openRows(_call?: Abortable): AsyncGenerator<RowDetail> {
     const { store, file } = await this.#found();
-    for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one, file);
+    for await (const row of rowsOf(store, file)) if (row.record === undefined) yield detailOf(row, file);
   }
 
   /** A row by its number, or by its key. Throws E505. */
@@ -271,15 +271,15 @@ export class BatchHandle {
 
 takeSignals(BatchHandle.prototype);
 
-function detailOf(one: BatchRow, file: FoundBatch['file']): RowDetail {
-  const record = withBigints(recordOf(one, file));
-  return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
+function detailOf(row: BatchRow, file: FoundBatch['file']): RowDetail {
+  const record = withBigints(recordOf(row, file));
+  return row.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
 }
 
 const nameFrom = (name: number | string): RowName =>
   typeof name === 'number' ? { row: name } : { key: name };
 
-// How a program gives a command to a batch, and how the batch answers.
+// Sends the commands of a program to a batch, and returns the acknowledgement.
 const howOf = ({
   reason,
   timeoutMs,

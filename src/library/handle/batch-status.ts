@@ -1,4 +1,4 @@
-// The status of a batch: what its folder shows, and what its workflow has published if Temporal has it running.
+// The status of a batch: its folder, plus the progress that its workflow published if Temporal is running it.
 
 import pMap from 'p-map';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -16,9 +16,9 @@ import { undeliveredNotices, type UndeliveredNotice } from './undelivered-notice
 import type { Session } from '../session.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
-import type { Asked, Servers } from '../servers.ts';
+import type { ServerConnection, Servers } from '../servers.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
-import { isSuperseded, settingsOf, whoHas, type Here, type Others } from '../start/who-has.ts';
+import { isSuperseded, settingsOf, whoHas, type Here, type OtherHolder } from '../start/who-has.ts';
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';
 
@@ -33,25 +33,25 @@ export type BatchStatus = {
   readonly folder: string;
   /** `finished`: it has a summary. */
   readonly state: Progress['state'] | 'interrupted' | 'unknown' | 'unreadable';
-  /** All of its rows. */
+  /** The number of rows. */
   readonly rows: number;
   /** Rows by outcome. */
   readonly outcomes: OutcomeCounts;
-  /** What its workflow published last. */
+  /** The latest progress that the workflow published. */
   readonly progress?: ShownProgress;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
-  /** Why it was paused when its servers were lost. */
+  /** The pauses in force when the servers were lost. */
   readonly wasPaused?: readonly LastPause[];
-  /** Other servers that have it, which this connection does not use. */
+  /** Set if servers that this connection does not use hold the batch. */
   readonly heldBy?: HeldBy;
-  /** Why its workers cannot do its work, which one of them tried last. */
+  /** Why workers fail its tasks, and which worker failed last. */
   readonly trouble?: WorkerTrouble;
-  /** Notifications that reached nobody; absent in lists, and if there are none. */
+  /** Undelivered notifications; absent in lists, and if there are none. */
   readonly undelivered?: readonly UndeliveredNotice[];
-  /** The batch whose results its sheet is. */
+  /** The batch whose results are the sheet. */
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
-  /** While no server has it: what the rows with a result have cost; absent if that is not known. Other rows may have runs, too. */
+  /** The cost of rows with a result, while no server has the batch; absent if unknown. Other rows may have runs, too. */
   readonly costUsd?: number;
   /** The content of `summary.json`, when it has ended. */
   readonly summary?: Summary;
@@ -69,15 +69,15 @@ export type HeldBy = {
   /** The address and the namespace of a cluster. */
   readonly address?: string;
   readonly namespace?: string;
-  /** Their machine. */
+  /** The machine of the servers. */
   readonly host: string;
-  /** Their process, if they run on this machine. */
+  /** The process of the servers, if they run on this machine. */
   readonly pid?: number;
   /** The settings of a command that reaches them; none if nobody knows whose they are. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
-/** What the folders show of all batches, the newest first, and what cannot be read, by name. */
+/** The statuses of all batches from their folders, newest first, and the unreadable ones, by name. */
 export async function listedStatuses(out: string): Promise<{
   readonly folders: readonly { readonly batchFolder: FoundBatch; readonly own: BatchStatus }[];
   readonly unreadable: readonly (readonly [batch: string, fault: string])[];
@@ -97,7 +97,7 @@ export async function listedStatuses(out: string): Promise<{
 
 const READ_AT_A_TIME = 32;
 
-/** A batch whose files are damaged hides no other. */
+/** A damaged batch does not hide the rest of the list. */
 const listedStatus = async (batchFolder: FoundBatch): Promise<BatchStatus> =>
   statusFromFolder(batchFolder).catch((error: unknown) => {
     if (hidesAllBatches(error)) throw error;
@@ -113,7 +113,7 @@ const listedStatus = async (batchFolder: FoundBatch): Promise<BatchStatus> =>
     };
   });
 
-/** Whether Temporal knows no more about it: it has ended, or cannot be read. */
+/** Whether the status is final for a list: the batch has ended, or cannot be read. */
 export const isSettled = ({ summary, fault }: BatchStatus): boolean =>
   summary !== undefined || fault !== undefined;
 
@@ -142,33 +142,33 @@ export async function statusFromFolder(batchFolder: FoundBatch): Promise<BatchSt
   };
 }
 
-/** With what a list leaves out. */
+/** Includes the fields that a list leaves out. */
 export async function detailsFromFolder(batchFolder: FoundBatch): Promise<BatchStatus> {
   const own = await statusFromFolder(batchFolder);
   const undelivered = await undeliveredNotices(batchFolder.store);
   return undelivered.length === 0 ? own : { ...own, undelivered };
 }
 
-/** `fromFolder`, with what the workflow published; undefined if these servers do not run it. */
+/** Adds the workflow's published progress to `fromFolder`. Returns undefined if these servers do not run the batch. */
 async function statusIn<S extends BatchStatus>(
   { batches, isWorking, holder }: Session,
   batchFolder: FoundBatch,
   fromFolder: S,
 ): Promise<S | undefined> {
   if (!isWorking()) return undefined;
-  const known = await batches.find(refOf(batchFolder));
-  // The last progress of a terminated workflow still says running.
-  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
-  // A copied folder is not the one that the workflow writes.
-  if (known.folder !== batchFolder.folder) return undefined;
-  // One that runs says itself that another execution has the batch.
-  const hasEnded = known.status === 'COMPLETED';
-  if (hasEnded && isSuperseded(known, await readStarted(batchFolder.store), holder)) return undefined;
+  const execution = await batches.find(refOf(batchFolder));
+  // The last progress of a terminated workflow still says `running`.
+  if (execution?.status !== 'RUNNING' && execution?.status !== 'COMPLETED') return undefined;
+  // The workflow writes to the original folder, not to a copy.
+  if (execution.folder !== batchFolder.folder) return undefined;
+  // A running workflow reports itself if another execution has the batch.
+  const hasEnded = execution.status === 'COMPLETED';
+  if (hasEnded && isSuperseded(execution, await readStarted(batchFolder.store), holder)) return undefined;
   const { progress, isUnattended, trouble } = await batches.status(refOf(batchFolder));
   const { wasPaused: _, ...own } = fromFolder;
   return {
     ...(own as S),
-    ...(known.status === 'RUNNING' && { state: 'running' as const }),
+    ...(execution.status === 'RUNNING' && { state: 'running' as const }),
     ...(progress && {
       state: progress.state,
       outcomes: progress.tally.outcomes,
@@ -179,9 +179,12 @@ async function statusIn<S extends BatchStatus>(
   };
 }
 
-/** `own`, which its folder shows, with what the servers say that have it; these servers, or others of this user on this machine. */
+/**
+ * Adds to `own`, the folder's status, what the servers that hold the batch say: these, or other servers of
+ * this user on this machine.
+ */
 export async function statusNow<S extends BatchStatus>(
-  { session, others, here }: Asked,
+  { session, otherServers, here }: ServerConnection,
   batchFolder: FoundBatch,
   own: S,
 ): Promise<S> {
@@ -190,31 +193,31 @@ export async function statusNow<S extends BatchStatus>(
   if (live !== undefined) return live;
   const has = await whoHas(batchFolder, here);
   if (has.by !== 'others' || has.others.are === 'gone') return own;
-  const { others: theirs } = has;
-  const held = { ...own, heldBy: heldBy(theirs, here) };
-  // Nobody was asked, so nothing is known.
-  if (theirs.are === 'away' || theirs.are === 'strange') return { ...held, state: 'unknown' };
-  const other = await others?.reach(theirs);
-  return (other && (await statusIn(other, batchFolder, held))) ?? held;
+  const { others: holding } = has;
+  const held = { ...own, heldBy: heldBy(holding, here) };
+  // Without an answer, the state is unknown.
+  if (holding.are === 'away' || holding.are === 'strange') return { ...held, state: 'unknown' };
+  const otherSession = await otherServers?.reach(holding);
+  return (otherSession && (await statusIn(otherSession, batchFolder, held))) ?? held;
 }
 
-function heldBy(others: Others, { holder }: Here): HeldBy {
-  const { home, address, namespace, host } = others.holder;
+function heldBy(holding: OtherHolder, { holder }: Here): HeldBy {
+  const { home, address, namespace, host } = holding.holder;
   return definedOnly({
     home,
     ...(home === undefined && { address, namespace }),
     host,
-    ...('process' in others && { pid: others.process.pid }),
-    settings: Object.fromEntries(settingsOf(others, holder)),
+    ...('process' in holding && { pid: holding.process.pid }),
+    settings: Object.fromEntries(settingsOf(holding, holder)),
   });
 }
 
-// The progress of a batch as people and scripts see it: with row numbers instead of places.
-type Failure = NonNullable<Progress['lastFailure']>;
+// The progress of a batch for people and scripts: with row numbers instead of places.
+type LastFailure = NonNullable<Progress['lastFailure']>;
 
 export type ShownProgress = Omit<Progress, 'lastFailure' | 'pauses'> & {
   readonly pauses: readonly Omit<Progress['pauses'][number], 'places'>[];
-  readonly lastFailure?: Omit<Failure, 'place'> & { readonly row: number };
+  readonly lastFailure?: Omit<LastFailure, 'place'> & { readonly row: number };
 };
 
 /** Reads the queue of the batch if it has one. */
@@ -222,7 +225,7 @@ export async function shownProgress(
   { store, file }: Pick<FoundBatch, 'store' | 'file'>,
   { lastFailure, ...progress }: Progress,
 ): Promise<ShownProgress> {
-  const pauses = await Promise.all(progress.pauses.map((one) => reasonWithRows(store, file, one)));
+  const pauses = await Promise.all(progress.pauses.map((pause) => reasonWithRows(store, file, pause)));
   const reason = pauses[0]?.reason ?? progress.reason;
   const shown = { ...progress, pauses, ...(reason === undefined ? {} : { reason }) };
   if (lastFailure === undefined) return shown;
@@ -231,21 +234,21 @@ export async function shownProgress(
   return { ...shown, lastFailure: { row, ...failure } };
 }
 
-/** What people are shown as done: rows with an outcome, also while their files are being stored. */
+/** Rows shown as done: rows with an outcome, including those whose files are still being stored. */
 export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
   done + collecting;
 
 const POLL_MS = 500;
-/** How long Temporal may be away. */
+/** How long Temporal may be unreachable. */
 const AWAY_MS = 60_000;
 
 export type FollowOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Also when the status has not changed. */
+  /** Yield the status even if it has not changed. */
   readonly always?: boolean;
 };
 
-/** Ends after the status of the ended batch. Throws E516 if no server runs the batch, E506 and E508 if it failed. */
+/** Ends after the final status. Throws E516 if no server runs the batch, E506 and E508 if it failed. */
 export async function* followBatch(
   servers: Servers,
   batchFolder: FoundBatch,
@@ -254,14 +257,14 @@ export async function* followBatch(
   const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
   const own = await statusFromFolder(batchFolder);
   if (own.summary !== undefined) return yield own;
-  const { session, leave, ...asked } = await servers.joinFor(batchFolder);
+  const { session, leave, ...connection } = await servers.joinFor(batchFolder);
   const done = new AbortController();
   try {
     if (session === undefined) return yield await endedStatus(servers, batchFolder);
     const next = untilNext(servers, session, batchFolder, AbortSignal.any([ended, done.signal]));
     for (let before = ''; ;) {
       ended.throwIfAborted();
-      const status = await statusOf({ ...asked, session }, batchFolder, own);
+      const status = await statusOf({ ...connection, session }, batchFolder, own);
       const text = JSON.stringify(status);
       if (always || text !== before) yield status;
       before = text;
@@ -274,14 +277,14 @@ export async function* followBatch(
   }
 }
 
-/** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
+/** Waits a moment, or until the batch ends or its servers are lost. Throws E506 if the workflow failed, which no status shows. */
 function untilNext(
   servers: Servers,
   { batches, stack }: Session,
   batchFolder: FoundBatch,
   done: AbortSignal,
 ) {
-  // It has a signal of its own, which ends with that of the call.
+  // `done` aborts this call, together with the signal of the caller.
   const finished = outsideCalls(() => batches.finished(refOf(batchFolder), done));
   finished.catch(() => undefined);
   let isFinished = false;
@@ -294,11 +297,15 @@ function untilNext(
   };
 }
 
-async function statusOf(asked: Asked, batchFolder: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
+async function statusOf(
+  connection: ServerConnection,
+  batchFolder: FoundBatch,
+  own: BatchStatus,
+): Promise<BatchStatus> {
   for (const since = Date.now(); ; await waitInCall(POLL_MS)) {
     if ((await summaryOfDone(batchFolder)) !== undefined) return statusFromFolder(batchFolder);
     try {
-      return await statusNow(asked, batchFolder, own);
+      return await statusNow(connection, batchFolder, own);
     } catch (error) {
       // A server may be away for a moment.
       if (isRunsheetError(error) || Date.now() - since > AWAY_MS) throw error;
@@ -306,14 +313,14 @@ async function statusOf(asked: Asked, batchFolder: FoundBatch, own: BatchStatus)
   }
 }
 
-/** The batch may have ended while its servers were looked for. */
+/** The batch may end while its servers are looked up. */
 async function endedStatus(servers: Servers, batchFolder: FoundBatch): Promise<BatchStatus> {
   const status = await statusFromFolder(batchFolder);
   if (status.summary === undefined) throw await servers.notRunning(batchFolder);
   return status;
 }
 
-/** Aborted with E521 after so many milliseconds. */
+/** Aborts with E521 after `timeoutMs`. */
 export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSignal | undefined {
   if (timeoutMs === undefined) return undefined;
   const stop = new AbortController();
@@ -322,18 +329,18 @@ export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSi
   return stop.signal;
 }
 
-/** How many rows have to end first: the first ones are not typical, because the service starts containers for them. */
+/** How many rows must end before a forecast. The first rows are atypical, because the service starts containers for them. */
 const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
 
 export type Spent = Pick<Progress, 'rows' | 'reused' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'>;
 
 /**
- * The cost of all rows if the others cost as much as those that have ended. It has no interval, because the progress does not
- * contain single runs. undefined if too few rows have ended, or if no more will be sent.
+ * Extrapolates the cost of all rows from the ended ones. There is no interval, because progress contains no
+ * single runs. Returns undefined if too few rows have ended, or if no more will be sent.
  */
-export function aboutCostUsd({ state, tally, reused = 0, ...all }: Spent): number | undefined {
-  // Reused rows cost nothing and show nothing about the others.
-  const [rows, done] = [all.rows - reused, all.done - reused];
+export function aboutCostUsd({ state, tally, reused = 0, ...counts }: Spent): number | undefined {
+  // Reused rows cost nothing and say nothing about the cost of new runs.
+  const [rows, done] = [counts.rows - reused, counts.done - reused];
   const enough = Math.min(Math.max(rows * ENOUGH.share, ENOUGH.atLeast), ENOUGH.atMost);
   const isSending = state === 'running' || state === 'paused';
   if (!isSending || done < enough || done >= rows) return undefined;
@@ -353,9 +360,9 @@ export function openSpeedometer(): Speedometer {
   return {
     mark: (progress, now) => {
       const done = rowsEnded(progress);
-      // Rows that are sent again are not done any more.
-      const isBefore = (one: { readonly at: number; readonly done: number }): boolean =>
-        now - one.at <= WINDOW_MS && one.done <= done;
+      // A retried row is no longer done, so the count may fall.
+      const isBefore = (mark: { readonly at: number; readonly done: number }): boolean =>
+        now - mark.at <= WINDOW_MS && mark.done <= done;
       marks = [...marks.filter(isBefore), { at: now, done }];
       const [first] = marks;
       const seconds = first === undefined ? 0 : (now - first.at) / 1000;

@@ -1,10 +1,10 @@
-// Reads the rows of a batch in the order in which they ended, from its parts. Workers write several parts at the same time, so a
-// part may be missing while a later one exists: reading stops there, until it exists too. So a cursor, the place of a row in its
-// part, names everything before it, also in another process.
+// Reads the rows of a batch from its parts, in the order in which they ended. Workers write several parts concurrently, so a part
+// may be missing while a later one exists. Reading stops at the gap until it is filled, so a cursor, the place of a row in its part,
+// stands for everything before it, also in another process.
 //
-//   pass 0        the rows of earlier batches; it is complete as soon as a part of the workflow exists
-//   pass 1        those of the workflow, also if rows are sent again
-//   pass 2, …     those of a batch that was rebuilt, from part 1 on
+//   pass 0        rows reused from earlier batches; complete as soon as the workflow has written a part
+//   pass 1        rows of the workflow, including retries
+//   pass 2, …     rows after a rebuild, from part 1 on
 
 import { isRawNumber } from '../../host/exact-json.ts';
 import { problem } from '../../errors/error.ts';
@@ -22,34 +22,34 @@ import type { BatchEvent } from '../../batch/events.ts';
 import { reasonWithRows } from '../../results/batch-rows.ts';
 import { readSummary } from '../../results/summary.ts';
 
-/** Where reading continues: after this row. */
+/** A position after a row, from which reading continues. */
 export type Cursor = string;
 
 /** A row with an outcome. Fields are named as in results.jsonl; integers beyond 2^53 are bigints. */
 export type RowResult = RowRecord & {
-  /** Reading continues after this row with `rows({ after })`. */
+  /** Pass it to `rows({ after })` to continue after this row. */
   readonly cursor: Cursor;
 };
 
-type Place = Part & { readonly line: number };
+type RowPlace = Part & { readonly line: number };
 
-const BEGIN: Place = { pass: 0, part: 0, line: 0 };
+const BEGIN: RowPlace = { pass: 0, part: 0, line: 0 };
 
-/** Pages in memory: rows that end one after another are often on different ones. */
+/** Cached pages: rows that end one after another are often on different pages. */
 const PAGES = 4_000;
 
 export class EndedRows {
   readonly #batchFolder: FoundBatch;
   readonly #pages: PlacedRows = cacheRows(PAGES);
-  #next: Place;
+  #next: RowPlace;
 
-  /** Throws E602 for another text than a cursor. */
+  /** Throws E602 for a text that is not a cursor. */
   constructor(batchFolder: FoundBatch, after: Cursor | undefined) {
     this.#batchFolder = batchFolder;
     this.#next = after === undefined ? BEGIN : placeAfter(after);
   }
 
-  /** The rows that have ended since the last time. `hasEnded`: no further part will be written. */
+  /** The rows that have ended since the last call. `hasEnded`: no further part will be written. */
   async *read(hasEnded: boolean): AsyncGenerator<RowResult> {
     for (;;) {
       const text = await this.#batchFolder.store.read(partName(this.#next.pass, this.#next.part));
@@ -65,17 +65,17 @@ export class EndedRows {
     }
   }
 
-  async *#rowsIn(all: readonly PartRecord[]): AsyncGenerator<RowResult> {
+  async *#rowsIn(records: readonly PartRecord[]): AsyncGenerator<RowResult> {
     const { pass, part, line } = this.#next;
-    for (const [at, record] of (await this.#whole(all.slice(line))).entries()) {
+    for (const [at, record] of (await this.#whole(records.slice(line))).entries()) {
       const next = line + at + 1;
-      // Set before the row is given away, because the reader may stop after it.
+      // Advance before yielding, because the reader may stop after this row.
       this.#next = { pass, part, line: next };
       yield { ...withBigints(record), cursor: `${pass}-${part}:${next}` };
     }
   }
 
-  /** The rows of one part, wherever reading is; undefined as long as it is not written. */
+  /** The rows of one part, independent of the cursor; undefined until the part is written. */
   async part(pass: number, part: number): Promise<readonly RowRecord[] | undefined> {
     const text = await this.#batchFolder.store.read(partName(pass, part));
     return text === undefined ? undefined : this.#whole(parsePart(text));
@@ -90,7 +90,7 @@ export class EndedRows {
     });
   }
 
-  /** The rows with these numbers, of the sheet and of what was appended. */
+  /** Reads the rows with these numbers, from the sheet and from appended rows. */
   async #rowsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, SheetRow>> {
     const { store, file } = this.#batchFolder;
     const layout = layoutOf(store, file);
@@ -98,36 +98,36 @@ export class EndedRows {
     for (const { folder, first, rows: count } of (await readBatchSheet(store, file)).ranges) {
       const here = numbers.filter((row) => row >= first && row < first + count);
       if (here.length === 0) continue;
-      // Places that are row numbers need no queue.
+      // Rows in sheet order need no queue.
       const sheet = { rows: first + count - 1, isQueued: false };
-      for (const [row, found] of await this.#pages(folderIn(layout, folder), sheet, here))
-        rows.set(row, found);
+      for (const [row, sheetRow] of await this.#pages(folderIn(layout, folder), sheet, here))
+        rows.set(row, sheetRow);
     }
     return rows;
   }
 }
 
-/** The first existing part from here on; undefined if one is missing that may still be written. */
+/** The first existing part from `here` on; undefined if a part that may still be written comes first. */
 function nextPart(names: readonly string[], here: Part, hasEnded: boolean): Part | undefined {
-  const later = names.map(partIn).filter((one) => isAtLeast(one, here));
+  const later = names.map(partIn).filter((part) => isAtLeast(part, here));
   const [next] = later;
   if (next === undefined || hasEnded) return next;
-  // A higher pass begins with part 1, and then nothing is written before it.
+  // A pass starts with part 1, and by then all earlier passes are complete.
   const isNext = next.pass > here.pass ? next.part === 1 : here.pass === 0;
   return isNext || later.some(({ pass, part }) => pass > here.pass && part === 1) ? next : undefined;
 }
 
-const isAtLeast = (one: Part, other: Part): boolean =>
-  one.pass > other.pass || (one.pass === other.pass && one.part >= other.part);
+const isAtLeast = (part: Part, bound: Part): boolean =>
+  part.pass > bound.pass || (part.pass === bound.pass && part.part >= bound.part);
 
-function placeAfter(cursor: Cursor): Place {
+function placeAfter(cursor: Cursor): RowPlace {
   const [, pass, part, line] = /^(\d{1,9})-(\d{1,9}):(\d{1,9})$/.exec(cursor) ?? [];
   if (line === undefined)
     throw problem('E602', { what: `${JSON.stringify(cursor)} is not a cursor of rows()` });
   return { pass: Number(pass), part: Number(part), line: Number(line) };
 }
 
-/** A number of JSON that has more digits than a number keeps becomes a bigint. */
+/** A JSON integer beyond 2^53 becomes a bigint. */
 export const withBigints = (record: RowRecord): RowRecord => ({
   ...record,
   inputs: bigintsIn(record.inputs) as RowRecord['inputs'],
@@ -140,9 +140,9 @@ function bigintsIn(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, bigintsIn(inner)]));
 }
 
-/** What of it is wanted. */
+/** Selects events. */
 export type EventFilter = {
-  /** Also each attempt of a row: its times, GPU, outcome and cost. */
+  /** Include each attempt of a row: its times, GPU, outcome and cost. */
   readonly rows?: boolean;
   /** Only events from this time on. */
   readonly since?: Date;
@@ -153,7 +153,7 @@ export class EventReader {
   readonly #filter: EventFilter;
   readonly #shown = new Set<string>();
   readonly #parts = new Set<string>();
-  /** Whether the last of the events was the end of the batch. */
+  /** Whether the batch's end has been read. */
   hasFinished = false;
 
   constructor(batchFolder: FoundBatch, filter: EventFilter) {
@@ -162,15 +162,15 @@ export class EventReader {
   }
 
   async *fresh(): AsyncGenerator<ShownEvent | AttemptEvent> {
-    const all = await eventsOf(this.#batchFolder);
-    for (const event of all.filter(({ at }) => this.#isWanted(at))) {
+    const events = await eventsOf(this.#batchFolder);
+    for (const event of events.filter(({ at }) => this.#isWanted(at))) {
       const text = JSON.stringify(event);
       if (this.#shown.has(text)) continue;
       this.#shown.add(text);
       yield event;
     }
     if (this.#filter.rows) yield* this.#attempts();
-    this.hasFinished = all.at(-1)?.event === 'finished';
+    this.hasFinished = events.at(-1)?.event === 'finished';
   }
 
   async *#attempts(): AsyncGenerator<AttemptEvent> {
@@ -182,7 +182,7 @@ export class EventReader {
     }
   }
 
-  /** An attempt whose end the service did not name has no time. */
+  /** Attempts without an end time always match. */
   #isWanted(at: string | undefined): boolean {
     const { since } = this.#filter;
     return since === undefined || (at !== undefined && Date.parse(at) >= since.getTime());
@@ -198,11 +198,11 @@ export type ShownEvent = Omit<BatchEvent, 'at' | 'event' | 'places'> & {
 /** Oldest first. */
 export async function eventsOf({ file, store }: FoundBatch): Promise<readonly ShownEvent[]> {
   const [started, summary] = await Promise.all([readStarted(store), readSummary(store)]);
-  const all: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
-  if (started) all.push({ at: started.at, event: 'started' });
+  const events: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
+  if (started) events.push({ at: started.at, event: 'started' });
   for await (const { at, ...event } of readEvents(store))
-    all.push({ at: new Date(at).toISOString(), ...(await reasonWithRows(store, file, event)) });
-  all.sort((a, b) => a.at.localeCompare(b.at));
-  if (summary) all.push({ at: summary.ended_at, event: 'finished' });
-  return all;
+    events.push({ at: new Date(at).toISOString(), ...(await reasonWithRows(store, file, event)) });
+  events.sort((a, b) => a.at.localeCompare(b.at));
+  if (summary) events.push({ at: summary.ended_at, event: 'finished' });
+  return events;
 }

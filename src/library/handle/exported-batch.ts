@@ -1,4 +1,4 @@
-// Exports a batch as a file. The file appears when it is complete, and replaces no other file than an earlier export.
+// Exports a batch as a file. The file appears once complete, and overwrites only an earlier export.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -26,10 +26,10 @@ export type ExportOptions = Abortable & {
   readonly replace?: boolean;
 };
 
-/** `notes`: what the file lacks. */
+/** `notes`: what the file leaves out. */
 export type Exported = Written & { readonly file: URL };
 
-/** Throws E602 for a file that it must not replace. */
+/** Throws E602 for a file that an export must not replace. */
 export async function exportBatch(batchFolder: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
   const as = exportFormat(options);
   const path = await targetOf(batchFolder, as, options);
@@ -43,7 +43,7 @@ export async function exportBatch(batchFolder: FoundBatch, options: ExportOption
   }
 }
 
-/** Writes the export; `from`: the folder in which it will lie. */
+/** Writes the export. `from`: the folder in which the file will lie. */
 export const exportTo = (
   batchFolder: FoundBatch,
   as: ExportFormat,
@@ -51,10 +51,10 @@ export const exportTo = (
   from: string = batchFolder.folder,
 ): Promise<Written> => writeExport(batchFolder, { as, ...linksOf(batchFolder, from) }, to);
 
-/** How long the links of a workbook work if its files are in S3: the longest time that S3 allows. */
+/** Lifetime of workbook links to files in S3: the longest that S3 allows. */
 const LINKS_DAYS = 7;
 
-/** How an export that will lie in `from` links to the files of the batch. */
+/** Builds the links of an export in `from` to the files of the batch. */
 function linksOf({ store, folder }: FoundBatch, from: string): Pick<ExportParams, 'linkTo' | 'linksDays'> {
   const { link } = store;
   if (link === undefined) return { linkTo: (path) => linkFrom(resolve(from), join(folder, path)) };
@@ -75,7 +75,7 @@ export function exportFormat({ as, file }: ExportOptions): ExportFormat {
 
 const pathOf = (file: string | URL): string => (typeof file === 'string' ? file : fileURLToPath(file));
 
-/** A relative address, so that the folder can be moved as a whole. */
+/** A relative link, so that the whole folder stays movable. */
 export function linkFrom(folder: string, path: string): string {
   const to = relative(folder, resolve(path));
   if (isAbsolute(to)) return pathToFileURL(to).href;
@@ -100,18 +100,18 @@ async function targetOf(
       what: `${path} belongs to the batch`,
       hint: `choose another --file, or none: ${own}`,
     });
-  const there = await stat(path).catch(undefinedIfAbsent);
-  if (there?.isDirectory())
+  const existing = await stat(path).catch(undefinedIfAbsent);
+  if (existing?.isDirectory())
     throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
-  if (there?.size === file.sheet.bytes && (await sha256Of(path)) === file.sheet.sha256)
+  if (existing?.size === file.sheet.bytes && (await sha256Of(path)) === file.sheet.sha256)
     throw problem('E602', { what: `${path} is the sheet of the batch`, hint: 'choose another --file' });
-  // It may be the sheet, with rows that the batch does not have yet, or anything else of the user.
-  if (there !== undefined && !replace && (folder === undefined || path !== own))
+  // The file may be any file of the user, even the sheet with newer rows.
+  if (existing !== undefined && !replace && (folder === undefined || path !== own))
     throw problem('E602', { what: `${path} exists`, hint: 'choose another --file, or add --replace' });
   return path;
 }
 
-/** Whether the batch writes a file of this path. */
+/** Whether a batch writes a file with this path. */
 function isOfBatch(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   const isInside = !isAbsolute(inside) && inside.split(sep)[0] !== '..';

@@ -1,5 +1,5 @@
-// Finds the batch that a command names: in the folder of the batches. If it is not there, the places that this user remembers and the
-// servers of the settings say where it is.
+// Finds the batch that a command names. If it is not in the batches folder, the places that this user's
+// commands recorded and the configured servers say where it is.
 
 import { dirname } from 'node:path';
 import { batchesAt, outsElsewhere, placesNamed } from '../../create-batch/known-places.ts';
@@ -15,72 +15,76 @@ export async function findBatch(config: Config, name: string | undefined): Promi
   const { out } = config;
   const exact = name === undefined ? undefined : await openBatchFolder(out, name);
   if (exact !== undefined) return exact;
-  const all = await listBatchFolders(out);
-  const matching = name === undefined ? all.slice(0, 1) : all.filter(({ batch }) => batch.startsWith(name));
+  const folders = await listBatchFolders(out);
+  const matching =
+    name === undefined ? folders.slice(0, 1) : folders.filter(({ batch }) => batch.startsWith(name));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return only;
   if (matching.length > 1) {
-    const known = matching.map(({ batch }) => batch);
-    // The newest is first, and the most likely one.
+    const names = matching.map(({ batch }) => batch);
+    // The newest batch comes first and is the most likely.
     const near = only?.batch;
     throw problem(
       'E502',
-      { batch: name, out, known: known.slice(0, 10), near, isAmbiguous: true },
+      { batch: name, out, known: names.slice(0, 10), near, isAmbiguous: true },
       { correction: correctionOf(name ?? '', near) },
     );
   }
   throw await noBatch(
     config,
     name,
-    all.map(({ batch }) => batch),
+    folders.map(({ batch }) => batch),
   );
 }
 
-/** E502, with the folder that has it, if anybody knows one. */
+/** Builds E502, with the folder that has the batch, if one is known. */
 export async function noBatch(
   config: Config,
   name: string | undefined,
-  known: readonly string[] = [],
+  names: readonly string[] = [],
 ): Promise<RunsheetError> {
   const { out } = config;
-  const facts = { batch: name, out, known: known.slice(0, 10) };
+  const facts = { batch: name, out, known: names.slice(0, 10) };
   if (name === undefined) {
-    const [there] = await foldersElsewhere(config);
-    const correction = there === undefined ? undefined : { add: [['--out', there]] as const };
-    return problem('E502', { ...facts, there }, { correction });
+    const [otherOut] = await foldersElsewhere(config);
+    const correction = otherOut === undefined ? undefined : { add: [['--out', otherOut]] as const };
+    return problem('E502', { ...facts, there: otherOut }, { correction });
   }
-  const there = await placeOf(config, name);
-  if (there !== undefined) {
-    const environment = await environmentOf(config, there);
+  const otherBatch = await placeOf(config, name);
+  if (otherBatch !== undefined) {
+    const environment = await environmentOf(config, otherBatch);
     const correction = {
-      add: [['--out', dirname(there.folder)]] as const,
+      add: [['--out', dirname(otherBatch.folder)]] as const,
       ...(environment && { environment }),
     };
-    return problem('E502', { ...facts, known: [], there: dirname(there.folder) }, { correction });
+    return problem('E502', { ...facts, known: [], there: dirname(otherBatch.folder) }, { correction });
   }
-  const near = nearest(name, known);
+  const near = nearest(name, names);
   return problem('E502', { ...facts, near }, { correction: correctionOf(name, near) });
 }
 
-/** Other folders in which this user has batches. */
+/** Folders elsewhere in which this user has batches. */
 export const foldersElsewhere = ({ places, out }: Config): Promise<readonly string[]> =>
   outsElsewhere(places, out);
 
-/** The newest batch elsewhere that has this name, or whose name begins so. */
+/** The newest batch elsewhere with this name or prefix. */
 async function placeOf(config: Config, name: string): Promise<FoundBatch | undefined> {
   const { out, places } = config;
   const [placed] = await batchesAt((await placesNamed(places, name)).filter((place) => place.out !== out));
   if (placed !== undefined) return placed;
   for (const folder of await foldersNamed(config, name)) {
     if (dirname(folder) === out) continue;
-    // It may be on a disk that is away, or removed.
+    // The batch may be removed, or on a disk that is not mounted.
     const batch = await openBatchFolder(dirname(folder), name).catch(() => undefined);
     if (batch !== undefined) return batch;
   }
   return undefined;
 }
 
-/** The variables of a command that reaches the servers that have a batch; undefined if it needs none, or if nobody can say. */
+/**
+ * The environment variables with which a command reaches the servers that hold a batch; undefined if none
+ * are needed or known.
+ */
 async function environmentOf(config: Config, batchFolder: FoundBatch) {
   try {
     const correction = (await elsewhere(batchFolder, new Servers({}, config).here))?.correction;
@@ -90,10 +94,12 @@ async function environmentOf(config: Config, batchFolder: FoundBatch) {
   }
 }
 
-/** Of the batches that the servers of the settings know, if they run. */
+/** The folders of this batch that the configured servers know, if they run. */
 const foldersNamed = async (config: Config, name: string): Promise<readonly string[]> =>
   new Servers({}, config)
     .asking(async (session) => (await session?.batches.named(name)) ?? [])
-    .then((all) => all.flatMap(({ batch, folder }) => (batch === name && folder !== '' ? [folder] : [])))
-    // An error about servers would hide that there is no such batch here.
+    .then((batches) =>
+      batches.flatMap(({ batch, folder }) => (batch === name && folder !== '' ? [folder] : [])),
+    )
+    // A server error would hide that the batch is not here.
     .catch(() => []);

@@ -1,4 +1,4 @@
-// A batch as commands and programs have found it.
+// A batch that a command or a program has found.
 
 import { listBatchFolders, type BatchFolder } from '../../store/batch-folders.ts';
 import type { BatchRef } from '../../batch/workflow-ids.ts';
@@ -7,6 +7,6 @@ export type FoundBatch = BatchFolder;
 
 export const refOf = ({ batch, folder, file: { mark } }: FoundBatch): BatchRef => ({ batch, mark, folder });
 
-/** The newest batch whose name begins so. */
+/** The newest batch whose name starts with `start`. */
 export const batchLike = async (out: string, start: string): Promise<FoundBatch | undefined> =>
   (await listBatchFolders(out)).find(({ batch }) => batch.startsWith(start));

@@ -1,4 +1,4 @@
-// What a program says when it reads and controls a batch, and what it gets.
+// Options and results of the methods of a batch handle.
 
 import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
@@ -7,25 +7,25 @@ import type { Abortable } from '../abortable.ts';
 import type { Cursor, EventFilter } from './ended-rows.ts';
 import type { RetryFilter } from './retried-rows.ts';
 
-/** A command is in force. */
+/** The acknowledgement of a command that is in force. */
 export type Ack = {
   /** Names the command in the state of the batch. */
   readonly commandId: string;
-  /** When the batch had confirmed it. */
+  /** When the batch confirmed the command. */
   readonly at: Date;
-  /** What the batch says about it. */
+  /** A remark of the batch about the command. */
   readonly note?: string;
 };
 
 /** How a command is given. */
 export type CommandOptions = Abortable & {
-  /** Why; the events of the batch name it. */
+  /** The reason, recorded in the events of the batch. */
   readonly reason?: string;
   /** How many milliseconds to wait until the command is in force (default: 20,000); then E518, and it takes effect later. */
   readonly timeoutMs?: number;
 };
 
-/** Which rows are read. */
+/** Selects the rows to read. */
 export type RowsOptions = Abortable & {
   /** Only rows with these outcomes (default: all). */
   readonly outcome?: readonly Outcome[];
@@ -49,22 +49,22 @@ export type ResultOptions = Abortable & {
 /** How a batch continues: also with other limits. */
 export type ResumeOptions = Limits &
   CommandOptions & {
-    /** What to do with attempts that may have started a run (default: keep waiting); `resubmit` may buy a row twice. */
+    /** How to resolve attempts that may have started a run (default: keep waiting); `resubmit` may buy a row twice. */
     readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
     /** Rebuilds a batch that Temporal lost or that no longer responds, from its folder and the run list of the service. Throws E511. */
     readonly recover?: boolean;
   };
 
-/** What a cancelled batch does with its runs. */
+/** Options of `cancel()`. */
 export type CancelOptions = CommandOptions & {
   /** Also cancels the runs that have been sent; otherwise they finish (default: false). */
   readonly running?: boolean;
 };
 
-/** Which rows are sent again, and with what. */
+/** Selects the rows to send again, and their changes. */
 export type RetryOptions = RetryFilter &
   CommandOptions & {
-    /** Other inputs for these rows, written as in cells. */
+    /** Changed inputs for these rows, written as in cells. */
     readonly set?: Readonly<Record<string, string>>;
     /** Send them although the service may ignore `gpu` (default: false). */
     readonly acceptGpu?: boolean;
@@ -86,14 +86,14 @@ export type AddedRows = {
   readonly rows: number;
 };
 
-/** Which events are read. */
+/** Selects the events to read. */
 export type EventsOptions = Abortable &
   EventFilter & {
     /** Until the batch has ended; otherwise what happened by now (default: false). */
     readonly follow?: boolean;
   };
 
-/** Which run of a row. */
+/** Selects the run whose log is read. */
 export type LogsOptions = Abortable & {
   /** The number of the attempt, from 1 (default: the last one with a run). */
   readonly attempt?: number;

@@ -1,4 +1,4 @@
-// Why a batch was paused when its servers were lost. Temporal knows it, and without its servers only the events in its folder do.
+// Reads why a batch was paused when its servers were lost. Temporal knows it; without its servers, only the events in the folder do.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pause, PauseKind } from '../../batch/pausing/pause-kinds.ts';
@@ -13,7 +13,7 @@ import type { FoundBatch } from './found-batch.ts';
 
 export type LastPause = Pick<Pause, 'reason'> & { readonly kind: PauseKind; readonly since: number };
 
-/** The pauses that nothing has ended, the first one first. */
+/** The pauses that are still in force, oldest first. */
 export async function lastPauses({ store, file }: FoundBatch): Promise<readonly LastPause[]> {
   const open = new Map<PauseKind, LastPause>();
   for await (const event of readEvents(store)) {
@@ -29,12 +29,12 @@ export async function lastPauses({ store, file }: FoundBatch): Promise<readonly 
 
 const ENDS_ALL: ReadonlySet<string> = new Set(['resumed', 'cancelled', 'rebuilt']);
 
-/** Looks whether the cause of a pause is still there, and throws it: a batch that goes on would only find it again. */
+/** Checks whether the cause of a pause persists, and throws it: a resumed batch would only pause again. */
 export async function refuseSameCause(config: Config, batchFolder: FoundBatch): Promise<void> {
   const { service, deployment } = batchFolder.file;
   for (const { kind } of await lastPauses(batchFolder)) {
     if (kind === 'store') await checkPlace(config.out);
-    // The local service starts with the servers.
+    // The local run service starts with the servers.
     else if (ASKS_SERVICE.has(kind) && service.base !== LOCAL)
       await openServices(config, openTransport(1)).at(service).getDeployment(deployment.id);
   }
@@ -45,7 +45,10 @@ const ASKS_SERVICE: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable', 
 const STORED_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 100;
 
-/** Waits until the events in the folder have these pauses: a batch writes them a second later, and its servers may end before. */
+/**
+ * Waits until the events in the folder contain these pauses. A batch writes them a second later, and its
+ * servers may end before that.
+ */
 export async function untilKept(batchFolder: FoundBatch, kinds: readonly PauseKind[]): Promise<void> {
   const until = performance.now() + STORED_WITHIN_MS;
   while (performance.now() < until) {

@@ -5,7 +5,7 @@
 //                        ▲                      │                  │                │
 //                        └── repeat the command ┴─ another command was faster: E511 ┘
 //
-// A rebuild that was taken back, or that another one has replaced, creates no pass.
+// A rebuild that was withdrawn or overtaken creates no pass.
 
 import { randomUUID } from 'node:crypto';
 import { CLOCK_SLACK_MS } from '../../batch/bounds.ts';
@@ -26,7 +26,7 @@ import type { BatchClient } from '../../temporal/batch-client.ts';
 import type { Session } from '../session.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 
-/** How many rows are done, have a run, and will be sent again; and whether a user's pause or cancel stays in force. */
+/** Counts of rows that are done, have a run, and will be sent again; and whether a user's pause or cancel stays in force. */
 export type RebuiltRows = Omit<Rebuilt, 'snapshot' | 'parts'>;
 
 /** Throws E511 for a batch that cannot be rebuilt, or was not quiet for long enough. */
@@ -47,7 +47,7 @@ export type TakeOver = {
   };
   readonly batchFolder: FoundBatch;
   readonly service: RebuildParams['service'];
-  /** The clock of this machine, and one that never leaps. */
+  /** The wall clock, and a monotonic clock. */
   readonly now: () => number;
   readonly steady: () => number;
 };
@@ -65,13 +65,13 @@ export async function takeOver({
   const began = { now: now(), steady: steady() };
   const pass = (await newestPass(store)) + 1;
   const back = await readBackToStart(store, began.now);
-  // Throws what is missing before anything is stopped.
+  // Throws missing preconditions before anything is stopped.
   const rebuilt = await rebuild({ store, file, service, back, pass, now: began.now });
   const serviceNow = service.nowMs();
   const tookMs = steady() - began.steady;
   const id = randomUUID();
   const isRunning = await batches.isRunning(ref);
-  // A running workflow may have sent requests until now, so its quiet period begins anew.
+  // A running workflow may have sent requests until now, so its quiet period starts again.
   const since = await announce(batchFolder, { id, serviceNow, holder, now, steady }, isRunning);
   if (isRunning) await batches.terminate(ref);
   assertQuiet(file, since, {
@@ -93,7 +93,10 @@ type Announcing = Pick<TakeOver, 'now' | 'steady'> & {
   readonly serviceNow: number | undefined;
 };
 
-/** Workers see the announcement when it is written: if that took long, they may have sent after the time that it names. */
+/**
+ * Workers see the announcement once it is written. If writing took long, they may have sent requests after
+ * the announced time.
+ */
 async function announce(
   { batch, store }: FoundBatch,
   { id, holder, serviceNow, now, steady }: Announcing,
@@ -113,10 +116,10 @@ async function announce(
 type TakenPass = { readonly id: string; readonly pass: number; readonly now: number };
 
 async function takePass({ batch, store }: FoundBatch, { id, pass, now }: TakenPass): Promise<void> {
-  // A batch that was taken back may have ended: a mark on that end would let only a rebuild continue it.
+  // A withdrawn rebuild may be of a batch that has ended; marking that end would allow only a rebuild to continue it.
   if ((await readStarted(store))?.rebuilding?.id !== id) throw overtaken(batch, TAKEN_BACK);
   const ended = await endBefore(store, pass);
-  // From now on its last results are no state to continue from.
+  // From here on, the last results are no longer a state to continue from.
   if (ended !== undefined)
     await createContinued(store, ended, { workflowId: 'rebuilt', runId: String(pass) });
   const at = new Date(now).toISOString();
@@ -128,17 +131,17 @@ async function takePass({ batch, store }: FoundBatch, { id, pass, now }: TakenPa
   );
 }
 
-/** From then on workers accept tasks of this execution only. */
+/** After this, workers accept only tasks of this execution. */
 async function enter(
   { batches, holder }: TakeOver['session'],
-  { batch, file, store, ...found }: FoundBatch,
+  { batch, file, store, ...location }: FoundBatch,
   { id, pass, snapshot }: Pick<Rebuilt, 'snapshot'> & { readonly id: string; readonly pass: number },
 ): Promise<void> {
-  const ref = refOf({ batch, file, store, ...found });
+  const ref = refOf({ batch, file, store, ...location });
   if ((await batches.start(ref, { snapshot }, shownBatch(file))) !== 'started')
     throw overtaken(batch, 'is rebuilding it');
   if (await enterRebuilt(store, id, { workflow: await batches.firstRun(ref), holder }, pass)) return;
-  // It has sent nothing.
+  // The execution has sent nothing yet.
   await batches.terminate(ref);
   throw overtaken(batch, TAKEN_BACK);
 }

@@ -1,4 +1,5 @@
-// Continues a paused or interrupted batch, also with other limits. One that Temporal lost, or that no longer responds, is rebuilt first.
+// Resumes a paused or interrupted batch, optionally with other limits. A batch that Temporal lost, or that
+// no longer responds, is rebuilt first.
 
 import type { LimitChange } from '../../options/limits.ts';
 import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
@@ -14,20 +15,20 @@ import { rebuildBatch, type RebuiltRows } from './rebuilt-batch.ts';
 
 export type Resuming = {
   readonly limits: LimitChange;
-  /** What to do with attempts that may have started a run. */
+  /** How to resolve attempts that may have started a run. */
   readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit' | undefined;
-  /** Rebuilds it first; called with what it has become. */
+  /** If set, rebuilds the batch first and receives its row counts. */
   readonly onRebuilt?: ((rebuilt: RebuiltRows) => void) | undefined;
   readonly how: CommandOptions;
 };
 
-/** `stays`: a rebuilt batch is left as a user paused or cancelled it before, unless something else is decided now. */
+/** `stays`: a rebuilt batch keeps a user's earlier pause or cancel unless this command decides otherwise. */
 type Resumed = { readonly session: Session } & (
   | { readonly stays: NonNullable<RebuiltRows['stays']> }
   | { readonly stays?: undefined; readonly acknowledged: Acknowledged }
 );
 
-/** A rebuild is the way out if the servers that had the batch cannot be asked: the batch then pauses there (R36). */
+/** A rebuild is the way out when the servers that hold the batch cannot be asked: the batch then pauses there (R36). */
 async function refuseElsewhere(servers: Servers, batchFolder: FoundBatch, isRebuild: boolean): Promise<void> {
   const has = isRebuild ? await whoHas(batchFolder, servers.here) : undefined;
   const mayRebuild = has?.by === 'others' && has.others.are !== 'running' && has.others.are !== 'idle';
@@ -41,7 +42,7 @@ export async function resumeBatch(
 ): Promise<Resumed> {
   await servers.check(limits, batchFolder);
   await refuseElsewhere(servers, batchFolder, onRebuilt !== undefined);
-  // Workers that run already may have another key than this command.
+  // Running workers may have another API key than this command.
   const isIdle = !servers.isCluster && livingRecord(servers.config.home) === undefined;
   if (isIdle && onRebuilt === undefined) await refuseSameCause(servers.config, batchFolder);
   const session = await servers.for(batchFolder);
@@ -53,7 +54,7 @@ export async function resumeBatch(
     const { stays } = rebuilt;
     if (stays !== undefined && unconfirmed === undefined && !hasLimits) return { session, stays };
   }
-  // A rebuild elsewhere that is not complete yet: who resumes the batch where it runs wants it there.
+  // A rebuild elsewhere may be incomplete; resuming here means that the user wants the batch here.
   else if (await session.batches.isRunning(refOf(batchFolder)))
     await takeBack(batchFolder.store, await session.batches.firstRun(refOf(batchFolder)));
   await startOrAttach(session, batchFolder, { leavesPaused: true });

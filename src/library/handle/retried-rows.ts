@@ -1,4 +1,4 @@
-// Which rows of a batch are sent again, and with what.
+// Selects the rows of a batch to send again, and their changes.
 
 import { isOwnBatch } from '../../create-batch/known-places.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -25,22 +25,22 @@ import { readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
 import { changeFrom, type InputChange } from '../../sheet/input-change.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 
-/** A row is sent again if all that is given applies to it. */
+/** A row is sent again if it matches every field. */
 export type RetryFilter = {
   /** (default: `failed` and `timed-out`) */
   readonly outcome?: readonly Outcome[];
   /** Row numbers, from 1; both ends of a range are included. */
   readonly rows?: readonly (number | { readonly from: number; readonly to: number })[];
   readonly keys?: readonly string[];
-  /** How its last run failed. */
+  /** How the last run of the row failed. */
   readonly failure?: readonly FailureKind[];
-  /** Sends them on this GPU. */
+  /** Send the rows on this GPU. */
   readonly gpu?: Gpu;
-  /** Only rows whose runs were paid for although their files were not delivered: these are fetched, and nothing is bought. */
+  /** Only rows whose runs were paid for although their files were not delivered. Fetches those files and buys nothing. */
   readonly fetch?: boolean;
   /** Buys a new run where only the files of a run are missing, instead of fetching them again. */
   readonly buyAgain?: boolean;
-  /** Why, for the events of the batch. */
+  /** The reason, recorded in the events of the batch. */
   readonly reason?: string;
 };
 
@@ -51,26 +51,26 @@ export function passParams(filter: RetryFilter, answers: Answers, change?: Input
   const isWanted = (record: RowRecord): boolean =>
     (!fetch || undelivered(record) !== undefined) &&
     outcome.includes(record.outcome) &&
-    (rows === undefined || rows.some((one) => isIn(one, record.row))) &&
+    (rows === undefined || rows.some((range) => isIn(range, record.row))) &&
     (keys === undefined || keys.includes(record.key)) &&
     (failure === undefined || failure.includes(failureOf(record)));
   return definedOnly({ isWanted, answers, by: userHere(), buysAgain: buyAgain, gpu, reason, change });
 }
 
-const isIn = (one: NonNullable<RetryFilter['rows']>[number], row: number): boolean =>
-  typeof one === 'number' ? row === one : row >= one.from && row <= one.to;
+const isIn = (range: NonNullable<RetryFilter['rows']>[number], row: number): boolean =>
+  typeof range === 'number' ? row === range : row >= range.from && row <= range.to;
 
 const failureOf = (record: RowRecord): FailureKind =>
   record.outcome === 'timed-out' ? 'timeout' : (resultAttempt(record)?.failure ?? 'unknown');
 
 export type RetryAsked = {
   readonly filter: RetryFilter;
-  /** Other inputs, written as in cells. */
+  /** Changed inputs, written as in cells. */
   readonly set?: Readonly<Record<string, string>> | undefined;
   readonly answers: Answers;
 };
 
-/** Throws E505 and E557 for rows that the batch does not have, E602 for inputs that it does not have. */
+/** Throws E505 and E557 for unknown rows, E602 for unknown inputs. */
 export async function proposeRetry(
   servers: Servers,
   batchFolder: FoundBatch,
@@ -86,7 +86,7 @@ export async function proposeRetry(
   };
   const params = { ...passParams(filter, answers), servers: reach };
   if (set === undefined) return RowsAgain.of(batchFolder, params, servers.config);
-  // Only the service knows the types of the inputs, and the local one runs with the servers.
+  // Only the service knows the input types, and the local service runs with the servers.
   await servers.forRehearsal(batchFolder);
   const { sheet, service, deadlineAt } = batchFolder.file;
   const { folder = process.cwd() } = sheet.files ?? {};
@@ -106,18 +106,18 @@ export async function proposeRetry(
   }
 }
 
-/** Throws E602 for what would buy runs although files are only to be fetched. */
+/** Throws E602 for options that would buy runs although `fetch` only downloads files. */
 function refuseBuying({ fetch = false, buyAgain = false, gpu }: RetryFilter, set: RetryAsked['set']): void {
   const buying = [buyAgain && 'buyAgain', gpu !== undefined && 'gpu', set !== undefined && 'set'];
-  const other = buying.find((option) => option !== false);
-  if (!fetch || other === undefined) return;
+  const rival = buying.find((option) => option !== false);
+  if (!fetch || rival === undefined) return;
   throw problem('E602', {
-    what: `fetch and ${other} exclude each other: fetch buys no run`,
+    what: `fetch and ${rival} exclude each other: fetch buys no run`,
     hint: 'leave one of them out',
   });
 }
 
-/** Adds the rows, and tells the batch; without any it is only started, or attached to. */
+/** Adds the rows and signals the batch. Without rows, only starts the batch or attaches to it. */
 export async function sendAgain(
   servers: Servers,
   batchFolder: FoundBatch,
@@ -125,14 +125,14 @@ export async function sendAgain(
   policy: Policy,
   options: CommandOptions,
 ): Promise<{ readonly session: Session; readonly pass: Candidates | undefined }> {
-  // Rows that are sent again go into no other batch.
+  // Retried rows go into no other batch.
   const pass = (await settle(proposal, policy)) as Candidates | undefined;
   const session = await servers.for(batchFolder);
   await signalPass(session, batchFolder, pass?.pass, options);
   return { session, pass };
 }
 
-/** Other inputs, with the types of the deployment. Throws E602. */
+/** Parses the changed inputs by the types of the deployment. Throws E602. */
 async function inputChangeOf(
   config: Config,
   { file }: FoundBatch,
@@ -159,16 +159,16 @@ export async function refuseUnknownRows(
 ): Promise<void> {
   const sheet = await readBatchSheet(store, file);
   const wrong = wanted
-    .map((one) => (typeof one === 'number' ? one : one.from))
+    .map((range) => (typeof range === 'number' ? range : range.from))
     .find((from) => from > sheet.rows);
   if (wrong !== undefined) throw problem('E505', { batch, row: wrong, rows: sheet.rows });
   const rows = () => sheetRows(layoutOf(store, file), sheet, 1, sheet.rows);
   const unknown = new Set(keys);
-  if (unknown.size > 0) for await (const { row: one } of rows()) unknown.delete(one.key);
+  if (unknown.size > 0) for await (const { row } of rows()) unknown.delete(row.key);
   const [first] = unknown;
   if (first === undefined) return;
   const nearest = new NearestName(first);
-  for await (const { row: one } of rows()) nearest.add(one.key);
+  for await (const { row } of rows()) nearest.add(row.key);
   throw problem(
     'E557',
     { batch, keys: [...unknown], near: nearest.near },

@@ -1,4 +1,4 @@
-// The rows of a batch as lines with chosen fields, also while it runs.
+// Prints rows of a batch as lines with chosen fields, also while the batch runs.
 
 import { hintAmong, problem } from '../../errors/error.ts';
 import {
@@ -26,7 +26,7 @@ export type RowLine = {
   readonly cellOf: (field: string, form: 'table' | 'csv') => string;
 };
 
-/** What is shown without a choice. */
+/** The default fields. */
 export const USUAL_FIELDS: readonly string[] = [
   'row',
   'key',
@@ -37,7 +37,7 @@ export const USUAL_FIELDS: readonly string[] = [
   'reason',
 ] satisfies ResultColumn[];
 
-/** The fields that only the sheet has: its columns that give no input. */
+/** Fields that exist only in the sheet: columns that are no inputs. */
 export const fieldsOfSheet = ({ sheet }: BatchFile, fields: readonly string[]): readonly string[] =>
   fields.filter(
     (field) =>
@@ -45,19 +45,19 @@ export const fieldsOfSheet = ({ sheet }: BatchFile, fields: readonly string[]): 
       !sheet.inputs.some(({ input }) => input === field),
   );
 
-/** Throws E602 for a name that is neither a result column, nor an input, nor a column of the sheet. */
+/** Throws E602 for a field that is neither a result column, nor an input, nor a column of the sheet. */
 export function refuseUnknownFields({ sheet }: BatchFile, fields: readonly string[]): void {
   const inputs = sheet.inputs.map(({ input }) => input);
-  const known = [...new Set([...RESULT_COLUMNS, ...inputs, ...ownColumns(sheet.columns)])];
-  const wrong = fields.find((field) => !known.includes(field));
+  const columns = [...new Set([...RESULT_COLUMNS, ...inputs, ...ownColumns(sheet.columns)])];
+  const wrong = fields.find((field) => !columns.includes(field));
   if (wrong === undefined) return;
   throw problem('E602', {
     what: `--fields: there is no column ${JSON.stringify(wrong)}`,
-    hint: hintAmong(wrong, 'columns', known),
+    hint: hintAmong(wrong, 'columns', columns),
   });
 }
 
-/** `columns`: the cells of the columns that are no inputs, by name. */
+/** `columns`: the cells of columns that are no inputs, by name. */
 export const lineOf = (record: ShownRow, columns: Readonly<Record<string, string>> = {}): RowLine => ({
   record,
   cellOf: (field, form) => {
@@ -68,7 +68,7 @@ export const lineOf = (record: ShownRow, columns: Readonly<Record<string, string
   },
 });
 
-/** Reads the sheet again only if a field is one of its columns that gives no input. */
+/** Reads the sheet again only if a field exists only there. */
 export async function* rowLines(
   { store, file }: FoundBatch,
   fields: readonly string[],
@@ -96,14 +96,14 @@ export async function findShownRow(
   batchFolder: FoundBatch,
   name: RowName,
 ): Promise<BatchRow & { readonly shown: ShownRow }> {
-  const one = await findRow(batchFolder, name);
-  return { ...one, shown: shownRow(one, batchFolder.file) };
+  const row = await findRow(batchFolder, name);
+  return { ...row, shown: shownRow(row, batchFolder.file) };
 }
 
 /** A row by its number, else by its key. */
 export type RowName = { readonly row?: number | undefined; readonly key?: string };
 
-/** undefined if the service has no logs. */
+/** Undefined if the service has no logs. */
 type RunLog = Awaited<ReturnType<RunService['getRunLog']>>;
 
 export const readRunLog = (
@@ -116,16 +116,17 @@ export const readRunLog = (
 export async function findRow({ batch, store, file }: FoundBatch, { row, key }: RowName): Promise<BatchRow> {
   const byNumber = row === undefined ? undefined : await rowOf(store, file, row);
   if (byNumber !== undefined) return byNumber;
-  if (key !== undefined) for await (const one of rowsOf(store, file)) if (one.row.key === key) return one;
+  if (key !== undefined)
+    for await (const batchRow of rowsOf(store, file)) if (batchRow.row.key === key) return batchRow;
   throw problem('E505', { batch, row: key ?? row ?? '', rows: await countRows(store, file) });
 }
 
-/** The run of this attempt, or of the last one that has a run. Throws E519. */
+/** The run of this attempt, or of the last attempt with a run. Throws E519. */
 export function runOf({ batch }: FoundBatch, { row, record }: BatchRow, attempt: number | undefined): string {
   const attempts = record?.attempts ?? [];
-  const found = attempts.findLast(
-    (one) => one.run_id !== undefined && (attempt === undefined || one.attempt === attempt),
+  const attemptRecord = attempts.findLast(
+    (candidate) => candidate.run_id !== undefined && (attempt === undefined || candidate.attempt === attempt),
   );
-  if (found?.run_id === undefined) throw problem('E519', { batch, row: row.row, attempt });
-  return found.run_id;
+  if (attemptRecord?.run_id === undefined) throw problem('E519', { batch, row: row.row, attempt });
+  return attemptRecord.run_id;
 }

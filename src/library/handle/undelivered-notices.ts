@@ -1,4 +1,4 @@
-// Notifications of a batch that reached nobody, as its events have them.
+// Finds undelivered notifications of a batch in its events.
 
 import { readEvents } from '../../results/all-events.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,7 +11,7 @@ export type UndeliveredNotice = {
   readonly reason: string;
 };
 
-/** The latest of each kind and target, oldest first; without those that were delivered later. */
+/** The latest failure of each kind and target, oldest first, unless a later delivery succeeded. */
 export async function undeliveredNotices(store: Store): Promise<readonly UndeliveredNotice[]> {
   const latest = new Map<string, UndeliveredNotice>();
   for await (const { at, event, note: notice = '', reason = '' } of readEvents(store)) {

@@ -13,19 +13,19 @@ import type { Abortable } from '../abortable.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
 
-/** How a batch is compared with what it left. */
+/** Options of `verify()`. */
 export type VerifyOptions = Abortable & {
-  /** Also reads every file and compares its checksum (default: true). */
+  /** Read every file and compare its checksum (default: true). */
   readonly files?: boolean;
-  /** Also reads the run list of the service (default: true). */
+  /** Read the run list of the service (default: true). */
   readonly lists?: boolean;
 };
 
-/** What was compared, and whether it is so. */
+/** The result of a verification. */
 export type Verification = {
   /** Whether every finding holds. */
   readonly holds: boolean;
-  /** One claim each. */
+  /** The verified claims. */
   readonly findings: readonly Finding[];
   /** Whether the run list of the service was compared too; false without one. */
   readonly listed: boolean;
@@ -33,7 +33,7 @@ export type Verification = {
   readonly unread?: string;
 };
 
-/** Throws E509 for a batch that has not ended, or whose rows are sent again meanwhile. */
+/** Throws E509 for a batch that has not ended, or that is retrying rows. */
 export async function verifyBatch(
   config: Config,
   batchFolder: FoundBatch,
@@ -41,16 +41,16 @@ export async function verifyBatch(
 ): Promise<Verification> {
   const summary = await summaryOfDone(batchFolder);
   if (summary === undefined) throw problem('E509', { batch: batchFolder.batch });
-  const known = new KnownRuns();
-  const counted = await recount(batchFolder.store, batchFolder.file, { files, known });
-  const { now, unread } = wanted ? await readLists(config, batchFolder, known) : NOT_WANTED;
-  const all = findings(summary, counted, now);
-  // Rows that are sent again meanwhile may be in only one half of what was read.
+  const knownRuns = new KnownRuns();
+  const counted = await recount(batchFolder.store, batchFolder.file, { files, known: knownRuns });
+  const { now, unread } = wanted ? await readLists(config, batchFolder, knownRuns) : NOT_WANTED;
+  const checks = findings(summary, counted, now);
+  // Rows retried during the verification may appear in only one half of the data.
   if ((await summaryOfDone(batchFolder))?.ended_at !== summary.ended_at)
     throw problem('E509', { batch: batchFolder.batch });
   return {
-    holds: all.every((one) => one.holds),
-    findings: all,
+    holds: checks.every((check) => check.holds),
+    findings: checks,
     listed: now !== undefined,
     ...(unread !== undefined && { unread }),
   };
@@ -60,11 +60,15 @@ export async function verifyBatch(
 const HIDDEN_MOST = 1_000;
 const PAGE_TRIES = 3;
 
-/** Without `now`, the service has no list, or `unread` says why it was not read. */
+/** Without `now`, the service has no list, or `unread` says why it could not be read. */
 type ListsRead = { readonly now?: ListsNow; readonly unread?: string };
 const NOT_WANTED: ListsRead = {};
 
-async function readLists(config: Config, { file, store }: FoundBatch, known: KnownRuns): Promise<ListsRead> {
+async function readLists(
+  config: Config,
+  { file, store }: FoundBatch,
+  knownRuns: KnownRuns,
+): Promise<ListsRead> {
   const reported = new KnownRuns();
   await reportedDuplicates(store, reported);
   const hidden: string[] = [];
@@ -73,7 +77,7 @@ async function readLists(config: Config, { file, store }: FoundBatch, known: Kno
       nameOf: (attempt) => nameOf(store, file, attempt),
       file,
       service: openServices(config, openTransport(4)).at(file.service),
-      known,
+      known: knownRuns,
       back: await readBackToStart(store, Date.now()),
       evidence: NO_EVIDENCE,
       tries: PAGE_TRIES,
@@ -85,7 +89,7 @@ async function readLists(config: Config, { file, store }: FoundBatch, known: Kno
     if (reading.lists === 'incomplete') return { unread: reading.reason ?? 'it was not read to its end' };
     return { now: { reading, hidden } };
   } catch (error) {
-    // Of a service that the settings here do not reach.
+    // The batch's service may not be in these settings.
     if (isRunsheetError(error)) return { unread: errorMessage(error) };
     throw error;
   }

@@ -1,5 +1,5 @@
-// Checks the stages of a pipeline before any of them runs: what a stage takes from the one before has to be there, as far as that can be
-// known while that one has no results.
+// Checks the stages of a pipeline before any of them runs: columns and inputs that a stage takes from the
+// one before must exist, as far as that is knowable without results.
 
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
@@ -16,25 +16,25 @@ import { requestOfStage, type AskedPipeline } from './started-pipeline.ts';
 
 export type { SourceBatch };
 
-/** `isOpen`: picks may add columns that only they name. */
-type Shape = SourceBatch & { readonly isOpen?: boolean };
+/** `isOpen`: picks may add columns that are unknown here. */
+type StageShape = SourceBatch & { readonly isOpen?: boolean };
 
 type Checking = {
   readonly servers: Servers;
-  /** By stage: batches keep what they were made with. */
+  /** Existing batches by stage; they keep their settings. */
   readonly made: ReadonlyMap<string, unknown>;
-  /** A plan starts no servers to look for pools. */
+  /** A plan starts no servers, so it checks no pools. */
   readonly isPlan?: boolean;
 };
 
 /**
- * `known`: batches and drafts of stages with a sheet of their own. Throws E302 for a deployment that the service does not have, E540 for a pool
- * that does not exist, and E602 for settings that no batch may have, and for a column or an input that a stage names and that is not there.
+ * `sources`: batches and drafts of stages with their own sheet. Throws E302 for an unknown deployment, E540
+ * for an unknown pool, and E602 for invalid settings and for columns and inputs that do not exist.
  */
 export async function checkStages(
   { servers, made, isPlan = false }: Checking,
   { pipeline, stages }: AskedPipeline,
-  known: ReadonlyMap<string, SourceBatch>,
+  sources: ReadonlyMap<string, SourceBatch>,
 ): Promise<void> {
   for (const stage of stages) {
     if (made.has(stage.name)) continue;
@@ -43,7 +43,7 @@ export async function checkStages(
     const around = servers.around(request.service);
     await checkSettings(request.settings, { ...around, ...(!isPlan && { reach: around.servers }) });
   }
-  const shapes = new Map<string, Shape>(known);
+  const shapes = new Map<string, StageShape>(sources);
   const left = new Set(stages);
   while (left.size > 0) {
     const next = [...left].find(({ from }) => from === undefined || shapes.has(from));
@@ -51,7 +51,7 @@ export async function checkStages(
     left.delete(next);
     if (next.from === undefined) continue;
     const deployment = await deploymentOf(servers, next);
-    const source = shapes.get(next.from) as Shape;
+    const source = shapes.get(next.from) as StageShape;
     shapes.set(next.name, checked(next, source, deployment));
   }
 }
@@ -64,12 +64,12 @@ async function deploymentOf(
   return findDeployment(openServices(servers.config, openTransport(1)).at(service), deployment);
 }
 
-/** The shape of the batch that the stage will be. */
+/** The columns and inputs of the batch that the stage will make. */
 function checked(
   { name, from = '', pick, request: { options } }: StageDefinition,
-  source: Shape,
+  source: StageShape,
   { inputTypes }: Deployment,
-): Shape {
+): StageShape {
   const columns = sourceColumns(source);
   const isOpen = pick || source.isOpen === true;
   const { map, set, gpuColumn, keyColumn, where, grid = {} } = options;
@@ -85,13 +85,13 @@ function checked(
       throw noName(
         `stage ${name} gives the input ${input}, which its deployment does not have`,
         input,
-        inputTypes.map((one) => one.name),
+        inputTypes.map((inputType) => inputType.name),
         nearestInput(input, inputTypes),
       );
   if (where !== undefined && !isOpen) parseWhere(where, whereColumns(columns));
-  const given = [...Object.keys(set), ...Object.keys(grid)].map((input) => ({ input, from: { value: '' } }));
-  return { sheet: { columns: columns.all, inputs: given }, from, isOpen };
+  const inputs = [...Object.keys(set), ...Object.keys(grid)].map((input) => ({ input, from: { value: '' } }));
+  return { sheet: { columns: columns.all, inputs }, from, isOpen };
 }
 
-const noName = (what: string, wrong: string, known: readonly string[], near?: string) =>
-  problem('E602', { what, hint: hintAmong(wrong, 'there are', known, { near }) });
+const noName = (what: string, wrong: string, names: readonly string[], near?: string) =>
+  problem('E602', { what, hint: hintAmong(wrong, 'there are', names, { near }) });

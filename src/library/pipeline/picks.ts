@@ -1,5 +1,5 @@
-// The rows that the user picks for a stage. They are checked against the batch from which they are taken, and kept in the folder of
-// the pipeline, where its workflow looks for them.
+// Takes the rows that the user picks for a stage: checks them against the source batch, and stores them in
+// the folder of the pipeline, where its workflow looks for them.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Config } from '../../host/config.ts';
 
-type Given = {
+type PickedRows = {
   readonly path?: string | undefined;
   readonly keys?: readonly string[] | undefined;
   readonly rows?: readonly RowRange[] | undefined;
@@ -25,20 +25,23 @@ type Given = {
 
 export type GivenPicks = Pick<FromSheet, 'picked' | 'where'> & {
   readonly rows: number;
-  /** Throws E602 if the stage has a batch of other rows: it was made when these picks came. */
+  /** Throws E602 if the stage already has a batch of other rows. */
   readonly refuseOther: (
     stages: readonly { readonly stage: string; readonly found?: BatchFolder | undefined }[],
   ) => void;
 };
 
-/** Checks the picks and keeps them. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none, or has a batch. */
+/**
+ * Checks and stores the picks. Throws E551 to E556 for picks that the batch does not have, and E602 for a
+ * stage that takes none or already has a batch.
+ */
 export async function givePicks(
   config: Config,
   opened: PipelineFolder,
   name: string,
-  { path, keys, rows }: Given,
+  { path, keys, rows }: PickedRows,
 ): Promise<GivenPicks> {
-  if ([path, keys, rows].filter((one) => one !== undefined).length !== 1)
+  if ([path, keys, rows].filter((source) => source !== undefined).length !== 1)
     throw problem('E602', {
       what: 'pick needs one of --picks, --key and --row',
       hint: 'for example --row 3,7; the page of a batch saves a file for --picks',
@@ -58,7 +61,7 @@ export async function givePicks(
   return withIncoming(preparingIn(config), async (folder) => {
     const file = join(folder, path === undefined ? 'picks.csv' : basename(path));
     await writeFile(file, path === undefined ? listed(batchFolder, { keys, rows }) : await readFile(path));
-    const asked = { ...preparingIn(config), found: batchFolder, each: state.stage.each };
+    const request = { ...preparingIn(config), found: batchFolder, each: state.stage.each };
     const { where, ...options } = state.stage.request.options;
     const {
       written,
@@ -66,13 +69,13 @@ export async function givePicks(
       where: condition,
       from,
     } = await readFromSheet(
-      { ...asked, options, picks: { path: file }, ...(where !== undefined && { where }) },
+      { ...request, options, picks: { path: file }, ...(where !== undefined && { where }) },
       folder,
     );
     const text = await readFile(file);
     await rm(file);
     const refuseOther: GivenPicks['refuseOther'] = (stages) => {
-      const made = stages.find((one) => one.stage === name)?.found;
+      const made = stages.find((candidate) => candidate.stage === name)?.found;
       if (made !== undefined && made.file.from?.request !== from.request)
         throw problem('E602', {
           what: `stage ${name} of ${pipeline} has its picks already, and a batch of them`,
@@ -81,7 +84,7 @@ export async function givePicks(
     refuseOther([{ stage: name, found: state.found }]);
     if (state.found === undefined) {
       const { store } = opened;
-      // The picks come last, because a worker takes them once they are there.
+      // The picks are written last, because a worker acts on them at once.
       if (path !== undefined) await store.write(pickedInOf(name), dirname(resolve(path)));
       await store.write(picksOf(name), text);
     }
@@ -89,10 +92,10 @@ export async function givePicks(
   });
 }
 
-/** The file of picks that names these rows. */
-function listed({ file }: BatchFolder, { keys, rows = [] }: Given): string {
+/** A picks file that names these rows. */
+function listed({ file }: BatchFolder, { keys, rows = [] }: PickedRows): string {
   if (keys !== undefined) return stringify([['key'], ...keys.map((key) => [key])]);
-  // The first row behind the last one shows that there is none.
+  // A number one past the end stands for an open range.
   const most = file.sheet.rows + 1;
   const numbers = rows.flatMap(({ from, to }) =>
     Array.from({ length: Math.max(1, Math.min(to, most) - from + 1) }, (_, at) => from + at),
@@ -105,7 +108,7 @@ function noPicks(
   name: string,
   stages: readonly { readonly name: string; readonly pick: boolean }[],
 ) {
-  const names = stages.filter(({ pick }) => pick).map((one) => one.name);
+  const names = stages.filter(({ pick }) => pick).map((stage) => stage.name);
   return problem('E602', {
     what: `pipeline ${pipeline} has no stage ${name} that takes picks`,
     hint:

@@ -1,5 +1,5 @@
-// Starts a pipeline, or finds the one that the same command has started. The batches of stages with a sheet are made first; they run
-// once the workflow of the pipeline starts them.
+// Starts a pipeline, or finds the one that the same command started. Batches of stages with a sheet are
+// created first, and run once the pipeline's workflow starts them.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { preparingIn, withCopy } from '../../create-batch/copy-sheet.ts';
@@ -35,7 +35,7 @@ export type AskedPipeline = {
   readonly command?: readonly string[];
 };
 
-/** The hash of a sheet, which tells one pipeline of a job from another. */
+/** The hash of a sheet, which distinguishes the pipelines of one job. */
 export function sheetHash(
   { config }: Servers,
   rows: Extract<Source, { readonly path: string }>,
@@ -45,7 +45,10 @@ export function sheetHash(
 
 const HASH_DIGITS = 8;
 
-/** `poster-5f0c2a91`: the name of the job, and the hash of its sheets; also of the job, if no batch can have its name. */
+/**
+ * `poster-5f0c2a91`: the name of the job and the hash of its sheets. The hash covers the job's name too if
+ * no batch can have that name.
+ */
 export function pipelineNameOf(job: string, sheets: readonly string[]): string {
   const stem = stemOf(`${job}.job`);
   const name = named.isKept(job) ? job : stem;
@@ -53,27 +56,30 @@ export function pipelineNameOf(job: string, sheets: readonly string[]): string {
   return `${name}-${createHash('sha256').update(hashed).digest('hex').slice(0, HASH_DIGITS)}`;
 }
 
-/** What an earlier command wrote down, and the batches of its stages that exist. Throws E566 if one was made with other settings, E602 if another asks for a time that has passed. */
-export async function madeStages({ config: { out } }: Servers, asked: AskedPipeline): Promise<Made> {
-  const known = await openPipeline(out, asked.pipeline);
-  const states = known === undefined ? [] : await stageStates(out, known);
+/**
+ * The pipeline that an earlier command recorded, and the existing batches of its stages. Throws E566 if a
+ * batch was made with other settings, E602 if a new one needs a deadline that has passed.
+ */
+export async function madeStages({ config: { out } }: Servers, request: AskedPipeline): Promise<MadeStages> {
+  const existing = await openPipeline(out, request.pipeline);
+  const states = existing === undefined ? [] : await stageStates(out, existing);
   const made = new Map<string, FoundBatch>();
   for (const { stage, found: batchFolder, summary } of states) {
     if (batchFolder === undefined) continue;
-    refuseOther(asked, { batchFolder, stage, hasEnded: summary !== undefined });
+    refuseOther(request, { batchFolder, stage, hasEnded: summary !== undefined });
     made.set(stage.name, batchFolder);
   }
-  for (const stage of asked.stages) {
-    const kept = known?.file.stages.find(({ name }) => name === stage.name);
+  for (const stage of request.stages) {
+    const kept = existing?.file.stages.find(({ name }) => name === stage.name);
     const waits = stage.from !== undefined && kept && stageChanges(kept, stage, false).length === 0;
     if (!made.has(stage.name) && waits !== true) refusePast(stage.request.settings);
   }
-  return { known, made };
+  return { known: existing, made };
 }
 
 type OfStage = {
   readonly batchFolder: BatchFolder;
-  /** What the pipeline has written down, or the name alone: batches of earlier releases keep no definition. */
+  /** The recorded stage, or its name alone: batches of earlier releases have no definition. */
   readonly stage: Pick<StageDefinition, 'name'>;
   readonly hasEnded: boolean;
 };
@@ -83,79 +89,82 @@ export function refuseOther(
   { pipeline, stages }: AskedPipeline,
   { batchFolder, stage, hasEnded }: OfStage,
 ): void {
-  const asked = stages.find(({ name }) => name === stage.name);
+  const wanted = stages.find(({ name }) => name === stage.name);
   const made = (batchFolder.file.stage ?? stage) as StageDefinition;
-  const changes = asked === undefined ? ['it is not in the job'] : stageChanges(made, asked, hasEnded);
+  const changes = wanted === undefined ? ['it is not in the job'] : stageChanges(made, wanted, hasEnded);
   if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
 }
 
-function stageChanges(made: StageDefinition, asked: StageDefinition, hasEnded: boolean): readonly string[] {
-  const [{ sheet: before, ...old }, { sheet: after, ...given }] = hasEnded
-    ? [withoutLimits(made), withoutLimits(asked)]
-    : [made, asked];
-  return [...(before === after ? [] : ['its sheet had other content']), ...settingsChanged(old, given)];
+function stageChanges(made: StageDefinition, wanted: StageDefinition, hasEnded: boolean): readonly string[] {
+  const [{ sheet: before, ...old }, { sheet: after, ...wantedSettings }] = hasEnded
+    ? [withoutLimits(made), withoutLimits(wanted)]
+    : [made, wanted];
+  return [
+    ...(before === after ? [] : ['its sheet had other content']),
+    ...settingsChanged(old, wantedSettings),
+  ];
 }
 
-/** They mean nothing to a batch that has ended. */
+/** Limits mean nothing to a batch that has ended. */
 const withoutLimits = (stage: StageDefinition) => ({
   ...stage,
   deadlineMs: undefined,
   request: { ...stage.request, settings: undefined },
 });
 
-type Made = {
+type MadeStages = {
   readonly known: PipelineFolder | undefined;
   readonly made: ReadonlyMap<string, FoundBatch>;
 };
 
-/** What its workflow was started with. */
+/** The order of stages with which the workflow was started. */
 const orderOf = ({ stages }: Pick<AskedPipeline, 'stages'>): string =>
   stages.map(({ name, from }) => (from === undefined ? name : `${name} from ${from}`)).join(', ');
 
-/** Writes down what is asked for, before a batch is made of it. Throws E602 if the pipeline runs with other stages. */
+/** Records the request before a batch is made of it. Throws E602 if the pipeline runs with other stages. */
 export async function recordPipeline(
   servers: Servers,
-  asked: AskedPipeline,
-  known: PipelineFolder | undefined,
+  request: AskedPipeline,
+  existing: PipelineFolder | undefined,
 ): Promise<PipelineFolder> {
-  if (known === undefined) return recordFirst(servers, asked);
-  if (orderOf(known.file) !== orderOf(asked)) {
-    const session = await servers.open(isLocal(asked));
-    if ((await session.pipelines.status(known.file)) === 'RUNNING')
+  if (existing === undefined) return recordFirst(servers, request);
+  if (orderOf(existing.file) !== orderOf(request)) {
+    const session = await servers.open(isLocal(request));
+    if ((await session.pipelines.status(existing.file)) === 'RUNNING')
       throw problem('E602', {
-        what: `pipeline ${asked.pipeline} runs with other stages: ${orderOf(known.file)}`,
-        hint: `cancel it first, then give this command again: runsheet pipeline cancel ${asked.pipeline}`,
+        what: `pipeline ${request.pipeline} runs with other stages: ${orderOf(existing.file)}`,
+        hint: `cancel it first, then give this command again: runsheet pipeline cancel ${request.pipeline}`,
       });
   }
-  const file = { ...known.file, ...asked };
-  await writePipeline(known.store, file);
-  return { ...known, file };
+  const file = { ...existing.file, ...request };
+  await writePipeline(existing.store, file);
+  return { ...existing, file };
 }
 
-/** Undoes a first record if no batch was made of it: a pipeline without one would be in the way of the next command. */
+/** Removes a first record if no batch was made of it: an empty pipeline would block the next command. */
 export async function withdrawPipeline({ config }: Servers, recorded: PipelineFolder): Promise<void> {
   const states = await stageStates(config.out, recorded);
   if (states.every(({ found: batchFolder }) => batchFolder === undefined))
     await removePipeline(recorded.store);
 }
 
-/** Another command may be faster. */
-async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): Promise<PipelineFolder> {
-  const { pipeline, stages } = asked;
+/** Another command may record the pipeline first. */
+async function recordFirst({ config: { out } }: Servers, request: AskedPipeline): Promise<PipelineFolder> {
+  const { pipeline, stages } = request;
   const folder = locationOf(out, pipeline);
   const store = openStore(folder);
-  // To clean the pipeline removes its folder, so nothing else may be in it.
-  const others = [...(await store.list('')), ...(await store.folders(''))];
-  if (others.length > 0 && !others.includes(PIPELINE_FILE))
+  // Cleaning a pipeline removes its folder, so the folder must contain nothing else.
+  const content = [...(await store.list('')), ...(await store.folders(''))];
+  if (content.length > 0 && !content.includes(PIPELINE_FILE))
     throw problem('E602', {
-      what: `the folder ${folder} of pipeline ${pipeline} has other content: ${list(others.slice(0, 3))}`,
+      what: `the folder ${folder} of pipeline ${pipeline} has other content: ${list(content.slice(0, 3))}`,
       hint: 'give the pipeline another name in its job: name = "…"',
     });
-  const file = { ...asked, mark: randomBytes(8).toString('hex'), createdAt: new Date().toISOString() };
+  const file = { ...request, mark: randomBytes(8).toString('hex'), createdAt: new Date().toISOString() };
   if (await createPipeline(store, file)) return { file, store, folder };
-  const other = await openPipeline(out, pipeline);
-  const changes = other && settingsChanged({ stages: other.file.stages }, { stages });
-  if (other !== undefined && changes?.length === 0) return other;
+  const rival = await openPipeline(out, pipeline);
+  const changes = rival && settingsChanged({ stages: rival.file.stages }, { stages });
+  if (rival !== undefined && changes?.length === 0) return rival;
   throw problem('E602', {
     what: `another command has begun pipeline ${pipeline} with other settings`,
     hint: 'give this command again: it compares its settings with those of the pipeline',
@@ -165,19 +174,19 @@ async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): 
 export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
   stages.some(({ request }) => request.service.base === 'local');
 
-/** Throws E548 if other servers have one of its batches: they have its workflow, too. */
+/** Throws E548 if other servers hold one of its batches, because they also have its workflow. */
 export async function refuseElsewhere(servers: Servers, opened: PipelineFolder): Promise<void> {
   const states = await stageStates(servers.config.out, opened);
   for (const { found: batchFolder } of states)
     if (batchFolder !== undefined) await servers.refuseElsewhere(batchFolder);
 }
 
-/** Starts the workflow unless it has nothing left to do. One that runs takes up the stages that failed. */
+/** Starts the workflow unless nothing is left to do. A running workflow takes up failed stages again. */
 export async function startPipeline(servers: Servers, recorded: PipelineFolder): Promise<PipelineFolder> {
   const { out } = servers.config;
   await refuseElsewhere(servers, recorded);
   const session = await servers.open(isLocal(recorded.file));
-  // Another command may have corrected it since it was read, or withdrawn it.
+  // Another command may have changed or withdrawn the pipeline since it was read.
   await createPipeline(recorded.store, recorded.file);
   const opened = (await openPipeline(out, recorded.file.pipeline)) ?? recorded;
   const { pipeline, mark, stages } = opened.file;

@@ -1,5 +1,5 @@
-// Compares two batches and writes the page of the comparison. By default it lies beside the two batch folders, also in S3, which makes
-// its addresses relative to them short and the whole folder movable.
+// Compares two batches and writes the comparison page. By default it lies beside the two batch folders,
+// also in S3, so that its links are short and the whole folder is movable.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ import { findBatch } from '../handle/find-batch.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
 export type CompareOptions = Abortable & {
-  /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`; the other one without a pair). */
+  /** How rows are paired (default: `key` if both sheets have a key column, else `inputs`; the other way if no rows match). */
   readonly by?: PairedBy;
   /** The page (default: `compare-<a>-<b>.html` in the folder of the batches). */
   readonly file?: string | URL;
@@ -89,7 +89,7 @@ export async function compareBatches(
 
 const otherThan = (by: PairedBy): PairedBy => (by === 'key' ? 'inputs' : 'key');
 
-/** By what the user wants, else by the default, else by the other one. */
+/** Pairs rows as the user wants, else by the default, else the other way. */
 async function paired(
   a: FoundBatch,
   b: FoundBatch,
@@ -102,7 +102,7 @@ async function paired(
   return { ...(await compareRows(a, b, by)), by, first };
 }
 
-/** Throws E602 for a file that is no comparison, and for one in another place than the batches. */
+/** Throws E602 for a file that is not a comparison, or that is outside the batches folder. */
 async function targetOf(out: string, a: FoundBatch, b: FoundBatch, wanted: string | URL | undefined) {
   const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
   const path = wanted === undefined ? own : filePlaceOf(wanted);

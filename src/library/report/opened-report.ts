@@ -1,4 +1,4 @@
-// The page of a batch, as a program opens it.
+// Opens the page of a batch for a program.
 
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,9 +12,9 @@ import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { ReportFeed } from './report-feed.ts';
 
 export type OpenedReport = AsyncDisposable & {
-  /** Where a browser opens it. An address with a secret: everyone who has it can see the batch. */
+  /** The address for a browser. It contains a secret: everyone who has it can see the batch. */
   readonly address: URL;
-  /** The file, if it is one. */
+  /** The path, if the page is a local file. */
   readonly path?: string;
   /** Small copies of large pictures: those that were made now, and those that the next call can make. */
   readonly smallCopies?: { readonly made: number; readonly missing: number };
@@ -22,7 +22,7 @@ export type OpenedReport = AsyncDisposable & {
 
 export type ReportOptions = Abortable & { readonly serve?: boolean; readonly smallCopiesMs?: number };
 
-/** `smallCopiesMs`: how long it may make small copies of large pictures first. */
+/** `smallCopiesMs`: how long to make thumbnails of large pictures first. */
 type OpenReportOptions = { readonly isServed: boolean; readonly smallCopiesMs: number };
 
 export async function openReport(
@@ -50,7 +50,7 @@ export async function openReport(
   return { address: new URL(address), [Symbol.asyncDispose]: close };
 }
 
-/** The page works without small copies: its folder may be read-only, or the disk full. */
+/** The page works without thumbnails: its folder may be read-only, or the disk full. */
 const withoutThem = (): undefined => undefined;
 
 // Serves the page of one batch, while the batch runs or because its folder is not on the viewer's machine.
@@ -69,10 +69,10 @@ export async function serveReport(servers: Servers, batchFolder: FoundBatch): Pr
   };
 }
 
-type Served = { readonly feed: ReportFeed; readonly batchFolder: FoundBatch };
+type ServedFeed = { readonly feed: ReportFeed; readonly batchFolder: FoundBatch };
 
 async function answer(
-  { feed, batchFolder }: Served,
+  { feed, batchFolder }: ServedFeed,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -1,5 +1,5 @@
-// Serves a page to the owner's browser. It listens on loopback; only the address with the secret opens it, and only under the names of
-// this machine, so that a page elsewhere whose name was pointed here (DNS rebinding) gets nothing.
+// Serves a page to the owner's browser. It listens on loopback, requires the secret in the address, and
+// accepts only host names of this machine, so that DNS rebinding gains nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage } from '../../errors/error.ts';
@@ -13,14 +13,14 @@ const LIMITS = {
 };
 
 export type PageServer = {
-  /** Its owner's address. Everyone who knows it can see the page. */
+  /** The owner's address. Everyone who knows it can see the page. */
   readonly address: string;
   close(): Promise<void>;
 };
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type PageAnswer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export async function servePage(answer: Answer): Promise<PageServer> {
+export async function servePage(answer: PageAnswer): Promise<PageServer> {
   const login = openPageLogin();
   const { port, close } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
     void respond({ answer, login, port }, request, response);
@@ -30,7 +30,7 @@ export async function servePage(answer: Answer): Promise<PageServer> {
 
 export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
 
-type Served = { readonly answer: Answer; readonly login: PageLogin; readonly port: number };
+type ServedPage = { readonly answer: PageAnswer; readonly login: PageLogin; readonly port: number };
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -40,7 +40,11 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  served: ServedPage,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   const { answer, login, port } = served;
   const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port}`);
@@ -54,7 +58,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   try {
     await answer(request, response);
   } catch (error) {
-    // A viewer who leaves closes the connection.
+    // The browser may have closed the connection.
     if (response.headersSent) return void response.destroy();
     response.writeHead(500, { 'content-type': 'text/plain' });
     response.end(`${errorMessage(error)}\n`);

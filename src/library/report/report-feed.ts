@@ -1,5 +1,4 @@
-// What the page of a running batch finds at its server: what its worker writes beside it in a folder, also for a batch in S3, and what
-// the batch does now.
+// Feeds the page of a running batch: the scripts that its worker writes to the folder, also in S3, and the live state.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
@@ -20,9 +19,9 @@ import { EndedRows } from '../handle/ended-rows.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 
-/** How long to wait before a batch that no server runs is looked for again. */
+/** How long to wait before looking again for a batch that no server runs. */
 const AWAY_MS = 5_000;
-/** The age from which an answer of the servers is not shown as the present. */
+/** Answers older than this are not shown as current. */
 const SILENT_MS = 5_000;
 
 export class ReportFeed {
@@ -52,7 +51,7 @@ export class ReportFeed {
     return this.#status?.summary;
   }
 
-  /** Follows the batch until its end, also if its servers go away and come back. */
+  /** Follows the batch until its end, even if its servers go away and return. */
   async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -91,7 +90,7 @@ export class ReportFeed {
     });
   }
 
-  /** The script of a part. One that the batch has not written until its end is empty. */
+  /** The script of a part; empty if the batch ended without writing it. */
   async part(pass: number, part: number): Promise<string | undefined> {
     const hasEnded = this.summary !== undefined;
     const records = (await this.#rows.part(pass, part)) ?? (hasEnded ? [] : undefined);
@@ -121,7 +120,7 @@ export class ReportFeed {
     };
   }
 
-  /** The state of a batch whose servers do not answer: neither a speed nor a remaining time is known. */
+  /** The state while the servers do not answer: no speed and no remaining time. */
   #silent(): Running {
     const at = this.#answeredAt;
     return {

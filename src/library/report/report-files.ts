@@ -1,5 +1,5 @@
-// The files of a batch that its page may load: what the runs made, the rows of the report, the tables of results. Nothing else in
-// the folder is given to a browser.
+// Serves the files that the page of a batch may load: outputs of runs, report rows, and result tables.
+// Everything else in the folder is refused.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +10,7 @@ import { markupText } from '../../errors/outside-text.ts';
 import { PAGE, pageSource } from '../../results/page/page-source.ts';
 import { REPORT_FILE } from '../../results/page/report.ts';
 
-/** Names as the store has them: no empty, hidden or parent folder, no other separator. */
+/** Safe store names: no empty, hidden or parent folder, no foreign separator. */
 const SAFE =
   /^(?:outputs\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*|report\/small\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*\.webp|report\/(?:rows\/\d{5,9}|small)\.js|results\.csv|failures\.csv)$/u;
 
@@ -25,12 +25,12 @@ export function fileAt(path: string): string | undefined {
   return SAFE.test(name) ? name : undefined;
 }
 
-/** How long the address works that a browser gets of a file in S3: longer than a film. */
+/** Lifetime of a link to a file in S3: longer than a film. */
 const LINK_MS = 4 * 3_600_000;
 
 /**
- * Answers with a file, or 404. A file that a run made can do nothing in the page's name. A file in S3 that is opened on its own
- * comes from there, because only S3 sends parts of it, as players want them.
+ * Answers with a file, or 404. Outputs of runs cannot run scripts on the page's origin. A file in S3 that
+ * is opened on its own comes from S3, because only S3 serves the ranges that players need.
  */
 export async function sendFile(
   store: Store,
@@ -49,7 +49,7 @@ export async function sendFile(
   });
 }
 
-/** Answers with a file, or 404. Throws why it cannot be read, before anything is answered. */
+/** Answers with a file, or 404. Throws read errors before any response. */
 async function sendAs(
   store: Pick<Store, 'open'>,
   name: string,
@@ -74,22 +74,22 @@ async function sendAs(
 const isNoFile = (error: unknown): boolean =>
   ['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-// Others may be able to write where pages lie, and a script in the page's name could read the whole batch: only the script of this
-// version of runsheet runs, and everything else in a page is data.
+// Somebody else may be able to write to the folder, and a script on the page's origin could read the whole
+// batch. Only the script of this version of runsheet runs; everything else in a page is data.
 const MIB = 1 << 20;
-/** A page has some dozen bytes for each of at most a million rows; a file beside it has the cells of 2,000. */
+/** A page has a few dozen bytes for each of at most a million rows; a data file has the cells of 2,000 rows. */
 const MOST_BYTES = { page: 256 * MIB, data: 64 * MIB } as const;
 
 type Files = Pick<Store, 'location' | 'open'>;
 
-/** The page of the folder; undefined if it has another script, with which it would be shown without its rows. */
+/** The page in the folder; undefined if its script is not the current one, because its rows would not show. */
 export async function storedPage(store: Files): Promise<Buffer | undefined> {
   const bytes = await bytesOf(store, REPORT_FILE, MOST_BYTES.page);
   const { script } = await pageSource();
   return bytes?.includes(`<script>${script}</script>`) ? bytes : undefined;
 }
 
-/** `out`: where its batch is, which a page that was not opened from its folder cannot know. */
+/** `out`: the batches folder, unknown to a page that is not opened from its folder. */
 export async function sendPage(bytes: Buffer, response: ServerResponse, out: string): Promise<void> {
   const { policy } = await pageSource();
   response.writeHead(200, {
@@ -104,13 +104,13 @@ export async function sendPage(bytes: Buffer, response: ServerResponse, out: str
   response.end(bytes.subarray(Math.max(0, at)));
 }
 
-/** Files that a page loads as scripts, because a page of a folder can load nothing else. */
+/** Data files that a page loads as scripts, because a page opened from a folder can load nothing else. */
 const isPageData = (name: string): boolean => name.startsWith('report/') && name.endsWith('.js');
 
-/** One call with data, as `report.ts` and `small-copies.ts` write it. */
+/** A single call with data, as `report.ts` and `small-copies.ts` write it. */
 const DATA = /^(?:runsheetRows\(\d{1,9},|runsheetSmall\()"[A-Za-z0-9+/=]*"\)\n?$/;
 
-/** Answers with such a file, or 404. Throws E504 if it is any other script. */
+/** Answers with a data file, or 404. Throws E504 if the file contains any other script. */
 async function sendPageData(store: Files, name: string, response: ServerResponse): Promise<void> {
   const bytes = await bytesOf(store, name, MOST_BYTES.data);
   if (bytes === undefined) return void response.writeHead(404).end();
@@ -123,7 +123,7 @@ export function sendScript(script: string | Buffer, response: ServerResponse): v
   response.end(script);
 }
 
-/** undefined if there is no such file. Throws E504 if it is too large. */
+/** Returns undefined if the file does not exist. Throws E504 if it is too large. */
 async function bytesOf(store: Files, name: string, mostBytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// What a sheet would become, without sending anything.
+// Plans the batch of a sheet without sending anything.
 
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { CreatedBatch } from '../../create-batch/make-batch.ts';
@@ -16,7 +16,7 @@ import type { Source, BatchOptions } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Callbacks } from './start-batch.ts';
 
-/** What a sheet would become. */
+/** The plan of a batch. */
 export type Plan = {
   /** The batch that `start` would make. */
   readonly batchId: string;
@@ -28,10 +28,10 @@ export type Plan = {
   readonly concurrency: number;
   /** Cost and time, each with an interval of 90 %. */
   readonly estimate: Estimate;
-  /** What earlier batches have of these rows. */
+  /** Rows that earlier batches already have. */
   readonly earlier: EarlierBatches;
-  /** What `start` would have to be told by its options. */
-  readonly questions: readonly Asked[];
+  /** The questions that `start` needs answered by its options. */
+  readonly questions: readonly AskedQuestion[];
   /** The numbers of the rows that are sent first. */
   readonly canary?: readonly number[];
   /** The first requests as they would be sent, each as JSON: a number may have more digits than a program keeps. */
@@ -39,12 +39,12 @@ export type Plan = {
 };
 
 /** A question in words. */
-export type Asked = { readonly id: Question['id']; readonly text: string };
+export type AskedQuestion = { readonly id: Question['id']; readonly text: string };
 
-export const inWords = (questions: readonly Question[]): readonly Asked[] =>
+export const inWords = (questions: readonly Question[]): readonly AskedQuestion[] =>
   questions.map((question) => ({ id: question.id, text: questionText(question) }));
 
-/** Throws the errors of `start` about the sheet and the options. */
+/** Throws the errors of `start` about sheet and options. */
 export function planOf(servers: Servers, source: Source, options: BatchOptions): Promise<Plan> {
   return proposed(servers, source, options, async (request, rows) => {
     await using planned = await planBatch(servers, request, rows);
@@ -68,16 +68,16 @@ export type Planned = AsyncDisposable & {
   readonly draft: DraftBatch;
   readonly estimate: Estimate;
   readonly earlier: EarlierBatches;
-  /** What there is to say about them. */
+  /** Remarks on the rows. */
   readonly notes: readonly string[];
-  readonly questions: readonly Asked[];
+  readonly questions: readonly AskedQuestion[];
   readonly open: readonly Question[];
   readonly requests: readonly object[];
   /** The batch whose results the sheet has. */
   readonly ofBatch: string | undefined;
 };
 
-/** A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown. */
+/** A plan buys nothing, so guesses are accepted; errors that they cause are thrown. */
 export async function planBatch(
   servers: Servers,
   request: BatchRequest,
@@ -110,8 +110,8 @@ export async function planBatch(
 const SHOWN_REQUESTS = 3;
 
 async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
-  const { reused = 0, rows: all } = file.sheet;
-  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, all - reused) }, (_, at) => at + 1);
+  const { reused = 0, rows: rowCount } = file.sheet;
+  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, rowCount - reused) }, (_, at) => at + 1);
   const rows = await cacheRows(SHOWN_REQUESTS)(layout, file.sheet, places);
   return [...rows].map(([place, row]) =>
     queueToWire({
@@ -127,9 +127,9 @@ export function factsOf(
   config: Config,
   { file, laidOut }: Pick<CreatedBatch, 'file' | 'laidOut'>,
 ): {
-  /** Whether webhooks are wanted and can arrive; assumed on a cluster, whose workers have settings of their own. */
+  /** Whether webhooks are wanted and can arrive; assumed on a cluster, whose workers have their own settings. */
   readonly hasWebhooks: boolean;
-  /** That the service may ignore GPUs that rows ask for. */
+  /** A warning that the service may ignore the GPUs of rows. */
   readonly ignoredGpus: string | undefined;
 } {
   const ignored = laidOut && ignoredGpus(file, laidOut.gpus);

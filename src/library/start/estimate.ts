@@ -1,3 +1,3 @@
-// What commands and programs ask about the cost and time of a batch.
+// Re-exports the forecasts of cost and time for commands and programs.
 
 export { canaryReport, estimateOf } from '../../results/estimate.ts';

@@ -1,5 +1,5 @@
-// Refuses to start a batch that came with the current folder. Its batch.json says that it is the batch of the user's sheet, but its
-// maker chose its rows, and those would be bought.
+// Refuses to start a batch that came with the current folder. Its batch.json claims to be the batch of the
+// user's sheet, but a stranger may have chosen the rows that would be bought.
 
 import { isOwnBatch } from '../../create-batch/known-places.ts';
 import { problem } from '../../errors/error.ts';
@@ -9,11 +9,11 @@ import { isTrusted, type TrustSubject } from '../../host/trust-notes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
-/** Whether a stranger may have written what stands in the folder of the batch. */
+/** Whether a stranger may have written the batch's folder. */
 export const isForeign = (config: Config, { folder, file }: Pick<FoundBatch, 'folder' | 'file'>): boolean =>
   !isOwnBatch(config, file) && !isTrusted(ownNotes(config.environment), batchToTrust(folder, file));
 
-/** Called before Temporal gets a batch that it does not know. Throws E606. */
+/** Called before Temporal gets an unknown batch. Throws E606. */
 export function refuseForeign(config: Config, { folder, file }: Pick<FoundBatch, 'folder' | 'file'>): void {
   if (!isForeign(config, { folder, file })) return;
   throw problem('E606', {
@@ -24,7 +24,7 @@ export function refuseForeign(config: Config, { folder, file }: Pick<FoundBatch,
   });
 }
 
-/** The batch as a user looked at it: other rows ask again. */
+/** The batch as the user saw it; a change of its rows asks again. */
 export const batchToTrust = (
   path: string,
   { mark, content }: Pick<BatchFile, 'mark' | 'content'>,

@@ -1,5 +1,5 @@
-// Rows that a program gives, as lines of a JSONL sheet. What JSON would change silently is refused: a number that is not finite, and
-// an integer whose digits a number cannot keep.
+// Turns the rows of a program into lines of a JSONL sheet. Values that JSON would silently change are
+// refused: non-finite numbers, and integers beyond 2^53 given as numbers.
 
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -37,7 +37,7 @@ import { checkLadder } from '../../sheet/size-classes.ts';
 
 /** A value of a row. */
 export type Value = string | number | bigint | boolean | undefined;
-/** One set of inputs by column name; `undefined` leaves a column out. Integers beyond 2^53 are bigints. */
+/** A set of inputs by column name; `undefined` leaves a column out. Integers beyond 2^53 are bigints. */
 export type Row = Readonly<Record<string, Value | readonly (string | number | bigint)[]>>;
 /** A path or file URL of a sheet, or its rows. */
 export type Sheet = string | URL | Iterable<Row> | AsyncIterable<Row>;
@@ -45,23 +45,23 @@ export type Sheet = string | URL | Iterable<Row> | AsyncIterable<Row>;
 const LINES_BYTES = 64 * 1024;
 
 export type GivenSheet = {
-  /** `-`: rows of the program. */
+  /** `-` for the rows of the program. */
   readonly path: string;
   readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name' | 'sheet' | 'isRemote'>;
-  /** What the program's own iterable has thrown. */
+  /** The error that the program's own iterable threw. */
   failure(): { readonly error: unknown } | undefined;
 };
 
 type GivenOptions = Pick<BatchOptions, 'format' | 'sheetName' | 'acceptFiles'>;
 
-/** An absolute path, or the address of a host. */
+/** An absolute path, or an address. */
 export function placeOf(sheet: string | URL): string {
   const text = String(sheet);
   if (!isAddress(text)) return resolve(text);
   return /^file:/i.test(text) ? fileURLToPath(text) : text;
 }
 
-/** Throws E602 for a format of rows that are no file. */
+/** Throws E602 for a `format` without a file. */
 export function givenSheet(
   sheet: Sheet,
   { format, sheetName: page, acceptFiles = false }: GivenOptions = {},
@@ -90,7 +90,7 @@ export function givenSheet(
     }
   };
   const stdin = Readable.from(inPieces(rows()), { objectMode: true, highWaterMark: 1 });
-  // A program may pass on rows of others, which must not name files of its machine.
+  // A program may pass on somebody else's rows, which must not name files of this machine.
   return {
     path: '-',
     copy: { stdin, format: 'jsonl', name: GIVEN_ROWS, isRemote: !acceptFiles },
@@ -98,27 +98,27 @@ export function givenSheet(
   };
 }
 
-/** A program's iterable may never give its next row. */
+/** A program's iterable may never yield its next row. */
 async function* untilAborted(
   rows: Iterable<Row> | AsyncIterable<Row>,
   signal: AbortSignal,
 ): AsyncGenerator<Row> {
-  const given = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  const iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
   let isOver: boolean | undefined = false;
   try {
     for (;;) {
-      const next = await unlessAborted(Promise.resolve(given.next()), signal);
+      const next = await unlessAborted(Promise.resolve(iterator.next()), signal);
       isOver = next.done;
       if (next.done) return;
       yield next.value;
     }
   } finally {
-    // Not awaited: it would wait for the next row.
-    if (!isOver) void Promise.resolve(given.return?.()).catch(() => undefined);
+    // Not awaited, because it would wait for the next row.
+    if (!isOver) void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
 
-/** Whole lines of about 64 KiB, so that many small rows cost few writes. */
+/** Joins lines into chunks of about 64 KiB, so that many small rows need few writes. */
 async function* inPieces(rows: AsyncIterable<Row>): AsyncGenerator<Buffer> {
   let lines: string[] = [];
   let length = 0;
@@ -168,11 +168,11 @@ const refused = (
 export type ResultsOfBatch = {
   /** The id of the batch. `map: { image: 'output' }` gives its files to an input. */
   readonly from: string;
-  /** Which of its rows, such as `seed > 100 and prompt != ''` (default: `outcome = succeeded`). */
+  /** Selects rows, such as `seed > 100 and prompt != ''` (default: `outcome = succeeded`). */
   readonly where?: string;
   /** A file, by path or file URL: only the rows that its column `key` or `row` names, in its order. Its other columns are added. */
   readonly pick?: string | URL;
-  /** One row for each `row` (default), or for each `file` of a row. */
+  /** A row for each `row` (default), or for each `file` of a row. */
   readonly each?: 'row' | 'file';
 };
 
@@ -199,8 +199,8 @@ export async function sourceFrom(
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const { from, where, pick, each = 'row' } = source;
   const picks = pick === undefined ? pick : { path: pathOf(pick) };
-  const asked = definedOnly({ found: await findBatch(config, from), each, where, picks });
-  return { source: { from: asked }, failure: () => undefined };
+  const request = definedOnly({ found: await findBatch(config, from), each, where, picks });
+  return { source: { from: request }, failure: () => undefined };
 }
 
 export type { BatchOptions, Duration, Limits, ReadingOptions };
@@ -216,13 +216,13 @@ function givenBy(options: Partial<BatchOptions>): OptionValues {
 /** Throws E602 for a value that cannot be a limit. */
 export const limitsFrom = (limits: Limits): LimitChange => limitChangeOf(givenBy(limits));
 
-/** How to read a file, without what its columns mean, and the order of its rows. */
+/** The options that say how to read a file, without the meaning of its columns, and the order of its rows. */
 export function readingFrom(options: ReadingOptions): {
   readonly reading: Reading;
   readonly order: OrderOptions;
 } {
-  const given = givenBy(options);
-  return { reading: keptIn('reading', given), order: keptIn('order', given) };
+  const values = givenBy(options);
+  return { reading: keptIn('reading', values), order: keptIn('order', values) };
 }
 
 export const answersFrom = ({
@@ -237,16 +237,16 @@ export const answersFrom = ({
   ...(mayBuyTwice && { boughtBefore: 'again' as const }),
 });
 
-/** Throws E602 for options that cannot be met. */
+/** Throws E602 for invalid options. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {
-  const given = givenBy(options);
-  if (given.deployment === undefined) throw problem('E602', { what: 'no deployment is given' });
-  refuseBoth(given);
-  const { ladder } = given;
+  const values = givenBy(options);
+  if (values.deployment === undefined) throw problem('E602', { what: 'no deployment is given' });
+  refuseBoth(values);
+  const { ladder } = values;
   checkLadder({ ...(ladder && { ladder }) });
-  return requestOf(given, { service, ...(given.reuse && { reuse: given.reuse }) });
+  return requestOf(values, { service, ...(values.reuse && { reuse: values.reuse }) });
 }
 
-/** In milliseconds. Throws E602. */
-export const durationFrom = (option: string, given: Duration): number =>
-  valueOf(option, { kind: span('1s', 1_000) }, given, IN_PROGRAM) as number;
+/** Returns milliseconds. Throws E602. */
+export const durationFrom = (option: string, duration: Duration): number =>
+  valueOf(option, { kind: span('1s', 1_000) }, duration, IN_PROGRAM) as number;

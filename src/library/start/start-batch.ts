@@ -1,4 +1,4 @@
-// Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
+// Creates and starts the batch of a sheet, or attaches to the batch with the same rows.
 
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { CreatedBatch } from '../../create-batch/make-batch.ts';
@@ -17,7 +17,7 @@ import type { Session } from '../session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { AlreadyDoneError, inputRefused } from '../thrown-errors.ts';
 
-/** Resolves when batch.json is written and the workflow runs. */
+/** Resolves once batch.json is written and the workflow runs. */
 export async function startBatch(
   servers: Servers,
   source: Source,
@@ -42,7 +42,7 @@ export async function startBatch(
   return batchFolder;
 }
 
-/** Passes on what is asked for. An error of the program's own iterable is thrown as it is. */
+/** Builds the request and the rows. Rethrows an error of the program's own iterable unchanged. */
 export async function proposed<T>(
   { config, options: { service } }: Servers,
   source: Source,
@@ -50,18 +50,18 @@ export async function proposed<T>(
   use: (request: BatchRequest, rows: Rows) => Promise<T>,
 ): Promise<T> {
   const request = requestFrom(options, serviceOf(config, service));
-  const given = await sourceFrom(config, source, options);
+  const rows = await sourceFrom(config, source, options);
   try {
-    return await use(request, given.source);
+    return await use(request, rows.source);
   } catch (error) {
-    const failure = given.failure();
+    const failure = rows.failure();
     throw failure === undefined ? inputRefused(error) : failure.error;
   }
 }
 
 export type Callbacks = Pick<Around, 'onFrom' | 'onUpload' | 'listsErrors'>;
 
-/** Makes the batch exist or finds it; or names the batch to which its user adds the rows instead. */
+/** Creates or finds the batch; or names the batch to which its user adds the rows instead. */
 export async function makeBatch(
   servers: Servers,
   request: BatchRequest,
@@ -74,7 +74,7 @@ export async function makeBatch(
   const { onFrom, onUpload, ...door } = policy;
   const callbacks = { ...(onFrom && { onFrom }), ...(onUpload && { onUpload }) };
   await using proposal = await propose(request, rows, { ...servers.around(request.service), ...callbacks });
-  // Awaited here, because the proposal is disposed of on return.
+  // Awaited here, because returning disposes of the proposal.
   return await settle(proposal, { ...door, ...(show && { show: () => show(proposal) }) });
 }
 
@@ -88,14 +88,14 @@ const asCall: Wording = ({ option, with: patch }) =>
 async function makeOrFind(servers: Servers, request: BatchRequest, rows: Rows): Promise<CreatedBatch> {
   const refused = (composed: RunsheetError, [question]: readonly Question[]): Error => {
     if (question?.id !== 'earlier') return composed;
-    const known = [...question.done, ...question.unknown].toSorted((a, b) => b.rows - a.rows);
-    const facts = { batchId: known[0]?.batch ?? '', rows: sumOf(question.done) };
+    const earlier = [...question.done, ...question.unknown].toSorted((a, b) => b.rows - a.rows);
+    const facts = { batchId: earlier[0]?.batch ?? '', rows: sumOf(question.done) };
     return new AlreadyDoneError(composed, facts);
   };
   return (await makeBatch(servers, request, rows, { wording: asCall, refused })) as CreatedBatch;
 }
 
-/** What a batch that exists ignores, because it keeps what it was made with. */
+/** Describes the settings that an existing batch ignores, because it keeps its own. */
 export function ignoredText(batchFolder: FoundBatch, settings: BatchRequest['settings']): string | undefined {
   const ignored = differences(batchFolder, settings);
   return ignored.length === 0
@@ -121,7 +121,7 @@ type Begun = Changed & {
   readonly isAttached: boolean;
 };
 
-/** Starts the batch or attaches to it; one that exists takes the limits. */
+/** Starts the batch or attaches to it; an existing batch takes the limits. */
 export async function begin(
   servers: Servers,
   batchFolder: CreatedBatch,
@@ -130,19 +130,19 @@ export async function begin(
   await servers.refuseElsewhere(batchFolder);
   const session = await servers.for(batchFolder);
   const isNew = batchFolder.laidOut !== undefined;
-  // A batch that exists may be moved to a pool, which no proposal has looked for.
+  // An existing batch may move to a pool that no proposal has checked.
   if (!isNew) await servers.check(limits, undefined, session);
   const how = await startOrAttach(session, batchFolder, {
     ...(!isNew && { refuseStart: () => refuseForeign(servers.config, batchFolder) }),
   });
-  // A batch that was made but never started also keeps its own settings.
+  // A batch that was created but never started also keeps its settings.
   const isAttached = how === 'attached' || !isNew;
   return { session, isAttached, ...(isAttached ? await changeLimits(session, batchFolder, limits) : {}) };
 }
 
 const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
 
-/** The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it. */
+/** The batch may end meanwhile, have no worker, or refuse the limits; none of these prevents following it. */
 export async function changeLimits(
   { batches, pools }: Session,
   batchFolder: FoundBatch,

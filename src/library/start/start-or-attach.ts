@@ -1,4 +1,5 @@
-// Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
+// Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the
+// workflow after its retention period.
 
 import { dirname } from 'node:path';
 import { shownBatch } from '../../batch/shown/shown-batch.ts';
@@ -23,7 +24,7 @@ export const summaryOfDone = (batchFolder: FoundBatch): Promise<Summary | undefi
   readSummary(batchFolder.store);
 
 type Starting = {
-  /** Throws if a batch that Temporal does not know must not be started. */
+  /** Throws if a batch unknown to Temporal must not be started. */
   readonly refuseStart?: () => void;
   readonly leavesPaused?: boolean;
 };
@@ -39,39 +40,39 @@ export async function startOrAttach(
 ): Promise<'started' | 'attached'> {
   const { batch, folder, store, file } = batchFolder;
   const ref = refOf(batchFolder);
-  let known = await batches.find(ref);
-  const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
+  let execution = await batches.find(ref);
+  const ended = execution?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
-    if (known === undefined) refuseStart?.();
-    else await refuseElsewhere(known, batchFolder, here);
+    if (execution === undefined) refuseStart?.();
+    else await refuseElsewhere(execution, batchFolder, here);
     const continued = { continues: ended.newest };
     if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
-    // Another command was faster.
-    known = await batches.find(ref);
+    // Another command started it first.
+    execution = await batches.find(ref);
   }
-  await refuseHeldElsewhere(known, batchFolder, here);
+  await refuseHeldElsewhere(execution, batchFolder, here);
   // The workflow creates started.json before it sends anything.
-  if (known === undefined && (await isStarted(batchFolder))) {
+  if (execution === undefined && (await isStarted(batchFolder))) {
     const { by } = await whoHas(batchFolder, here);
     throw problem('E503', { batch, folder, had: by === 'unnamed' ? 'unnamed' : 'here' });
   }
-  if (known === undefined) {
+  if (execution === undefined) {
     refuseStart?.();
     await placeReused(batchFolder);
     if ((await batches.start(ref, undefined, shownBatch(file))) === 'started') return 'started';
   }
-  if (known !== undefined) await refuseOther(known, batchFolder, here);
+  if (execution !== undefined) await refuseOther(execution, batchFolder, here);
   const { progress } = await batches.status(ref);
   if (!leavesPaused) await resumeIfPaused(batches, batchFolder, progress);
-  // A command that was killed may have added a pass that the batch does not know.
+  // A killed command may have added a pass that the batch does not know.
   const newest = await newestPass(store);
   if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
   return 'attached';
 }
 
 /**
- * The newest pass of a batch that has ended without it; undefined if it has not ended, or with all passes, or if it was continued
- * before: then its rows may have been sent, and only a rebuild knows.
+ * The newest pass of a batch that ended before taking it. Undefined if the batch has not ended, ended with
+ * all passes, or was continued before: then rows may have been sent, and only a rebuild knows.
  */
 async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newest: number } | undefined> {
   const [ended, newest] = await Promise.all([summarizedPass(store), newestPass(store)]);
@@ -79,7 +80,7 @@ async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newes
   return (await readContinued(store, ended)) === undefined ? { newest } : undefined;
 }
 
-/** What other servers that have the batch are, as an error; undefined if none have it, or if it has ended. */
+/** The error that describes the other servers holding the batch; undefined if there are none, or if the batch has ended. */
 export async function elsewhere(batchFolder: FoundBatch, here: Here): Promise<RunsheetError | undefined> {
   if (
     (await summaryOfDone(batchFolder)) !== undefined ||
@@ -90,14 +91,14 @@ export async function elsewhere(batchFolder: FoundBatch, here: Here): Promise<Ru
   return has.by === 'others' ? heldElsewhere(batchFolder, has.others, here.holder) : undefined;
 }
 
-/** These servers may know the batch from before others took it. */
+/** A batch that these servers know may have been taken over. */
 async function refuseHeldElsewhere(
-  known: KnownBatch | undefined,
+  execution: KnownBatch | undefined,
   batchFolder: FoundBatch,
   here: Here,
 ): Promise<void> {
   const isOurs =
-    known !== undefined && !isSuperseded(known, await readStarted(batchFolder.store), here.holder);
+    execution !== undefined && !isSuperseded(execution, await readStarted(batchFolder.store), here.holder);
   const error = isOurs ? undefined : await elsewhere(batchFolder, here);
   if (error !== undefined) throw error;
 }
@@ -108,10 +109,10 @@ export async function isUnderWay(
   batchFolder: FoundBatch,
 ): Promise<boolean> {
   if (!isWorking()) return false;
-  const known = await batches.find(refOf(batchFolder));
-  if (known === undefined || isSuperseded(known, await readStarted(batchFolder.store), here.holder))
+  const execution = await batches.find(refOf(batchFolder));
+  if (execution === undefined || isSuperseded(execution, await readStarted(batchFolder.store), here.holder))
     return false;
-  await refuseOther(known, batchFolder, here);
+  await refuseOther(execution, batchFolder, here);
   return true;
 }
 
@@ -122,13 +123,13 @@ async function refuseElsewhere(
 ): Promise<void> {
   if (folder === own) return;
   const out = dirname(folder);
-  // The workers of a cluster may have folders that this machine does not have.
+  // Workers of a cluster may have folders that this machine does not have.
   if (here.holder.kind === 'embedded' && (await isGone(out, batch)))
     throw problem('E507', { batch, folder: out, isGone: true });
   throw problem('E507', { batch, folder: out }, { correction: { add: [['--out', out]] } });
 }
 
-/** A folder that cannot be read is not gone. */
+/** An unreadable folder is not gone. */
 const isGone = (out: string, batch: string): Promise<boolean> =>
   openBatchFolder(out, batch).then(
     (batchFolder) => batchFolder === undefined,
@@ -136,12 +137,12 @@ const isGone = (out: string, batch: string): Promise<boolean> =>
   );
 
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
-async function refuseOther(known: KnownBatch, batchFolder: FoundBatch, here: Here): Promise<void> {
-  await refuseElsewhere(known, batchFolder, here);
+async function refuseOther(execution: KnownBatch, batchFolder: FoundBatch, here: Here): Promise<void> {
+  await refuseElsewhere(execution, batchFolder, here);
   const { batch } = batchFolder;
-  const { folder, status } = known;
+  const { folder, status } = execution;
   if (status === 'RUNNING' || (await summaryOfDone(batchFolder)) !== undefined) return;
-  // A command that was killed may have added a pass after the end.
+  // A killed command may have added a pass after the end.
   if ((await endedBefore(batchFolder.store)) !== undefined) throw problem('E516', { batch });
   throw problem('E508', { batch, folder, status });
 }
@@ -151,20 +152,20 @@ async function resumeIfPaused(
   batchFolder: FoundBatch,
   progress: Progress | undefined,
 ): Promise<void> {
-  // Only `resume` ends the pause of a user, or of a limit that the user set.
+  // Only `resume` ends a user's pause, or a pause at a limit that the user set.
   const isByUser = progress?.pauses.some(({ kind }) => BY_RESUME_ONLY.has(kind));
   if (progress?.state !== 'paused' || isByUser) return;
   await batches.resume(refOf(batchFolder)).catch((error: unknown) => {
-    // If no worker acknowledges it, the signal waits, and following the batch reports that.
+    // Without a worker, the signal waits, and following the batch reports that.
     const isKnown = (['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code));
     if (!isKnown) throw error;
   });
 }
 
 /**
- * Tells a batch of a pass whose file exists; starts it if it has ended. Returns when the batch has the pass. A command that is killed
- * before this loses nothing, because the next one that starts or attaches to the batch does it. Without a pass it is only started, or
- * attached to.
+ * Signals a pass whose file exists; starts the batch if it has ended. Returns once the batch has the pass.
+ * A killed command loses nothing, because the next one that starts or attaches to the batch repeats the
+ * signal. Without a pass, the batch is only started or attached to.
  */
 export async function signalPass(
   session: Session,
@@ -184,7 +185,7 @@ export async function signalPass(
         if (!isRunsheetError(error, 'E513')) throw error;
       }
     }
-    // Another command may have brought the pass to its end meanwhile.
+    // Another command may have finished the pass meanwhile.
     const how = await startOrAttach(session, batchFolder);
     if (how === 'started' || ((await summarizedPass(batchFolder.store)) ?? 0) >= pass) return;
   }

@@ -1,5 +1,4 @@
-// Finds out which servers have a batch before a command says that none do (R36): a batch that these servers do not know may run
-// elsewhere.
+// Finds the servers that hold a batch before a command says that none do (R36): a batch unknown to these servers may run elsewhere.
 //
 //   started.json, else the newest note of a worker, else the place that this user remembers ──▶ the holder
 //   the holder ──▶ these servers, or others ──▶ running, idle, gone, away or strange
@@ -27,17 +26,17 @@ import { isForeign } from './foreign-batch.ts';
  * it was here, and is removed. `away`: a cluster, or on another machine. `strange`: a state folder that this user's runsheet has not
  * made, which may be another user's, or brought along with the batch. `isClaim`: a stranger may have written who the holder is.
  */
-export type Others = { readonly holder: Holder; readonly isClaim?: boolean } & (
+export type OtherHolder = { readonly holder: Holder; readonly isClaim?: boolean } & (
   | { readonly are: 'running'; readonly process: Pick<StackRecord, 'pid' | 'version'> }
   | { readonly are: 'idle' | 'gone' | 'away' | 'strange' }
 );
 
-/** `ours`: nobody but these servers has the batch. `unnamed`: its folder does not say who has it. */
+/** `ours`: only these servers hold the batch. `unnamed`: its folder does not name a holder. */
 export type Has =
   | { readonly by: 'nobody' | 'ours' | 'unnamed' }
-  | { readonly by: 'others'; readonly others: Others };
+  | { readonly by: 'others'; readonly others: OtherHolder };
 
-/** What is known of servers without asking them. */
+/** Facts about servers that need no request. */
 export type Here = { readonly config: Config; readonly holder: Holder };
 
 export async function whoHas(batchFolder: FoundBatch, here: Here): Promise<Has> {
@@ -63,11 +62,11 @@ function placedHolder({ places }: Config, file: FoundBatch['file']): Holder | un
   return home === undefined ? undefined : holderHere({ kind: 'embedded', home });
 }
 
-function othersOf(holder: Holder, config: Config): Others {
+function othersOf(holder: Holder, config: Config): OtherHolder {
   const { kind, home, host, namespace } = holder;
   if (kind === 'cluster' || home === undefined) return { holder, are: 'away' };
   const isHere = existsSync(join(home, 'instance'));
-  // A machine may have got another name, and two machines may have state folders of the same path.
+  // A machine may have been renamed, and two machines may have state folders with the same path.
   const isSame = isHere && (namespace === undefined || namespaceIn(home) === namespace);
   if (!isSame) return { holder, are: host === hostname() ? 'gone' : 'away' };
   if (!isOwnStateFolder(home, notesFolder(config.environment))) return { holder, are: 'strange' };
@@ -75,31 +74,35 @@ function othersOf(holder: Holder, config: Config): Others {
   return record === undefined ? { holder, are: 'idle' } : { holder, are: 'running', process: record };
 }
 
-/** The servers of the settings, whether they run or not. */
+/** The configured servers, running or not. */
 export const holderOfHome = (home: string): Holder => {
   const namespace = namespaceIn(home);
   return holderHere({ kind: 'embedded', home, ...(namespace !== undefined && { namespace }) });
 };
 
 /** Whether other servers have taken a batch that these servers know. */
-export function isSuperseded(known: KnownBatch, started: StartedFile | undefined, own: Holder): boolean {
+export function isSuperseded(execution: KnownBatch, started: Started | undefined, own: Holder): boolean {
   const { holder, workflow, rebuilding } = started ?? {};
   if (holder === undefined || workflow === undefined || isSameServers(holder, own)) return false;
-  if (isSameRun(workflow, known.firstRun)) return false;
-  // It enters started.json with the first thing that it does, or at the end of a rebuild.
-  const isEntering = known.status === 'RUNNING' && !known.hasLoaded;
+  if (isSameRun(workflow, execution.firstRun)) return false;
+  // The workflow enters itself in started.json with its first action, or at the end of a rebuild.
+  const isEntering = execution.status === 'RUNNING' && !execution.hasLoaded;
   const isRebuiltHere = rebuilding !== undefined && isSameServers(rebuilding.holder, own);
   return !isEntering && !isRebuiltHere;
 }
 
-/** E548, with the same command for the servers that have the batch. */
-export function heldElsewhere({ batch, folder }: FoundBatch, others: Others, own: Holder): RunsheetError {
-  const { holder, are } = others;
+/** Builds E548, with the same command for the servers that hold the batch. */
+export function heldElsewhere(
+  { batch, folder }: FoundBatch,
+  holding: OtherHolder,
+  own: Holder,
+): RunsheetError {
+  const { holder, are } = holding;
   const { home } = holder;
   if (are === 'gone') return problem('E503', { batch, folder, had: { home: home ?? '' } });
-  const { pid, version } = 'process' in others ? others.process : {};
+  const { pid, version } = 'process' in holding ? holding.process : {};
   const servers = home === undefined ? holderText(holder) : `the state folder ${home}`;
-  const settings = settingsOf(others, own);
+  const settings = settingsOf(holding, own);
   const words = settings.map(([name, value]) => `${name}=${shellWord(value)}`).join(' ');
   return problem(
     'E548',
@@ -108,9 +111,9 @@ export function heldElsewhere({ batch, folder }: FoundBatch, others: Others, own
   );
 }
 
-/** The settings of a command that reaches them; none for what a stranger may have brought along. */
+/** The settings with which a command reaches the servers; none if a stranger may have supplied them. */
 export function settingsOf(
-  { are, isClaim = false, holder: { kind, home, address, namespace } }: Others,
+  { are, isClaim = false, holder: { kind, home, address, namespace } }: OtherHolder,
   own: Holder,
 ): Extract<Correction, { readonly environment: unknown }>['environment'] {
   if (are === 'strange') return [];
@@ -119,7 +122,7 @@ export function settingsOf(
       ...(own.kind === 'cluster' ? [['TEMPORAL_ADDRESS', ''] as const] : []),
       ...(home === undefined ? [] : [['RUNSHEET_HOME', home] as const]),
     ];
-  // A command there would tell the cluster of a stranger about the rows of this user.
+  // A command there would send this user's rows to a stranger's cluster.
   if (address === undefined || isClaim) return [];
   return [['TEMPORAL_ADDRESS', address], ...(namespace ? [['TEMPORAL_NAMESPACE', namespace] as const] : [])];
 }

@@ -1,12 +1,12 @@
-// Waits for the saves of a file. Programs save in different ways: Excel writes a temporary file and renames it, editors empty the file
-// and write it. So this looks at the file again and again, as shared drives report no changes; it counts as saved when its size and
-// times have not changed for a moment, or for longer if it ends within a line.
+// Waits for saves of a file. Programs save in different ways: Excel writes a temporary file and renames it;
+// editors truncate and rewrite. Shared drives report no changes, so this polls. A save counts once size and
+// times have been stable for a moment, or for longer if the file ends within a line.
 
 import { open, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const STABLE_MS = 300;
-/** A program may pause in the middle of a line, and half a cell looks like a whole one. */
+/** A program may pause within a line, and half a cell looks like a whole one. */
 const UNENDED_MS = 3_000;
 const POLL_MS = 500;
 
@@ -16,7 +16,7 @@ export type FileSavesOptions = {
   readonly pollMs?: number;
 };
 
-/** The file as it was saved; undefined if there is none now. */
+/** The saved version of the file; undefined if the file is absent. */
 type Version = string | undefined;
 
 export class FileSaves {
@@ -34,19 +34,19 @@ export class FileSaves {
     this.#pollMs = pollMs;
   }
 
-  /** Whether the file is the one that was taken last: no save is going on. */
+  /** Whether the file is unchanged since the last take, so no save is in progress. */
   async isTaken(): Promise<boolean> {
     return (await this.#version()) === this.#taken;
   }
 
-  /** Counts the file as it is now as taken. */
+  /** Marks the current version as taken. */
   async take(): Promise<void> {
     this.#taken = await this.#version();
   }
 
   /**
-   * Resolves with `saved` when the file was saved since the last save that was taken, which takes it; with `again` after so many
-   * milliseconds without one; with `stopped` when the signal aborts.
+   * Resolves with `saved` after a save since the last taken one, which takes it; with `again` after
+   * `againMs` without a save; with `stopped` when the signal aborts.
    */
   async next(
     signal: AbortSignal,
@@ -55,10 +55,10 @@ export class FileSaves {
     const since = performance.now();
     while (!signal.aborted) {
       const left = againMs - (performance.now() - since);
-      const found = await this.#version();
-      if (found !== undefined && found !== this.#taken) {
-        if (await this.#isStable(found, signal)) {
-          this.#taken = found;
+      const version = await this.#version();
+      if (version !== undefined && version !== this.#taken) {
+        if (await this.#isStable(version, signal)) {
+          this.#taken = version;
           return 'saved';
         }
       } else if (left <= 0) return 'again';
@@ -67,19 +67,19 @@ export class FileSaves {
     return 'stopped';
   }
 
-  async #isStable(found: Version, signal: AbortSignal): Promise<boolean> {
-    if (!(await this.#isSameAfter(this.#stableMs, found, signal))) return false;
+  async #isStable(version: Version, signal: AbortSignal): Promise<boolean> {
+    if (!(await this.#isSameAfter(this.#stableMs, version, signal))) return false;
     const until = performance.now() + this.#unendedMs - this.#stableMs;
-    // A program that goes on writing is seen soon.
+    // Further writes are noticed soon.
     while (performance.now() < until && !(await isEnded(this.#path)))
-      if (!(await this.#isSameAfter(this.#stableMs, found, signal))) return false;
-    // Its end may be that of a later save.
-    return (await this.#version()) === found;
+      if (!(await this.#isSameAfter(this.#stableMs, version, signal))) return false;
+    // The line's end may belong to a later save.
+    return (await this.#version()) === version;
   }
 
-  async #isSameAfter(ms: number, found: Version, signal: AbortSignal): Promise<boolean> {
+  async #isSameAfter(ms: number, version: Version, signal: AbortSignal): Promise<boolean> {
     await pause(ms, signal);
-    return !signal.aborted && (await this.#version()) === found;
+    return !signal.aborted && (await this.#version()) === version;
   }
 
   async #version(): Promise<Version> {
@@ -87,7 +87,7 @@ export class FileSaves {
       const { size, mtimeMs, ctimeMs, ino } = await stat(this.#path);
       return [size, mtimeMs, ctimeMs, ino].join(' ');
     } catch {
-      // Between the two steps of a rename there is no file.
+      // During a rename, the file is briefly absent.
       return undefined;
     }
   }
@@ -97,7 +97,7 @@ const pause = (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal 
 
 const LINE_BREAKS: ReadonlySet<number> = new Set([0x0a, 0x0d]);
 
-/** Whether a text ends with a line break. A workbook that is cut cannot be read, so it needs none. */
+/** Whether a text file ends with a line break. A truncated workbook cannot be read, so it needs no check. */
 async function isEnded(path: string): Promise<boolean> {
   try {
     await using file = await open(path);

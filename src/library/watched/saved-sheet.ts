@@ -1,5 +1,4 @@
-// The sheet of a batch that is saved while the batch follows it. Each save becomes at most one pass: rows that were added or changed are
-// sent, all others keep what they have.
+// Handles each save of a watched sheet: at most one new pass per save. Added and changed rows are sent; all other rows keep their results.
 
 import { isSameService } from '../../host/service-address.ts';
 import { Readable } from 'node:stream';
@@ -22,25 +21,25 @@ import type { Session } from '../session.ts';
 import { signalPass } from '../start/start-or-attach.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 
-/** How a save differs from the one before. */
+/** The difference between two saves. */
 export type Save = {
   readonly rows: number;
-  /** Rows that ask for something else than before. */
+  /** Rows whose request has changed. */
   readonly changed: number;
   readonly appended: number;
-  /** Rows that the sheet no longer has; their results stay. */
+  /** Rows removed from the sheet; their results stay. */
   readonly deleted: number;
-  /** Runs that this save asks for, without retries. */
+  /** Runs that this save needs, without retries. */
   readonly runs: number;
-  /** Rows of this and of earlier saves that are sent when their run of now has ended. */
+  /** Rows of this and earlier saves that wait for the end of their current run. */
   readonly waiting: number;
   /** Rows that are sent now. */
   readonly sent: number;
-  /** Rows that no worker holds back, because they are too many: each may run with its old inputs first. */
+  /** Rows beyond the number that workers can hold back; each may run with its old inputs first. */
   readonly unheld: number;
-  /** Columns that are ignored, because the batch does not know them. */
+  /** Ignored columns, unknown to the batch. */
   readonly others: readonly string[];
-  /** What the rows that are sent and those that wait will cost and take. */
+  /** The cost and time of the rows that are sent and that wait. */
   readonly estimate: Estimate | undefined;
 };
 
@@ -51,11 +50,11 @@ export type SavedSheetParams = {
   readonly deployment: string;
   readonly copying: Pick<CopyParams, 'format' | 'job' | 'sheet'>;
   readonly answers?: Answers;
-  /** How the command writes an answer down. */
+  /** How answers are worded for the command. */
   readonly wording?: Wording;
 } & Pick<FurtherAsked, 'reading' | 'order'>;
 
-/** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
+/** The most wishes that a worker reads before each group. Rows beyond them are sent as queued. */
 const WISHES_MOST = 20_000;
 
 export class SavedSheet {
@@ -63,16 +62,16 @@ export class SavedSheet {
   /** The inputs of the deployment as they were at the first save. */
   #declared: FurtherAsked['declared'];
   readonly #differences = new Differences();
-  /** A pass that exists and that was not signalled to the batch. */
+  /** A written pass that the batch was not signalled about. */
   #unsignalled: number | undefined;
 
-  /** Throws E602 for a batch that leaves out rows by their numbers. */
+  /** Throws E602 for a batch that skips rows by number. */
   constructor(params: SavedSheetParams) {
     refuseNumbers(params.batchFolder);
     this.#params = params;
   }
 
-  /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
+  /** Compares the current sheet with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
   async take(session: Session): Promise<Save> {
     const save = await this.#send();
     if (this.#unsignalled !== undefined)
@@ -89,7 +88,7 @@ export class SavedSheet {
     const { sheet, compared } = further;
     const isNews = Object.keys(compared.gpus).length > 0;
     const estimate = isNews ? await estimateFurther(servers.config, further) : undefined;
-    // Before the pass: until then a worker may send these rows as they were.
+    // Written before the pass, so that no worker sends the old inputs afterwards.
     const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
     await writeWatched(batchFolder.store, { sheet: path, deployment, rows: wishes, places: compared.places });
     const added = (await settle(rows, { wording })) as Appended | undefined;
@@ -117,7 +116,7 @@ export class SavedSheet {
   }
 }
 
-/** Totals are found again in each save; other rows have other numbers in it. */
+/** Totals are detected again in each save, but rows skipped by number would move. */
 function refuseNumbers({ batch, file }: FoundBatch): void {
   const { skipRows = [], totals, comment } = file.sheet.options;
   if (skipRows.length > 0 && (totals !== 'skip' || comment === 'none'))
@@ -127,9 +126,9 @@ function refuseNumbers({ batch, file }: FoundBatch): void {
     });
 }
 
-type Compared = Pick<Comparison, 'again' | 'wishes' | 'absent' | 'appended'>;
+type ComparedSave = Pick<Comparison, 'again' | 'wishes' | 'absent' | 'appended'>;
 
-/** Counts each change once: a row that waits for its turn is still changed when the next save comes. */
+/** Counts each change once: a waiting row still counts as changed at the next save. */
 export class Differences {
   #waiting: ReadonlyMap<number, string> = new Map();
   #absent: ReadonlySet<number> = new Set();
@@ -139,11 +138,11 @@ export class Differences {
     wishes,
     absent,
     appended,
-  }: Compared): Pick<Save, 'changed' | 'appended' | 'deleted' | 'runs' | 'waiting'> {
+  }: ComparedSave): Pick<Save, 'changed' | 'appended' | 'deleted' | 'runs' | 'waiting'> {
     const waiting = new Map([...wishes].filter(([, wish]) => wish !== DELETED));
     const news = [...again, ...waiting].filter(([row, wish]) => this.#waiting.get(row) !== wish);
     const deleted = [...absent].filter((row) => !this.#absent.has(row)).length;
-    // What these rows asked for before is never sent.
+    // The earlier request of these rows is never sent.
     const replaced = news.filter(([row]) => this.#waiting.has(row)).length;
     const changed = news.length;
     [this.#waiting, this.#absent] = [waiting, new Set(absent)];
@@ -159,7 +158,7 @@ type WatchedParams = {
   readonly name?: string | undefined;
 };
 
-/** The newest one; undefined if no batch follows the sheet. */
+/** The newest batch that follows the sheet; undefined if none does. */
 export async function findWatched({
   out,
   path,
@@ -179,7 +178,7 @@ export async function findWatched({
   return undefined;
 }
 
-/** Before the batch starts, so that its workers heed every save. Throws E602 for a batch that leaves out rows by their numbers. */
+/** Called before the batch starts, so that its workers honour every save. Throws E602 for a batch that skips rows by number. */
 export function noteWatched(
   batchFolder: FoundBatch,
   { path, deployment }: Pick<WatchedParams, 'path' | 'deployment'>,

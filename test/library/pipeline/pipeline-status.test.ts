@@ -10,7 +10,7 @@ import {
   type PipelineFolder,
 } from '../../../src/create-batch/pipeline/pipeline-folder.ts';
 import { pipelineStatus } from '../../../src/library/pipeline/pipeline-status.ts';
-import type { Asked } from '../../../src/library/servers.ts';
+import type { ServerConnection } from '../../../src/library/servers.ts';
 import type { Session } from '../../../src/library/session.ts';
 import { holderHere } from '../../../src/store/holder.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -37,7 +37,7 @@ it('a stage has finished when its summary is there, not when its workflow says s
       status: async () => ({ progress: ended, isUnattended: false }),
     },
   } as unknown as Session;
-  const asked = { session, here: { holder: holderHere({ kind: 'embedded', home: '/nowhere' }) } } as Asked;
+  const asked = { session, here: { holder: holderHere({ kind: 'embedded', home: '/nowhere' }) } } as ServerConnection;
   const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
   expect(await pipelineStatus(place.out, opened, asked)).toMatchObject([{ state: 'running' }]);
 });
