@@ -81,7 +81,7 @@ export const holderOfHome = (home: string): Holder => {
 };
 
 /** Whether other servers have taken a batch that these servers know. */
-export function isSuperseded(execution: KnownBatch, started: Started | undefined, own: Holder): boolean {
+export function isSuperseded(execution: KnownBatch, started: StartedFile | undefined, own: Holder): boolean {
   const { holder, workflow, rebuilding } = started ?? {};
   if (holder === undefined || workflow === undefined || isSameServers(holder, own)) return false;
   if (isSameRun(workflow, execution.firstRun)) return false;
