@@ -3,7 +3,7 @@
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
-import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
+import { readLast, type ListedRuns } from '../src/audit/duplicate-runs.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/events.ts';
@@ -110,7 +110,7 @@ async function readAgain(
     readonly over: AbortSignal;
     readonly confirm: () => Promise<void>;
   },
-): Promise<Reading> {
+): Promise<ListedRuns> {
   const duplicates = await openDuplicates(store);
   try {
     const reading = await readLast({

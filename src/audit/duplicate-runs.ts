@@ -1,6 +1,6 @@
-// Finds duplicate runs when a batch ends (R13). It compares every run with a token of the batch, from the run list and from
-// webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or a run of an
-// attempt that was abandoned. It costs money, so it is reported.
+// Finds duplicate runs when a batch ends (R13). Compares every run with a token of the batch, from the run list and
+// from webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or
+// a run of an abandoned attempt. It costs money, so it is reported.
 
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/gpu.ts';
@@ -20,24 +20,24 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
   readonly known: Pick<KnownRuns, 'has' | 'size'>;
   readonly evidence: AsyncIterable<AttemptRun>;
-  /** Duplicates that an earlier end of the batch has reported; the lists may not show them any more. */
+  /** Duplicates that an earlier end of the batch reported; the lists may no longer show them. */
   readonly earlier?: AsyncIterable<DuplicateRun>;
-  /** Duplicates that are still running are cancelled after this call, unless it throws; absent: none is cancelled. */
+  /** Called before duplicates that still run are cancelled, unless it throws; absent: none is cancelled. */
   readonly beforeCancel?: () => Promise<void>;
-  /** The row and attempt that people know. */
+  /** The row and attempt under which people know the run. */
   readonly nameOf: (attempt: AttemptRef) => Promise<{ readonly row: number; readonly attempt: number }>;
   readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
 };
 
 /** `runs`: listed runs with a token of the batch; `reason`: why the list could not be read completely. */
-export type Reading = LastReading & { readonly runs: number; readonly reason?: string };
+export type ListedRuns = LastReading & { readonly runs: number; readonly reason?: string };
 
 const FIRST_MOST = 1_000;
 
-/** Never throws for errors of the service; the result says what could not be read. */
-export async function readLast(params: ReadingParams): Promise<Reading> {
+/** Reads the lists a last time. Never throws for errors of the service; the result says what could not be read. */
+export async function readLast(params: ReadingParams): Promise<ListedRuns> {
   const seen = new KnownRuns();
-  const found = openReport(params, seen);
+  const report = openReport(params, seen);
   let lists: LastReading['lists'] = 'complete';
   let reason: string | undefined;
   try {
@@ -45,7 +45,7 @@ export async function readLast(params: ReadingParams): Promise<Reading> {
     const isWhole = (): boolean => seen.size >= leastShown(params.known.size, concurrency);
     const { workflowId } = deployment;
     for await (const own of ownRuns(params.file, { ...params, workflowId, isWhole }))
-      await found.note(own, own.run);
+      await report.note(own, own.run);
   } catch (error) {
     params.signal?.throwIfAborted();
     lists = error instanceof NoList ? 'none' : 'incomplete';
@@ -54,31 +54,31 @@ export async function readLast(params: ReadingParams): Promise<Reading> {
   const runs = seen.size;
   for await (const run of params.evidence) {
     params.signal?.throwIfAborted();
-    await found.note(run, undefined);
+    await report.note(run, undefined);
   }
   for await (const run of params.earlier ?? []) {
     params.signal?.throwIfAborted();
-    await found.keep(run);
+    await report.keep(run);
   }
-  return { lists, runs, duplicates: found.report(), ...(reason === undefined ? {} : { reason }) };
+  return { lists, runs, duplicates: report.report(), ...(reason === undefined ? {} : { reason }) };
 }
 
 function openReport(params: ReadingParams, seen: KnownRuns) {
-  const { file, known } = params;
+  const { file, known: knownRuns } = params;
   const first: DuplicateRun[] = [];
   let [runs, gpuSeconds, costUsd] = [0, 0, 0];
-  const add = async (one: DuplicateRun): Promise<void> => {
+  const add = async (duplicate: DuplicateRun): Promise<void> => {
     runs += 1;
-    gpuSeconds += one.gpu_seconds;
-    costUsd += one.cost_usd ?? 0;
-    if (first.length < FIRST_MOST) first.push(one);
-    await params.onDuplicate(one);
+    gpuSeconds += duplicate.gpu_seconds;
+    costUsd += duplicate.cost_usd ?? 0;
+    if (first.length < FIRST_MOST) first.push(duplicate);
+    await params.onDuplicate(duplicate);
   };
   /** Whether no row names the run, and it was not counted yet. */
   const isNews = (runId: string): boolean => {
     const before = seen.size;
     seen.add(runId);
-    return seen.size > before && !known.has(runId);
+    return seen.size > before && !knownRuns.has(runId);
   };
   return {
     note: async (named: AttemptRun, listed: Run | undefined): Promise<void> => {
@@ -86,8 +86,8 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
       const name = { ...(await params.nameOf(named)), runId: named.runId };
       await add(duplicateOf(name, await endOf(params, named.runId, listed), file));
     },
-    keep: async (one: DuplicateRun): Promise<void> => {
-      if (isNews(one.run_id)) await add(one);
+    keep: async (duplicate: DuplicateRun): Promise<void> => {
+      if (isNews(duplicate.run_id)) await add(duplicate);
     },
     report: (): LastReading['duplicates'] => ({
       runs,
@@ -98,7 +98,7 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
   };
 }
 
-/** The run, after cancelling it if it was still running; undefined if it cannot be read. */
+/** The run, cancelled first if it was still running; undefined if it cannot be read. */
 async function endOf({ service, beforeCancel }: ReadingParams, runId: string, listed: Run | undefined) {
   let run = listed;
   try {
@@ -108,7 +108,7 @@ async function endOf({ service, beforeCancel }: ReadingParams, runId: string, li
     await service.cancelRun(runId);
     return (await service.getRun(runId)) ?? run;
   } catch {
-    // Report the run as it was read last: an unreported duplicate is worse than one that is not cancelled.
+    // The run is reported as last read: an unreported duplicate is worse than one that is not cancelled.
     return run;
   }
 }

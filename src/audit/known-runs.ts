@@ -1,5 +1,5 @@
-// The set of run ids that a batch's rows name. It keeps 128 bits of each id's hash in a table of numbers: a set of a million
-// strings takes more than twice the memory, and a temporary SQLite database took four times as long.
+// The set of run ids that a batch's rows name. The set keeps 128 bits of each id's hash in a table of numbers: a
+// million strings take more than twice the memory, and a temporary SQLite database took four times as long.
 
 import { hash } from 'node:crypto';
 
@@ -37,7 +37,7 @@ export class KnownRuns {
     return this.#table[at] !== FREE;
   }
 
-  /** Where these numbers are, or the free place where they belong. */
+  /** The position of these numbers, or the free place where they belong. */
   #find([first, second, third, fourth]: Numbers): number {
     const table = this.#table;
     for (let place = first; ; place += 1) {
@@ -61,7 +61,7 @@ export class KnownRuns {
     const before = this.#table;
     this.#places *= 2;
     this.#table = new Uint32Array(NUMBERS * this.#places);
-    // Plain numbers, because this happens between two turns of the event loop.
+    // A plain loop over numbers, because this happens between two turns of the event loop.
     for (let at = 0; at < before.length; at += NUMBERS) {
       const first = before[at] ?? FREE;
       if (first === FREE) continue;
@@ -73,7 +73,7 @@ export class KnownRuns {
 
 type Numbers = readonly [number, number, number, number];
 
-/** The first is never {@link FREE}. */
+/** The hash of a run id; the first number is never {@link FREE}. */
 function numbersOf(runId: string): Numbers {
   const bytes = hash('sha256', runId, 'binary');
   return [numberAt(bytes, 0) || 1, numberAt(bytes, 4), numberAt(bytes, 8), numberAt(bytes, 12)];

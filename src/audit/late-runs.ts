@@ -35,14 +35,17 @@ export class NamedRuns {
 
   /** undefined if the batch has not ended. */
   async of(store: Store): Promise<KnownRuns | undefined> {
-    // It is written last, and again if the batch ends once more.
+    // `summary.json` is written last. A batch that ends a second time rewrites it.
     const end = await store.facts(SUMMARY_FILE);
     if (end === undefined) return undefined;
     return this.#read(`${store.location} ${end.bytes} ${end.modifiedAt}`, () => readNamed(store));
   }
 }
 
-/** Both files are lines of compact JSON. A pattern without a bound fails on a hostile line of many megabytes. */
+/**
+ * Both files are lines of compact JSON. The pattern is bounded, because an unbounded one fails on a hostile line of
+ * many megabytes.
+ */
 const RUN_ID = /"run_id":"([^"\\]{1,200})"/g;
 
 async function readNamed(store: Store): Promise<Parsed<KnownRuns>> {

@@ -1,5 +1,5 @@
-// Reads the runs of a batch from the service's run list, newest first, back to the start of the batch. The list contains all
-// runs of a workflow, also of other users; the birth mark in a run's webhook shows which batch it belongs to.
+// Reads the runs of a batch from the service's run list, newest first, back to the start of the batch. The list
+// contains all runs of a workflow, including those of other users; the birth mark in a run's webhook shows its batch.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { withCallSignal } from '../host/call-signal.ts';
@@ -9,6 +9,7 @@ import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { readToken } from '../webhook/token.ts';
+import { ListWalk } from './list-walk.ts';
 
 const LIST_PAGE = 200;
 
@@ -27,7 +28,7 @@ export type ListParams = {
   /** Maximum tries for each page: with many pages, a short fault of the service is likely to hit one. */
   readonly tries: number;
   readonly signal?: AbortSignal;
-  /** Called if the list ends without older runs: whether it has shown all known runs. */
+  /** Called if the list ends without older runs; returns whether it has shown all known runs. */
   readonly isWhole?: () => boolean;
 };
 
@@ -57,7 +58,7 @@ async function readPage({ service, tries, signal }: ListParams, workflowId: stri
     try {
       const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
       if (page !== undefined) return page;
-      // A list that has returned pages exists, so this is a temporary fault.
+      // The list has already returned pages, so this is a temporary fault.
       if (offset === 0) throw new NoList();
       throw new Error('the run list is no longer available');
     } catch (error) {
@@ -87,65 +88,22 @@ export async function* ownRuns(
   for await (const page of listRuns(params)) yield* page.flatMap((run) => ownRun(file, run));
 }
 
-// Walks a run list page by page, newest first, back to a given time. A service may return smaller pages than requested, so
-// only an empty page, or one with old runs only, ends the walk. New runs shift the list meanwhile, so a run may appear twice.
-
-/** After so many pages without a new run, the list is taken to be endless. */
-const PAGES_WITHOUT_NEWS = 50;
-
-/** `ended`: the list has no more runs; `far-enough`: all further runs are too old. */
-export type Walked = 'more' | 'ended' | 'far-enough';
-
-export class ListWalk {
-  offset = 0;
-  readonly #oldestMs: number;
-  #seen = new Set<string>();
-  #withoutNews = 0;
-  #pages = 0;
-  /** The first run of the latest page whose number is a power of two. */
-  #landmark: { readonly id: string; readonly page: number } | undefined;
-
-  /** Ignores runs created before `oldestMs`, by the service's clock. */
-  constructor(oldestMs: number) {
-    this.#oldestMs = oldestMs;
-  }
-
-  /** Whether this page was the last one. Throws if the list repeats itself. */
-  take(page: readonly { readonly id: string; readonly createdAtMs?: number | undefined }[]): Walked {
-    if (page.length === 0) return 'ended';
-    this.offset += page.length;
-    // Two pages share runs only if new runs shifted the list.
-    const isNews = page.some(({ id }) => !this.#seen.has(id));
-    this.#seen = new Set(page.map(({ id }) => id));
-    this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
-    if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#isBackAtLandmark(page))
-      throw new Error('the run list repeats itself endlessly');
-    const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
-    return isOldEnough ? 'far-enough' : 'more';
-  }
-
-  /** Whether the list has started again (Brent's cycle detection). Shifted runs appear again within a few pages only. */
-  #isBackAtLandmark(page: readonly { readonly id: string }[]): boolean {
-    this.#pages += 1;
-    const { id, page: from } = this.#landmark ?? { id: undefined, page: 0 };
-    if (this.#pages - from >= PAGES_WITHOUT_NEWS && page.some((run) => run.id === id)) return true;
-    const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
-    if (isPowerOfTwo && page[0] !== undefined) this.#landmark = { id: page[0].id, page: this.#pages };
-    return false;
-  }
-}
-
 /** The minimum number of runs in a complete list: the latest of the known runs may not be listed yet. */
-export const leastShown = (known: number, concurrency: number): number => Math.max(0, known - concurrency);
+export const leastShown = (knownRuns: number, concurrency: number): number =>
+  Math.max(0, knownRuns - concurrency);
 
-/** A service may date its runs somewhat earlier than its answers: by another machine, or by when the request arrived. */
+/**
+ * A service may date its runs somewhat earlier than its responses: by another machine, or by the arrival of the
+ * request.
+ */
 const MEASURED_MARGIN_MS = 600_000;
-/** If the service says no time, clock changes up to this size may remain unnoticed. */
+/** If the service shows no time, clock changes up to this size may remain unnoticed. */
 const UNMEASURED_MARGIN_MS = 3_600_000;
 
 /**
- * The oldest creation time that matters, by the service's clock: `agoMs` ago, minus how much the difference between the service's
- * clock and Temporal's has changed: it was measured at the start, with each group of POSTs and now (R25).
+ * The oldest creation time that matters, by the service's clock: `agoMs` ago, minus the change of the difference
+ * between the service's clock and Temporal's, which was measured at the start, with each group of POSTs and now
+ * (R25).
  */
 export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
   if (offset === undefined) return serviceNowMs - agoMs - UNMEASURED_MARGIN_MS;
@@ -155,8 +113,8 @@ export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: Read
 }
 
 /**
- * The longest time that may have passed at the service since the oldest attempt was sent. `agoMs` misses the time for which the batch
- * waited while Temporal's clock was set back; the service's clock shows it.
+ * The longest time that may have passed at the service since the oldest attempt was sent. `agoMs` lacks the time for
+ * which the batch waited while Temporal's clock was set back; the service's clock shows it.
  */
 export function passedAtMost(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
   const gainedMs = offset === undefined ? 0 : serviceNowMs - wallAt - offset.min;

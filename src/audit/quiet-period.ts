@@ -1,5 +1,6 @@
-// Enforces a quiet period before a rebuild trusts the run lists: a request that was on the wire when the batch ended may start a run,
-// and be listed, only later. Nobody sends from the announcement of the rebuild in started.json on, after the leases of then.
+// Enforces a quiet period before a rebuild trusts the run lists: a request that was on the wire when the batch ended
+// may start a run, which is listed later. Nobody sends after the announcement of the rebuild in started.json, once
+// the leases of that moment have ended.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
@@ -13,10 +14,10 @@ type Timed = { readonly service: Pick<BatchFile['service'], 'timing'> };
 export const quietMsOf = ({ service: { timing } }: Timed): number =>
   LEASE_MS + CLOCK_SLACK_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
 
-/** A user who was told to repeat a rebuild when its quiet period is over has this much longer for it. */
+/** How much longer a user who was told to repeat a rebuild after its quiet period has for that. */
 const REPEATED_WITHIN_MS = 15 * 60_000;
 
-/** After how long without news a rebuild counts as given up, so that the execution that has the batch goes on. */
+/** How long without news until a rebuild counts as given up, so that the owning execution continues. */
 export const givenUpAfterMs = (file: Parameters<typeof quietMsOf>[0]): number =>
   quietMsOf(file) + REPEATED_WITHIN_MS;
 

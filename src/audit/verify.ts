@@ -11,7 +11,7 @@ import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-re
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import type { Reading } from './duplicate-runs.ts';
+import type { ListedRuns } from './duplicate-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
 
 export type Finding = { readonly claim: string; readonly holds: boolean; readonly message: string };
@@ -20,7 +20,7 @@ export type Finding = { readonly claim: string; readonly holds: boolean; readonl
 export async function recount(
   store: Store,
   file: BatchFile,
-  { files, known }: { readonly files: boolean; readonly known: Pick<KnownRuns, 'add'> },
+  { files, known: named }: { readonly files: boolean; readonly known: Pick<KnownRuns, 'add'> },
 ) {
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
@@ -40,7 +40,7 @@ export async function recount(
     for (const { run_id, gpu_used, cost_usd = 0, ...times } of record.attempts) {
       if (run_id !== undefined) {
         runs += 1;
-        known.add(run_id);
+        named.add(run_id);
       }
       if (gpu_used === undefined) continue;
       gpuSeconds += gpuSecondsOf(times);
@@ -86,9 +86,9 @@ const ROWS_AT_A_TIME = 16;
 
 async function badFilesIn(store: Store, { files }: RowRecord): Promise<readonly string[]> {
   const bad: string[] = [];
-  for (const one of files) {
-    const fault = await faultOf(store, one);
-    if (fault !== undefined) bad.push(`${one.path} (${fault})`);
+  for (const file of files) {
+    const fault = await faultOf(store, file);
+    if (fault !== undefined) bad.push(`${file.path} (${fault})`);
   }
   return bad;
 }
@@ -111,12 +111,12 @@ async function faultOf(store: Store, { path, bytes, sha256, name }: FileRecord):
   return size === bytes && hash.digest('hex') === sha256 ? check.fault() : 'changed';
 }
 
-export async function reportedDuplicates(store: Store, known: Pick<KnownRuns, 'add'>): Promise<void> {
-  for await (const { run_id } of readDuplicates(store)) known.add(run_id);
+export async function reportedDuplicates(store: Store, runs: Pick<KnownRuns, 'add'>): Promise<void> {
+  for await (const { run_id } of readDuplicates(store)) runs.add(run_id);
 }
 
 /** The complete run list, read again; `hidden`: duplicates that the batch has not reported. */
-export type ListsNow = { readonly reading: Reading; readonly hidden: readonly string[] };
+export type ListsNow = { readonly reading: ListedRuns; readonly hidden: readonly string[] };
 
 /** Compares the claims of summary.json with the counts, and with the run list if it was read to its end. */
 export function findings(
@@ -181,11 +181,15 @@ const COST: Figure = {
   isSame: (a, b) => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a),
 };
 
-function same(claim: string, expected: number, found: number, { text, isSame } = COUNT): Finding {
-  const holds = isSame(expected, found);
-  return { claim, holds, message: holds ? text(found) : `${text(expected)} expected, ${text(found)} found` };
+function same(claim: string, expected: number, actual: number, { text, isSame } = COUNT): Finding {
+  const holds = isSame(expected, actual);
+  return {
+    claim,
+    holds,
+    message: holds ? text(actual) : `${text(expected)} expected, ${text(actual)} found`,
+  };
 }
 
 /** Runs without prices have no cost to compare. */
-const sameCost = (claim: string, expected: number | undefined, found: number): readonly Finding[] =>
-  expected === undefined ? [] : [same(claim, expected, found, COST)];
+const sameCost = (claim: string, expected: number | undefined, actual: number): readonly Finding[] =>
+  expected === undefined ? [] : [same(claim, expected, actual, COST)];

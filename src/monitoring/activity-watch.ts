@@ -1,5 +1,5 @@
-// Writes the log of batches and counts failures of the store, from the activities that this worker has ended: an activity runs on
-// one worker, so each event is logged once, whatever the number of workers.
+// Writes the log of batches and counts failures of the store, from the activities that this worker has ended: an
+// activity runs on one worker, so each event is logged once, whatever the number of workers.
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
@@ -89,7 +89,7 @@ const factsOf = ({ rows, done, tally, costUsd, ledger, ...open }: Progress) => (
   waiting: open.retrying,
   unsent: open.unsent,
   duplicates: ledger.duplicates,
-  // Without a price it is not known, which is not 0.
+  // Without a price the cost is unknown, which is not 0.
   ...(costUsd > 0 && { cost_usd: rounded(costUsd) }),
 });
 

@@ -1,78 +1,31 @@
-// The gauges of batches. Each scrape shows exactly the batches that were read last, so a batch that is no longer known has no
+// The gauges of batches. Each scrape shows exactly the batches that were read last, so a forgotten batch leaves no
 // stale series.
 
-import type { RecentBatch, RecentBatches } from '../temporal/recent-batches.ts';
 import { Gauge, type Registry } from 'prom-client';
-import { rowsDone } from '../batch/accounting/tally.ts';
-import type { BatchName } from '../batch/workflow-ids.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import type { Progress } from '../batch/shown/progress.ts';
-import type { Summary } from '../results/summary.ts';
-import { errorMessage } from '../errors/error.ts';
-
-// The figures of a batch that metrics show: of a running batch from its published progress, of an ended one from summary.json.
-// They do not depend on any process, so a worker that is killed loses none of them.
-
-/** `failed`: its workflow ended without results. */
-const BATCH_STATES = ['running', 'paused', 'cancelling', 'finished', 'failed'] as const;
-type BatchState = (typeof BATCH_STATES)[number];
-
-/** Rows without a stored outcome by phase, and how progress calls their number. */
-export const OPEN_PHASES = {
-  unsent: 'unsent',
-  waiting: 'retrying',
-  sending: 'sending',
-  running: 'running',
-  unconfirmed: 'unconfirmed',
-  collecting: 'collecting',
-} as const;
+import { BATCH_STATES, type BatchFigures, type KnownBatch, OPEN_PHASES } from './batch-figures.ts';
 
 const REQUEST_RESULTS = ['accepted', 'rejected', 'throttled', 'blocked', 'unconfirmed'] as const;
 
-type Unshown = 'state' | 'batch' | 'retries' | 'pass' | 'acknowledgements';
-export type BatchFigures = Omit<Progress, Unshown> & { readonly state: BatchState };
-
-/** `isFailed`: the workflow ended, and the progress is the last one that it published. */
-export const figuresOf = (progress: Progress, isFailed: boolean): BatchFigures =>
-  isFailed ? { ...progress, state: 'failed', pauses: [] } : progress;
-
-export const NOTHING_OPEN = { unsent: 0, retrying: 0, sending: 0, running: 0, unconfirmed: 0, collecting: 0 };
-
-/** The figures of an ended batch: exactly those of its summary.json. */
-export function figuresAtEnd({ outcomes, gpus, ...summary }: Summary): BatchFigures {
-  const uses = Object.entries(gpus).map(
-    ([gpu, { cost_usd: costUsd = 0, ...use }]) => [gpu, { ...use, costUsd }] as const,
-  );
-  return {
-    ...NOTHING_OPEN,
-    state: 'finished',
-    rows: summary.rows,
-    done: rowsDone({ outcomes }),
-    tally: { outcomes, gpus: Object.fromEntries(uses) },
-    ledger: { ...summary.requests, duplicates: summary.bought_twice },
-    costUsd: summary.cost_usd ?? 0,
-    concurrency: 0,
-    pauses: [],
-  };
-}
-
 const NANO = 1e9;
-
-export type KnownBatch = BatchName & { readonly figures: BatchFigures };
 
 /** The GPU label of rows that ask for none. */
 const DEFAULT_GPU = 'default';
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
-type Reading = {
+type GaugeSample = readonly [labels: Readonly<Record<string, string>>, value: number];
+type GaugeReading = {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
-  readonly read: (figures: BatchFigures) => readonly Sample[];
+  readonly read: (figures: BatchFigures) => readonly GaugeSample[];
 };
 
-/** One number of a batch; without one, no sample. */
-const number = (name: string, help: string, of: (figures: BatchFigures) => number | undefined): Reading => ({
+/** A gauge with one number per batch; a batch without the number has no sample. */
+const number = (
+  name: string,
+  help: string,
+  of: (figures: BatchFigures) => number | undefined,
+): GaugeReading => ({
   name: `runsheet_batch_${name}`,
   help,
   read: (figures) => {
@@ -86,26 +39,26 @@ const numbers = (
   help: string,
   label: string,
   of: (figures: BatchFigures) => readonly (readonly [string, number])[],
-): Reading => ({
+): GaugeReading => ({
   name: `runsheet_batch_${name}`,
   help,
   label,
   read: (figures) => of(figures).map(([text, value]) => [{ [label]: text }, value]),
 });
 
-const loads = (name: 'outstanding' | 'waiting' | 'unsent', help: string): Reading =>
+const loads = (name: 'outstanding' | 'waiting' | 'unsent', help: string): GaugeReading =>
   numbers(name, `${help}, by the GPU that they ask for`, 'gpu', ({ byGpu = [] }) =>
     byGpu.map((load) => [load.gpu ?? DEFAULT_GPU, load[name]]),
   );
-/** Without a price the cost is not known, which is not 0. */
-const uses = (name: string, help: string, of: 'runs' | 'seconds' | 'costUsd'): Reading =>
+/** Without a price the cost is unknown, which is not 0. */
+const uses = (name: string, help: string, of: 'runs' | 'seconds' | 'costUsd'): GaugeReading =>
   numbers(name, help, 'gpu', ({ tally }) =>
     Object.entries(tally.gpus)
       .map(([gpu, use]) => [gpu, use[of]] as const)
       .filter(([, value]) => of !== 'costUsd' || value > 0),
   );
 
-const READINGS: readonly Reading[] = [
+const READINGS: readonly GaugeReading[] = [
   numbers('state', '1 for the state of the batch, 0 for all others', 'state', ({ state }) =>
     BATCH_STATES.map((each) => [each, each === state ? 1 : 0]),
   ),
@@ -176,69 +129,4 @@ function labelled(batches: readonly KnownBatch[]): readonly (readonly [string, B
     names.get(batch)?.length === 1 ? batch : `${batch}~${mark}`,
     figures,
   ]);
-}
-
-// Knows the figures of all batches of this cluster that run or ended lately. They are read at a scrape, at most every
-// two seconds, with one request to Temporal; the summary of an ended batch is read once.
-export type WatchDeps = {
-  recent(endedSince: Date): Promise<RecentBatches>;
-  /** undefined if this worker cannot read it. */
-  summaryOf(batch: RecentBatch): Promise<Summary | undefined>;
-  failed(reason: string): void;
-};
-
-export type Watched = {
-  readonly batches: readonly KnownBatch[];
-  /** False if there are more batches than are shown. */
-  readonly isComplete: boolean;
-  /** When they were read, in milliseconds since 1970; undefined before the first reading. */
-  readonly readAtMs: number | undefined;
-};
-
-const FRESH_MS = 2_000;
-/** For how long an ended batch is shown. */
-const KEPT_MS = 3_600_000;
-
-export function watchBatches(deps: WatchDeps): () => Promise<Watched> {
-  let watched: Watched = { batches: [], isComplete: true, readAtMs: undefined };
-  let ended = new Map<string, BatchFigures>();
-  let reading: Promise<void> | undefined;
-  let triedAt = -Infinity;
-
-  const read = async (): Promise<void> => {
-    const { batches, isComplete } = await deps.recent(new Date(Date.now() - KEPT_MS));
-    const kept = new Map<string, BatchFigures>();
-    const known: KnownBatch[] = [];
-    for (const batch of batches) {
-      const figures = ended.get(endOf(batch)) ?? (await figuresNow(deps, batch));
-      if (figures === undefined) continue;
-      if (figures.state === 'finished' && batch.workflow === 'completed') kept.set(endOf(batch), figures);
-      known.push({ batch: batch.batch, mark: batch.mark, figures });
-    }
-    ended = kept;
-    watched = { batches: known, isComplete, readAtMs: Date.now() };
-  };
-
-  return async () => {
-    if (performance.now() - triedAt >= FRESH_MS && reading === undefined)
-      reading = read()
-        .catch((error: unknown) => deps.failed(errorMessage(error)))
-        .finally(() => {
-          triedAt = performance.now();
-          reading = undefined;
-        });
-    await reading;
-    return watched;
-  };
-}
-
-/** A batch that continues ends again, with other figures. */
-const endOf = ({ batch, mark, closedAt }: BatchName & Pick<RecentBatch, 'closedAt'>): string =>
-  `${batch}~${mark} ${closedAt?.getTime()}`;
-
-async function figuresNow(deps: WatchDeps, batch: RecentBatch): Promise<BatchFigures | undefined> {
-  const { workflow, progress } = batch;
-  const summary = workflow === 'completed' ? await deps.summaryOf(batch).catch(() => undefined) : undefined;
-  if (summary !== undefined) return figuresAtEnd(summary);
-  return progress && figuresOf(progress, workflow === 'failed');
 }

@@ -1,5 +1,5 @@
-// What this process has seen: counters and histograms. They begin at zero with each process; the figures of batches do not
-// (batch-gauges.ts).
+// Observations of this process: counters and histograms. They begin at zero with each process; the figures of batches
+// do not (batch-gauges.ts).
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { classifyResponse, type PostClass } from '../batch/classify-response.ts';
@@ -11,9 +11,9 @@ import type { Run } from '../run-service/contract/run.ts';
 import type { Download } from '../run-service/download.ts';
 import { FileFault, HostFault } from '../run-service/download-faults.ts';
 
-/** The labels of answers; the service could answer with any status. */
+/** The classes of answers, because the service could answer with any status. */
 const ANSWERS = ['2xx', '4xx', '429', '5xx', 'none'] as const;
-type Answer = (typeof ANSWERS)[number];
+type AnswerClass = (typeof ANSWERS)[number];
 
 const POST_CLASSES: readonly PostClass[] = [
   'accepted',
@@ -39,10 +39,10 @@ export type Meters = ReturnType<typeof createMeters>;
 export function createMeters(registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string, labels: Labels = {}): Counter => {
-    const one = new Counter({ name, help, labelNames: Object.keys(labels), registers });
-    // A counter that appears with its first event hides this event from rate() and increase().
-    for (const series of seriesOf(labels)) one.inc(series, 0);
-    return one;
+    const metric = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    // A counter that appears only with its first event hides this event from rate() and increase().
+    for (const series of seriesOf(labels)) metric.inc(series, 0);
+    return metric;
   };
   const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]): Histogram =>
     new Histogram({ name, help, buckets, labelNames, registers });
@@ -51,7 +51,8 @@ export function createMeters(registry: Registry) {
 
 const seriesOf = (labels: Labels): readonly Record<string, string>[] =>
   Object.entries(labels).reduce<Record<string, string>[]>(
-    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    (series, [name, values]) =>
+      series.flatMap((labelSet) => values.map((value) => ({ ...labelSet, [name]: value }))),
     [{}],
   );
 
@@ -117,7 +118,7 @@ function serviceMeters(counter: MakeCounter, histogram: MakeHistogram) {
   };
 }
 
-function answerOf(status: number | undefined): Answer {
+function answerOf(status: number | undefined): AnswerClass {
   if (status === undefined) return 'none';
   if (status === 429) return '429';
   if (status >= 500) return '5xx';

@@ -1,5 +1,5 @@
-// Everything that a worker shows to operators. It is created before the worker, so that the meters can observe all of it, and
-// opened when the worker can be checked.
+// Everything that a worker shows to operators. The monitor is created before the worker, so that the meters can
+// observe all of it, and opened when the worker can be checked.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
@@ -10,7 +10,8 @@ import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
 import { checkPlace, openStore } from '../store/open-store.ts';
-import { createBatchGauges, watchBatches, type WatchDeps } from './batch-gauges.ts';
+import { createBatchGauges } from './batch-gauges.ts';
+import { watchBatches, type WatchDeps } from './batch-watch.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
 import { createMeters } from './meters.ts';
 import type { Client } from '@temporalio/client';
@@ -33,12 +34,12 @@ export async function createMonitor() {
   const meters = createMeters(registry);
   const showWorker = createWorkerGauges(registry);
   const showBatches = createBatchGauges(registry);
-  // The core does not say which port it got, so it cannot choose one.
+  // The core does not say which port it got, so it cannot choose one itself.
   const coreAddress = `127.0.0.1:${await listenOnce(0)}`;
   return {
     registry,
     meters,
-    /** Where Temporal's core shall show its metrics; `/metrics` includes them. */
+    /** The address where Temporal's core is to show its metrics; `/metrics` includes them. */
     coreAddress,
     open: async ({ listen, checks, out, log, ...batches }: MonitorDeps) => {
       const readiness = watchReadiness({ ...checks, out: () => checkPlace(out) });
@@ -47,13 +48,13 @@ export async function createMonitor() {
         failed: (reason) => log.warn({ reason }, 'the batches could not be read for the metrics'),
       });
       const metrics = async () => {
-        const [{ batches: known, ...reading }, ready, disk, core] = await Promise.all([
+        const [{ batches: figures, ...reading }, ready, disk, core] = await Promise.all([
           watched(),
           readiness(),
           openStore(out).localPath && diskOf(out).catch(() => undefined),
           coreMetrics(coreAddress, log),
         ]);
-        showBatches(known);
+        showBatches(figures);
         showWorker({ ...reading, readiness: ready, disk });
         return { type: registry.contentType, text: `${await registry.metrics()}${core}` };
       };
@@ -79,7 +80,7 @@ type WorkerReading = {
   readonly readAtMs: number | undefined;
   readonly isComplete: boolean;
   readonly readiness: Readiness;
-  /** undefined if it cannot be read. */
+  /** undefined if the disk cannot be read. */
   readonly disk: { readonly free: number; readonly size: number } | undefined;
 };
 
@@ -108,8 +109,8 @@ export function createWorkerGauges(registry: Registry): (reading: WorkerReading)
 }
 
 /**
- * The HTTP server for operators: metrics, and whether the process lives and can work. It has no authentication, so it listens on
- * loopback unless the settings name another host.
+ * The HTTP server for operators: metrics, and whether the process lives and can work. It has no authentication, so it
+ * listens on loopback unless the settings name another host.
  */
 type ServerDeps = {
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
@@ -158,14 +159,22 @@ async function respond(
   response.end(answer.text);
 }
 
-type Answer = { readonly status: number; readonly type: string; readonly text: string };
+type MonitorAnswer = { readonly status: number; readonly type: string; readonly text: string };
 
 const TEXT = 'text/plain; charset=utf-8';
-const FOREIGN: Answer = { status: 403, type: TEXT, text: 'a page of another site has sent this request\n' };
-const REFUSED: Answer = { status: 405, type: TEXT, text: 'only GET\n' };
-const failed = (error: unknown): Answer => ({ status: 500, type: TEXT, text: `${errorMessage(error)}\n` });
+const FOREIGN: MonitorAnswer = {
+  status: 403,
+  type: TEXT,
+  text: 'a page of another site has sent this request\n',
+};
+const REFUSED: MonitorAnswer = { status: 405, type: TEXT, text: 'only GET\n' };
+const failed = (error: unknown): MonitorAnswer => ({
+  status: 500,
+  type: TEXT,
+  text: `${errorMessage(error)}\n`,
+});
 
-async function answerTo(deps: ServerDeps, path: string): Promise<Answer> {
+async function answerTo(deps: ServerDeps, path: string): Promise<MonitorAnswer> {
   switch (path) {
     case '/metrics':
       return { status: 200, ...(await deps.metrics()) };
@@ -187,16 +196,19 @@ type WatchedWorker = {
   readonly queue: string;
   /** Whether the worker should have a receiver, and whether it takes webhooks. */
   readonly receiver: { isReady(): boolean } | undefined;
-  /** The states of its Temporal workers; undefined if it should have none. */
+  /** The states of the Temporal workers of the process; undefined if it should have none. */
   readonly states: (() => readonly string[]) | undefined;
 };
 
 export type WorkerMonitor = Awaited<ReturnType<typeof createWorkerMonitor>>;
 
-/** More batches would make the answer large; the figures of the others are not shown. */
+/** More batches would make the response large; the figures of further batches are not shown. */
 const BATCHES_SHOWN = 100;
 
-/** `isOptional`: servers of one machine also work without metrics, because those of another folder may have the port. */
+/**
+ * `isOptional`: the servers of one machine also work without metrics, because servers of another folder may use the
+ * port.
+ */
 export async function createWorkerMonitor(
   config: Config,
   {
@@ -237,9 +249,9 @@ function checksOf({ client, receiver, states }: WatchedWorker): Checks {
     temporal: () => client.workflowService.describeNamespace({ namespace }),
     ...(states && {
       workers: async () => {
-        const all = states();
-        if (all.length === 0 || all.some((state) => state !== 'RUNNING'))
-          throw new Error(`the workers are ${all.join(' and ').toLowerCase() || 'starting'}`);
+        const workers = states();
+        if (workers.length === 0 || workers.some((state) => state !== 'RUNNING'))
+          throw new Error(`the workers are ${workers.join(' and ').toLowerCase() || 'starting'}`);
       },
     }),
     ...(receiver && {
@@ -250,12 +262,12 @@ function checksOf({ client, receiver, states }: WatchedWorker): Checks {
   };
 }
 
-/** Each throws what is wrong. */
+/** Checks by name; each throws its fault. */
 export type Checks = Readonly<Record<string, () => Promise<unknown>>>;
 
 export type Readiness = {
   readonly isReady: boolean;
-  /** By check: `ok`, or what is wrong. */
+  /** The result of each check: `ok`, or its fault. */
   readonly checks: Readonly<Record<string, string>>;
 };
 
@@ -284,7 +296,7 @@ async function checkAll(checks: Checks): Promise<Readiness> {
 
 const OK = 'ok';
 
-/** A check that does not end is a failed one: Temporal may be unreachable without an error. */
+/** A check that does not end has failed: Temporal may be unreachable without an error. */
 async function resultOf(check: Checks[string]): Promise<string> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`no answer within ${CHECK_MS / 1000} s`)), CHECK_MS);

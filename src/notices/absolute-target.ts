@@ -1,4 +1,4 @@
-// Targets of notices as a command or a program gives them. Kept apart from what prepares them, because every page of help loads it.
+// Targets of notices as a command or a program writes them. A file of its own, because every page of help loads it.
 
 import { resolve } from 'node:path';
 

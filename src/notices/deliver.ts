@@ -15,11 +15,11 @@ import { FileFault } from '../run-service/download-faults.ts';
 import { guardFor } from '../run-service/networks.ts';
 import { openFileTransport, openTransport } from '../run-service/transport.ts';
 
-/** Another try cannot help. */
+/** A failure that another try cannot help. */
 const undeliverable = (reason: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(reason, 'NotNotified');
 
-/** A failure that another try may mend, also because another worker takes it, whose settings differ. */
+/** A failure that another try may help, also because another worker with other settings takes it. */
 const undelivered = (reason: string): ApplicationFailure =>
   ApplicationFailure.retryable(reason, 'NotNotified');
 
@@ -47,7 +47,7 @@ export async function startProgram(
   await access(path, constants.X_OK).catch((error: unknown) => {
     throw cannotStart(error);
   });
-  // In a group of its own, because its children end with it.
+  // The program runs in a process group of its own, so that its children end with it.
   const child = spawnOnLifeline(path, [], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: settings.environment,
@@ -59,7 +59,7 @@ export async function startProgram(
     child.once('exit', (code, by) => resolve(code === 0 ? undefined : `${path} ended with ${code ?? by}`));
   });
   within.addEventListener('abort', kill);
-  // A program that does not read its input still got it.
+  // A program need not read its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(`${JSON.stringify(body)}\n`);
   try {
@@ -71,7 +71,7 @@ export async function startProgram(
   }
 }
 
-/** It may have ended this very moment; an error in a listener would end the worker. */
+/** Kills the group, which may have ended this very moment; an error in a listener would end the worker. */
 function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -86,9 +86,12 @@ const signed = (body: AnyBody, secret: string | undefined) => {
   return { text, headers: { 'runsheet-notification': body.id, ...signatures } };
 };
 
-/** An incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and addresses. */
+/**
+ * The text for an incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and
+ * addresses.
+ */
 const slackText = ({ text }: AnyBody): string =>
-  JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN });
+  JSON.stringify({ text: text.replace(/[&<>]/g, (character) => ENTITIES[character] as string), ...PLAIN });
 
 const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
 
@@ -100,20 +103,20 @@ export function signature(body: string, secret: string, nowMs: number): string {
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
-/** These statuses ask for another try. */
+/** Statuses that ask for another try. */
 const BUSY = new Set([408, 425, 429]);
 
 type Posted = {
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** As for files, the networks of this run service are allowed; undefined: every address is. */
+  /** The run service whose networks are allowed, as for files; undefined: every address is. */
   readonly within?: string | undefined;
 };
 
 const SILENCE = { headersMs: 10_000, idleMs: 10_000 };
 
-/** Follows no redirect. */
+/** Posts without following redirects. */
 export async function post(url: string, { text, headers, signal, within }: Posted): Promise<void> {
   const guard = within === undefined ? undefined : guardFor(within, 'the address');
   const dispatcher = guard === undefined ? openTransport(1) : openFileTransport(1, guard.lookup, SILENCE);

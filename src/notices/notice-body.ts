@@ -1,4 +1,4 @@
-// The body of a notification, as receivers get it; docs/notifications.md describes it.
+// The body of a notification, as receivers get it; docs/notifications.md describes the fields.
 
 import { havePrices } from '../options/gpu.ts';
 import { definedOnly } from '../options/defined-only.ts';
@@ -83,9 +83,9 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
   return { ...body, text: textOf(body) };
 }
 
-type Facts = Omit<NoticeBody, 'text'>;
+type NoticeFacts = Omit<NoticeBody, 'text'>;
 
-const TEXTS: Readonly<Record<NoticeBody['event'], (facts: Facts) => string>> = {
+const TEXTS: Readonly<Record<NoticeBody['event'], (facts: NoticeFacts) => string>> = {
   done: ({ rows }) =>
     `is done: ${rows.succeeded} of ${rows.total} rows succeeded${rows.failed === 0 ? '' : `, ${rows.failed} did not`}`,
   failures: ({ rows }) =>
@@ -94,7 +94,7 @@ const TEXTS: Readonly<Record<NoticeBody['event'], (facts: Facts) => string>> = {
   paused: ({ pause }) => `is paused (${pause?.kind}): ${pause?.reason}. ${pause?.help}`,
 };
 
-const textOf = (facts: Facts): string =>
+const textOf = (facts: NoticeFacts): string =>
   `${facts.batch} ${TEXTS[facts.event](facts)}${facts.costUsd ? ` (${money(facts.costUsd)} so far)` : ''}`;
 
 const positive = z.number().int().positive();
@@ -177,7 +177,7 @@ function triggered({ schedule, nominalTime, isOnRule }: AboutFiring): string {
 
 const clean = (text: string): string => shortened(terminalLine(withoutSecrets(text)), TEXT_MOST);
 
-/** Without the line of the sheet, which a receiver need not know. */
+/** The error without the line of the sheet, which a receiver need not know. */
 function shown({ code, message, hint, place }: FiringError): FiringError {
   const { file, line, column, cell } = place ?? {};
   return definedOnly({

@@ -1,4 +1,4 @@
-// Who is notified of a batch, and what this machine must know for that.
+// The targets of a batch's notifications, and the settings that this machine needs for them.
 
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { isInterpreter, readTarget, UNNAMED, type NotifyTarget } from '../options/notify-target.ts';
@@ -9,9 +9,9 @@ import type { Config } from '../host/config.ts';
 import { keepLine, keptLines } from '../host/kept-lines.ts';
 import { shellWord } from '../errors/outside-text.ts';
 
-/** What the workers of a cluster may start. */
+/** The programs that the workers of a cluster may start. */
 export type Programs = {
-  /** False only if each of them says that it may not. */
+  /** False only if no worker may start the program for certain. */
   mayBeStarted(path: string): Promise<boolean>;
 };
 
@@ -22,8 +22,8 @@ type NotifyWhere = {
 };
 
 /**
- * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its
- * workers know, and say which programs they start. Throws E602.
+ * Embedded servers run here with these settings, so a missing one is refused, and programs are allowed to start. On a
+ * cluster only the workers know which programs they start. Throws E602.
  */
 export async function prepareNotify(
   config: Config,
@@ -75,13 +75,13 @@ function missingFor(target: NotifyTarget, { urls, slack, smtp }: Config['notify'
   return undefined;
 }
 
-/** The setting without a name is the one of `slack:`. */
+/** The setting without a name belongs to `slack:`. */
 const addressOf = (variable: string, name: string): Missing =>
   name === UNNAMED
     ? { what: 'the address of the webhook', hint: `set ${variable}=https://…` }
     : { what: `the address of the name ${name}`, hint: `set ${variable}=${name}=https://…` };
 
-/** Behind links. */
+/** Whether the path leads to an interpreter, also behind links. */
 export function leadsToInterpreter(path: string): boolean {
   try {
     return isInterpreter(realpathSync(path));

@@ -4,7 +4,7 @@
 import { Cron } from 'croner';
 import { errorMessage, problem } from '../errors/error.ts';
 
-type Rule = {
+type CronRule = {
   readonly fields: string;
   /** Whether day of month and day of week are both limited; a day must match both. */
   readonly needsBothDays: boolean;
@@ -22,21 +22,21 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 
 const EXAMPLE = "five fields: minute, hour, day of month, month, day of week, such as --cron '0 2 * * *'";
 const VALUES = '*, values, lists (1,15), ranges (1-5), steps (*/10); nov and mon in the last two fields';
-/** What the library knows and Temporal does not, such as `L` for the last day. */
+/** Syntax that the library knows and Temporal does not, such as `L` for the last day. */
 const FOREIGN = /[?#+]|\d[LW]|\bLW?\b/i;
 
 /** Throws E602. */
-export function parseCron(given: string): Rule {
-  const text = given.trim();
+export function parseCron(cron: string): CronRule {
+  const text = cron.trim();
   const parts = (NICKNAMES[text.toLowerCase()] ?? text).split(/\s+/);
   const fields = parts.join(' ');
-  if (/^\S*TZ=/.test(text)) throw wrong(given, 'names a zone', 'give the zone as --tz <zone>');
-  if (parts.length !== 5) throw wrong(given, `has ${parts.length} of 5 fields`, EXAMPLE);
+  if (/^\S*TZ=/.test(text)) throw wrong(cron, 'names a zone', 'give the zone as --tz <zone>');
+  if (parts.length !== 5) throw wrong(cron, `has ${parts.length} of 5 fields`, EXAMPLE);
   const [foreign] = FOREIGN.exec(fields) ?? [];
-  if (foreign !== undefined) throw wrong(given, `has ${foreign}, which Temporal does not know`, VALUES);
-  if (ruleOf(given, fields).nextRun() === null)
+  if (foreign !== undefined) throw wrong(cron, `has ${foreign}, which Temporal does not know`, VALUES);
+  if (ruleOf(cron, fields).nextRun() === null)
     throw wrong(
-      given,
+      cron,
       'never fires: none of its months has these days',
       'the last day of February is 28, or 29 in leap years',
     );
@@ -44,11 +44,11 @@ export function parseCron(given: string): Rule {
   return { fields, needsBothDays: day !== '*' && weekday !== '*' };
 }
 
-function ruleOf(given: string, fields: string, timezone = 'UTC'): Cron {
+function ruleOf(cron: string, fields: string, timezone = 'UTC'): Cron {
   try {
     return new Cron(fields, { paused: true, timezone, mode: '5-part', domAndDow: true, sloppyRanges: true });
   } catch (error) {
-    throw wrong(given, `is no rule: ${errorMessage(error).replace('CronPattern: ', '')}`, VALUES);
+    throw wrong(cron, `is no rule: ${errorMessage(error).replace('CronPattern: ', '')}`, VALUES);
   }
 }
 
@@ -77,13 +77,13 @@ export function zoneOf(name: string): Zone {
   };
 }
 
-/** Temporal knows names in their own case only; another name of the same zone stays as it is given. */
-const properCase = (name: string, known: string): string =>
-  name.toLowerCase() === known.toLowerCase() || name === name.toLowerCase() ? known : name;
+/** Temporal knows zone names only in their own case; another name of the same zone stays unchanged. */
+const properCase = (name: string, canonical: string): string =>
+  name.toLowerCase() === canonical.toLowerCase() || name === name.toLowerCase() ? canonical : name;
 
 function formatOf(name: string): Intl.DateTimeFormat {
   try {
-    // JavaScript takes offsets too, Temporal does not.
+    // JavaScript accepts offsets too, Temporal does not.
     if (/^[+-]/.test(name)) throw new RangeError('an offset');
     return new Intl.DateTimeFormat('en-CA', {
       timeZone: name,
@@ -107,19 +107,22 @@ function formatOf(name: string): Intl.DateTimeFormat {
   }
 }
 
-/** What the clock of the zone shows, as if it were UTC. */
+/** The time on the clock of the zone, as if it were UTC. */
 export const shown = (zone: Zone, at: number): Date => new Date(at + zone.offsetMs(at));
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Tells of a moment whether the rule fires then, by the clock of the zone. */
+/** Tells whether the rule fires at a moment, by the clock of the zone. */
 export function timesOf(cron: string, timezone: string): (at: number) => boolean {
   const rule = ruleOf(cron, cron, timezone);
   return (at) => at % MINUTE_MS === 0 && rule.match(new Date(at));
 }
 
-/** When the clock shows this time, given as if it were UTC; the earlier moment if the clock shows it twice. */
+/**
+ * The moment when the clock shows this time, which is given as if it were UTC; the earlier one if the clock shows it
+ * twice.
+ */
 export function instantOf(zone: Zone, clock: number): number {
   const candidates = [clock - DAY_MS, clock + DAY_MS].map((near) => clock - zone.offsetMs(near));
   const exact = candidates.filter((at) => at + zone.offsetMs(at) === clock);

@@ -1,4 +1,4 @@
-// What a schedule does at each firing, as one JSON value: the rule, the sheet, and the request of the batch.
+// The definition of a schedule as one JSON value: the rule, the sheet, and the request of each batch.
 
 import { resolve } from 'node:path';
 import { problem } from '../errors/error.ts';
@@ -27,7 +27,7 @@ export type ScheduleDefinition = {
   readonly deadlineMs?: number;
   /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
   readonly reuse: boolean;
-  /** The job file that says it. Absolute. */
+  /** The absolute path of the job file that defines the schedule. */
   readonly job?: string;
 };
 
@@ -44,9 +44,9 @@ const CATCHUP_MS = 3_600_000;
 /** Temporal fires at least this late. */
 const CATCHUP_LEAST_MS = 10_000;
 
-/** Throws E602 for a rule that Temporal cannot keep. */
-export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
-  const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = asked;
+/** Completes the definition with defaults. Throws E602 for a rule that Temporal cannot keep. */
+export function definitionFrom(request: AskedSchedule): ScheduleDefinition {
+  const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = request;
   if (catchupMs < CATCHUP_LEAST_MS)
     throw problem('E602', {
       what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
@@ -60,24 +60,24 @@ export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
   refuseOtherPlaceholders(sheet);
   return {
     name,
-    cron: parseCron(asked.cron).fields,
-    timezone: zoneOf(asked.timezone ?? ownZone()).name,
+    cron: parseCron(request.cron).fields,
+    timezone: zoneOf(request.timezone ?? ownZone()).name,
     overlap,
     catchupMs,
     sheet: isAddress(sheet) ? sheet : resolve(sheet),
     ...(format && { format }),
-    out: asked.out,
-    request: asked.request,
+    out: request.out,
+    request: request.request,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    reuse: asked.reuse,
+    reuse: request.reuse,
   };
 }
 
-/** `nightly-20261123T010000Z`: two firings never share a batch, also when a clock is set back. */
+/** `nightly-20261123T010000Z`: two firings never share a batch, even when a clock is set back. */
 export const batchNameAt = (schedule: string, nominalTime: number): string =>
   `${schedule}-${new Date(nominalTime).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')}`;
 
-/** What a firing asks for: `{{date}}` and `{{time}}` are the nominal time on the clock of the schedule's zone. */
+/** The request of a firing: `{{date}}` and `{{time}}` become the nominal time on the clock of the schedule's zone. */
 export function firingOf(
   definition: ScheduleDefinition,
   nominalTime: number,
@@ -103,32 +103,32 @@ export const isFilled = (text: string): boolean => /\{\{(?:date|time)\}\}/.test(
 
 /** A placeholder that is never filled would name a file that never exists. Throws E602. */
 export function refuseOtherPlaceholders(sheet: string): void {
-  const other = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([one]) => !isFilled(one));
-  if (other !== undefined)
+  const placeholder = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([text]) => !isFilled(text));
+  if (placeholder !== undefined)
     throw problem('E602', {
-      what: `the sheet's path contains ${other[0]}`,
+      what: `the sheet's path contains ${placeholder[0]}`,
       hint: 'a schedule fills {{date}} (2026-11-23) and {{time}} (0200)',
     });
 }
 
-/** What the new definition changes: `cron "0 2 * * *" → "0 3 * * *"`. */
+/** The changes in the new definition: `cron "0 2 * * *" → "0 3 * * *"`. */
 export function changesBetween(
   { sheet: oldSheet, ...old }: ScheduleDefinition,
-  { sheet, ...given }: ScheduleDefinition,
+  { sheet, ...changed }: ScheduleDefinition,
 ): readonly string[] {
-  return [...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]), ...settingsChanged(old, given)];
+  return [...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]), ...settingsChanged(old, changed)];
 }
 
-/** What differs between two requests with their settings. */
-export function settingsChanged(old: object, given: object): readonly string[] {
-  const [before, after] = [leavesOf(old), leavesOf(given)];
+/** The differences between two requests with their settings. */
+export function settingsChanged(old: object, changed: object): readonly string[] {
+  const [before, after] = [leavesOf(old), leavesOf(changed)];
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) => before.get(name) !== after.get(name),
   );
   return names.map((name) => changeText(name, before.get(name), after.get(name)));
 }
 
-/** What the user gave, for numbers that are stored with their unit in the name. */
+/** The values as the user wrote them, for numbers that are stored with their unit in the name. */
 const UNITS: Readonly<Record<string, (value: number) => string>> = {
   Ms: (value) => `${value / 1_000}s`,
   At: (value) => new Date(value).toISOString(),
@@ -141,12 +141,14 @@ function changeText(name: string, before = 'none', after = 'none'): string {
   const text = UNITS[unit];
   const isNumber = (json: string): boolean => /^\d+$/.test(json);
   if (text === undefined || !(isNumber(before) || isNumber(after))) return `${name} ${before} → ${after}`;
-  const given = (json: string): string => (isNumber(json) ? text(Number(json)) : json);
-  return `${stem} ${given(before)} → ${given(after)}`;
+  const written = (json: string): string => (isNumber(json) ? text(Number(json)) : json);
+  return `${stem} ${written(before)} → ${written(after)}`;
 }
 
-function sheetChange(old: string, given: string): string {
-  const [before, after] = [shownAddress(old), shownAddress(given)].map((one) => JSON.stringify(one));
+function sheetChange(old: string, changed: string): string {
+  const [before, after] = [shownAddress(old), shownAddress(changed)].map((address) =>
+    JSON.stringify(address),
+  );
   return before === after
     ? `sheet ${before} → the same address with another query`
     : `sheet ${before} → ${after}`;

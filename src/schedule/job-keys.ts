@@ -1,4 +1,4 @@
-// What a job file has in the place of flags.
+// The keys of a job file, which take the place of flags.
 
 import { flagOf } from '../options/written-options.ts';
 import type { Wording } from '../create-batch/questions.ts';
@@ -25,25 +25,25 @@ const linesOf = (words: readonly string[]): string => {
   }
   return [...lines]
     .map(([key, value]) => {
-      const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
-      return `${key} = ${JSON.stringify(one)}`;
+      const shown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+      return `${key} = ${JSON.stringify(shown)}`;
     })
     .join(', ');
 };
 
-/** Only a command says it: a job may be a stranger's. */
+/** Only a command can accept files: a job may be a stranger's. */
 export const ACCEPT_FILES = '--accept-files';
 
-/** A job is answered in its file. */
+/** A job answers questions in its file. */
 export const asKeys =
   (job: string): Wording =>
   ({ flags }, assumed) => {
-    const all = [...flags, ...assumed];
-    const keys = linesOf(all.filter(([flag]) => flag !== ACCEPT_FILES).flat());
+    const answers = [...flags, ...assumed];
+    const keys = linesOf(answers.filter(([flag]) => flag !== ACCEPT_FILES).flat());
     const apply = `runsheet schedule apply ${ACCEPT_FILES} ${shellWord(job)}`;
     return [
       ...(keys === '' ? [] : [`${keys} in ${job}, above [schedule]`]),
-      ...(all.some(([flag]) => flag === ACCEPT_FILES) ? [apply] : []),
+      ...(answers.some(([flag]) => flag === ACCEPT_FILES) ? [apply] : []),
     ].join('; then: ');
   };
 

@@ -1,12 +1,13 @@
-// The tickets of schedules: files in the state folder, which only its owner can write. Every user of the machine can connect to
-// an embedded server: he cannot read or create payloads, but he can copy them, and change or trigger schedules. So a worker of an
-// embedded server makes a batch for a firing only if the ticket has the same definition, and its time is
+// The tickets of schedules: files in the state folder, which only its owner can write. Every user of the machine can
+// connect to an embedded server: such a user cannot read or create payloads, but can copy them, and change or trigger
+// schedules. So a worker of an embedded server makes a batch for a firing only if the ticket has the same definition,
+// and its time is
 //
 //   on the rule, no longer past than a firing may be late, and not in a pause, or
 //   allowed by `runsheet schedule trigger`: one time around the command, or the times of the rule between --from and --to.
 //
-// A firing has one batch, so whatever others do, no time is bought twice. The times of each kind only advance, so that this also holds
-// for a time whose batch a user has removed.
+// A firing has one batch, so no time is bought twice, whatever strangers do. The times of each kind only advance, so
+// this also holds for a time whose batch a user has removed.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,13 +18,13 @@ import type { ScheduleDefinition } from './definition.ts';
 import { canonical } from '../host/canonical-json.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
-/** What `runsheet schedule trigger` allowed. */
+/** A window of times that `runsheet schedule trigger` allowed. */
 type Allowed = {
   readonly from: number;
   readonly to: number;
   /** Whether the times are those of the rule; otherwise one time, whatever it is. */
   readonly isOnRule: boolean;
-  /** The last firing that it allowed. */
+  /** The last firing in the window. */
   readonly last?: Firing;
 };
 
@@ -39,7 +40,7 @@ type Ticket = {
   readonly pausedAt?: number;
   readonly last?: Firing;
   readonly allowed: readonly Allowed[];
-  /** Firings that were accepted before the schedule was changed; they go on as they were. */
+  /** Firings that were accepted before the schedule was changed; they continue with the earlier settings. */
   readonly earlier?: readonly (Firing & { readonly settings: string })[];
 };
 
@@ -61,7 +62,7 @@ export function openTickets(home: string) {
       if (ticket !== undefined) save(name, edit(ticket));
     });
   return {
-    /** A new ticket, or the one of another definition. */
+    /** Writes a new ticket, or replaces the one of another definition. */
     write: (definition: ScheduleDefinition): void =>
       alone(folder, () => {
         const settings = hashOf(definition);
@@ -80,20 +81,22 @@ export function openTickets(home: string) {
       ),
     allow: (name: string, times: Omit<Allowed, 'last'>): void =>
       change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
-    /** Why the firing is refused; undefined if its batch may be made. */
+    /** The reason why the firing is refused; undefined if its batch may be made. */
     refusal: (definition: ScheduleDefinition, firing: Firing, now: number): string | undefined =>
       alone(folder, () => {
         const ticket = read(definition.name);
         if (ticket === undefined) return 'the state folder has no ticket for it';
         if (isEarlier(ticket, definition, firing)) return undefined;
         if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
-        const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
+        const used = ticket.allowed.findIndex((window) => allows(window, definition, firing));
         if (used < 0) {
           const refused = refusalByRule(ticket, definition, firing, now);
           if (refused === undefined) save(definition.name, { ...ticket, last: firing });
           return refused;
         }
-        const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, last: firing } : one));
+        const allowed = ticket.allowed.map((window, at) =>
+          at === used ? { ...window, last: firing } : window,
+        );
         save(definition.name, { ...ticket, allowed });
         return undefined;
       }),
@@ -109,21 +112,21 @@ export function openTickets(home: string) {
 
 /** The last firing of each kind. */
 const acceptedBy = ({ settings, last, allowed }: Ticket) =>
-  [last, ...allowed.map((one) => one.last)].flatMap((one) =>
-    one === undefined ? [] : [{ ...one, settings }],
+  [last, ...allowed.map((window) => window.last)].flatMap((firing) =>
+    firing === undefined ? [] : [{ ...firing, settings }],
   );
 
-const isSame = (one: Firing, { nominalTime, run }: Firing): boolean =>
-  one.nominalTime === nominalTime && one.run === run;
+const isSame = (a: Firing, { nominalTime, run }: Firing): boolean =>
+  a.nominalTime === nominalTime && a.run === run;
 
 const isEarlier = ({ earlier = [] }: Ticket, definition: ScheduleDefinition, firing: Firing): boolean =>
-  earlier.some((one) => isSame(one, firing) && one.settings === hashOf(definition));
+  earlier.some((accepted) => isSame(accepted, firing) && accepted.settings === hashOf(definition));
 
 const LOCK_WAIT_MS = 10_000;
 
 /**
- * Reads, changes and writes a ticket while no other process does: a command and a worker would lose each other's changes. The lock of
- * a database ends with its process, so no lock stays behind.
+ * Reads, changes and writes a ticket while no other process does: otherwise a command and a worker would lose each
+ * other's changes. The lock of a database ends with its process, so no lock stays behind.
  */
 function alone<T>(folder: string, work: () => T): T {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -132,7 +135,7 @@ function alone<T>(folder: string, work: () => T): T {
   return work();
 }
 
-/** A firing that waits for the batch before it, or for its worker, may come much later than its time. */
+/** A firing that waits for the previous batch, or for its worker, may come much later than its time. */
 const LATE_MS = 86_400_000;
 const CLOCK_MS = 60_000;
 
@@ -154,13 +157,13 @@ function refusalByRule(
   return now - nominalTime > late ? `${when} is too long ago` : undefined;
 }
 
-/** Whether a firing is later than the last one, or that one again, whose activity is retried. */
+/** Whether a firing is later than the last one, or is the last one again, whose activity is retried. */
 const isNext = (last: Firing | undefined, { nominalTime, run }: Firing): boolean =>
   last === undefined ||
   nominalTime > last.nominalTime ||
   (nominalTime === last.nominalTime && run === last.run);
 
-/** The times between --from and --to fire one after another. */
+/** Whether the window allows the firing. The times between --from and --to fire one after another. */
 function allows({ from, to, isOnRule: many, last }: Allowed, definition: ScheduleDefinition, firing: Firing) {
   const { nominalTime } = firing;
   if (nominalTime < from || nominalTime > to || !isNext(last, firing)) return false;

@@ -35,7 +35,7 @@ export type Hint = { readonly runId: string; readonly status: string };
 const SEEN_AFTER_MS = 5_000;
 const WAITING_MOST = 20_000;
 
-/** Services give up a webhook without an answer. */
+/** The time after which services give up on a webhook without an answer. */
 const ANSWER_WITHIN_MS = 900;
 
 export class WebhookHandler {
@@ -43,7 +43,7 @@ export class WebhookHandler {
   /** Runs that have not ended yet and that the batch may not know. */
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   readonly #seen = new ReportedRuns();
-  /** Ends whose webhooks were answered before. */
+  /** Ends whose webhooks were answered before Temporal accepted them. */
   readonly #delivering = new Set<Promise<void>>();
 
   constructor(deps: HandlerDeps) {
@@ -92,7 +92,7 @@ export class WebhookHandler {
     await Promise.race([signalled, wait(ANSWER_WITHIN_MS, undefined, { ref: false })]);
   }
 
-  /** Resolves when Temporal, or the store of a batch that has ended, has what answered webhooks said. */
+  /** Resolves when Temporal, or the store of an ended batch, has everything that answered webhooks reported. */
   async close(): Promise<void> {
     for (const runId of this.#waiting.keys()) this.#forget(runId);
     await Promise.all(this.#delivering);

@@ -1,32 +1,32 @@
-// What this worker knows about the runs that it has started: whether Temporal knows them too, and which of them still wait for a
-// machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
+// The runs that this worker has started: whether Temporal knows them too, and which of them still wait for a machine.
+// While runs of a batch wait, the end of another run is not urgent: its machine already has the next run.
 
 import QuickLRU from 'quick-lru';
 import type { RunCompletion } from '../batch/events.ts';
 import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 
-type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
+type OwnRun = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
 
-/** One batch: its waiting runs, the GPUs that its runs ask for, and how many ends in a row had a start before them. */
-type Lane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
+/** One batch: its waiting runs, the GPUs that its runs ask for, and how many consecutive ends had a reported start. */
+type WaitingLane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
 
-/** So many are kept at least, and at most twice as many. */
+/** QuickLRU keeps between this many and twice as many runs. */
 const KNOWN_LEAST = 50_000;
-/** A worker sees every batch of its life; those that it has not seen for long are of no use. */
+/** A worker sees every batch of its lifetime; batches that it has not seen for long are of no use. */
 const LANES_LEAST = 1_000;
 /** A service that does not report starts would make all runs appear to wait. */
 const SHOWN_LEAST = 8;
-/** An end waits at most for these shares of the times that its run queued and ran, and for so long. */
+/** An end waits at most for these shares of the times that its run queued and ran, and at most this long. */
 const HOLD_SHARE = 0.5;
 const HOLD_MOST_MS = 10_000;
 
 export class OwnRuns {
-  /** By run id. A run that is forgotten must not seem to wait for ever. */
-  readonly #runs = new QuickLRU<string, Known>({
+  /** Runs by id. A run that is forgotten must not seem to wait for ever. */
+  readonly #runs = new QuickLRU<string, OwnRun>({
     maxSize: KNOWN_LEAST,
     onEviction: (runId, { batch }) => this.#lanes.peek(batch)?.waiting.delete(runId),
   });
-  readonly #lanes = new QuickLRU<string, Lane>({ maxSize: LANES_LEAST });
+  readonly #lanes = new QuickLRU<string, WaitingLane>({ maxSize: LANES_LEAST });
   readonly #fewerWait: (name: BatchName) => void;
 
   /** `fewerWait` is called when a run of the batch no longer waits. */
@@ -39,7 +39,7 @@ export class OwnRuns {
     const batch = workflowIdOf(name);
     const lane = this.#laneOf(batch);
     lane.gpus.add(gpu ?? '');
-    // Its webhooks may be quicker than the response.
+    // The run's webhooks may be quicker than the response.
     if (this.#runs.has(runId)) return;
     this.#runs.set(runId, { batch, phase: 'waiting', isTaken: false });
     lane.waiting.add(runId);
@@ -48,8 +48,8 @@ export class OwnRuns {
   /** Temporal has accepted the results that name these runs. */
   taken(runIds: readonly string[]): void {
     for (const runId of runIds) {
-      const known = this.#runs.get(runId);
-      if (known !== undefined) known.isTaken = true;
+      const run = this.#runs.get(runId);
+      if (run !== undefined) run.isTaken = true;
     }
   }
 
@@ -59,27 +59,30 @@ export class OwnRuns {
 
   /** The service has reported that a machine has the run. */
   started(name: BatchName, runId: string): void {
-    const known = this.#runs.get(runId);
-    if (known === undefined)
+    const run = this.#runs.get(runId);
+    if (run === undefined)
       this.#runs.set(runId, { batch: workflowIdOf(name), phase: 'started', isTaken: false });
-    else if (known.phase === 'waiting') known.phase = 'started';
+    else if (run.phase === 'waiting') run.phase = 'started';
     this.#leaves(name, runId);
   }
 
   ended(name: BatchName, runId: string): void {
     const batch = workflowIdOf(name);
-    const known = this.#runs.get(runId);
-    if (known?.phase !== 'ended') {
+    const run = this.#runs.get(runId);
+    if (run?.phase !== 'ended') {
       const lane = this.#laneOf(batch);
-      lane.shown = known?.phase === 'started' ? lane.shown + 1 : 0;
+      lane.shown = run?.phase === 'started' ? lane.shown + 1 : 0;
     }
-    // It is kept, because the response to its POST may still come.
-    if (known === undefined) this.#runs.set(runId, { batch, phase: 'ended', isTaken: false });
-    else [known.phase, known.isTaken] = ['ended', false];
+    // The run is kept, because the response to its POST may still come.
+    if (run === undefined) this.#runs.set(runId, { batch, phase: 'ended', isTaken: false });
+    else [run.phase, run.isTaken] = ['ended', false];
     this.#leaves(name, runId);
   }
 
-  /** How many runs of the batch certainly wait for a machine; 0 if it uses several GPUs, since a run waits for one of them. */
+  /**
+   * How many runs of the batch certainly wait for a machine; 0 if the batch uses several GPUs, because each run waits
+   * for one of them.
+   */
   waiting(name: BatchName): number {
     const lane = this.#lanes.get(workflowIdOf(name));
     return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
@@ -93,8 +96,8 @@ export class OwnRuns {
   }
 
   /**
-   * The service starts runs in the order in which they came. Earlier ones that seem to wait have a machine too: their webhooks
-   * were lost, or went to another receiver.
+   * The service starts runs in the order of their arrival. Earlier runs that seem to wait have a machine too: their
+   * webhooks were lost, or went to another receiver.
    */
   #leaves(name: BatchName, runId: string): void {
     const { waiting } = this.#laneOf(workflowIdOf(name));
@@ -106,10 +109,10 @@ export class OwnRuns {
     this.#fewerWait(name);
   }
 
-  #laneOf(batch: string): Lane {
-    const known = this.#lanes.get(batch);
-    if (known !== undefined) return known;
-    const lane: Lane = { waiting: new Set(), gpus: new Set(), shown: 0 };
+  #laneOf(batch: string): WaitingLane {
+    const existing = this.#lanes.get(batch);
+    if (existing !== undefined) return existing;
+    const lane: WaitingLane = { waiting: new Set(), gpus: new Set(), shown: 0 };
     this.#lanes.set(batch, lane);
     return lane;
   }

@@ -1,5 +1,6 @@
-// The HTTP server for the run service's webhooks. Their addresses contain tokens that only the holder of the secret can create.
-// It uses Node's own server because frameworks drop the body of a GET, and the service's second and third delivery are GETs.
+// The HTTP server for the run service's webhooks. Their addresses contain tokens that only the holder of the secret
+// can create. The receiver uses Node's own server, because frameworks drop the body of a GET, and the service's
+// second and third delivery are GETs.
 
 import { jsonIn } from '../errors/outside-text.ts';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -17,7 +18,7 @@ import { isGenuine, isOldToken, readToken } from './token.ts';
 
 export type ReceiverDeps = HandlerDeps & {
   readonly secret: string;
-  /** Only programs of this machine send webhooks. */
+  /** Whether only programs of this machine send webhooks. */
   readonly onlyHere?: boolean;
   /** Called with the status of each answer. */
   readonly answered?: ((status: number) => void) | undefined;
@@ -55,12 +56,12 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = f
     /** `http://host:port` of the listening server. */
     url: `http://${listen.host}:${port}`,
     port,
-    /** Whether a balancer shall send webhooks here. */
+    /** Whether a balancer should send webhooks here. */
     isReady: () => server.listening && !state.isDraining,
-    /** Is no longer ready, but answers every webhook until it is closed. */
+    /** Stops being ready, but answers every webhook until the server is closed. */
     drain: () => void (state.isDraining = true),
     close: async (): Promise<void> => {
-      // Each answer closes its connection, which would stay open for seconds otherwise.
+      // Each answer closes its connection, which would otherwise stay open for seconds.
       state.isDraining = true;
       await closing(server, { connections, requests, handler });
     },
@@ -73,9 +74,9 @@ type Open = {
   readonly handler: WebhookHandler;
 };
 
-/** Webhooks that have come whole are handled; the rest of any other one is awaited for as long as it would be otherwise. */
+/** Handles webhooks that have arrived completely; waits for the remaining bytes of others as long as usual. */
 async function closing(server: Server, { connections, requests, handler }: Open): Promise<void> {
-  // Node does not check its timeouts any more.
+  // Node no longer checks its timeouts.
   const late = setTimeout(() => {
     for (const request of requests) if (!request.complete) request.destroy();
   }, LIMITS.requestTimeout);
@@ -102,15 +103,16 @@ async function respond(
     return 503;
   });
   if (!CHECKS.has(request.url ?? '')) deps.answered?.(status);
-  // Close the connection of a rejected sender, and in time those that this receiver would lose when it closes.
+  // Closes the connection of a rejected sender, and in time the connections that this receiver would lose when it
+  // closes.
   const isKept = (status === 200 || status === 503) && !state.isDraining;
   // Senders read only the status, and a body costs time with every webhook.
   response.writeHead(status, { 'content-length': 0, ...(isKept ? {} : { connection: 'close' }) }).end();
 }
 
-/** The process lives. */
+/** The path that answers while the process lives. */
 const HEALTH = '/healthz';
-/** A balancer may send webhooks here. */
+/** The path that tells a balancer whether to send webhooks here. */
 const READY = '/readyz';
 const CHECKS: ReadonlySet<string> = new Set([HEALTH, READY]);
 

@@ -1,9 +1,9 @@
-// The runs whose ends Temporal has lately accepted, or that wait to be reported: their webhooks say nothing new.
+// The runs whose ends Temporal accepted lately, or that wait to be reported: their webhooks say nothing new.
 
 import QuickLRU from 'quick-lru';
 
 const REMEMBERED_MS = 60_000;
-/** So many are kept at least, and at most twice as many. */
+/** QuickLRU keeps between this many and twice as many runs. */
 const REMEMBERED_LEAST = 20_000;
 
 export class ReportedRuns {

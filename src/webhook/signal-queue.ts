@@ -1,9 +1,10 @@
-// Batches messages into signals. Each batch has at most one signal in flight, with a minimum gap between two signals; messages
-// that arrive meanwhile are sent with the next one. A single message is sent immediately. Under load many messages share one
-// signal, one workflow task, and the group that fills their slots. The gap grows with the message rate, because the cost of a
-// signal matters most under load. A message that may wait is held until enough of them are, or until one comes that may not. Where
-// more messages are expected, or came together lately, the first one waits some milliseconds for them: many runs can end at the same
-// moment, and those that miss the first signal wait until Temporal has worked on it.
+// Batches messages into signals. Each batch has at most one signal in flight, with a minimum gap between two signals;
+// messages that arrive meanwhile travel with the next signal. A single message is sent immediately. Under load many
+// messages share one signal, one workflow task, and the group that fills their slots. The gap grows with the message
+// rate, because the cost of a signal matters most under load. A message that may wait is held until enough of them
+// are, or until a message arrives that may not. Where more messages are expected, or arrived together lately, the
+// first one waits some milliseconds for them: many runs can end at the same moment, and ends that miss the first
+// signal wait until Temporal has processed it.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/events.ts';
@@ -22,7 +23,7 @@ class Lane<T> {
   /** Messages that may wait. */
   readonly held: Queued<T>[] = [];
   release: NodeJS.Timeout | undefined;
-  /** Of the newest of them. */
+  /** The limit of the newest held message. */
   isEnough: Hold['isEnough'] = () => true;
   isBusy = false;
   perSecond = 0;
@@ -31,7 +32,7 @@ class Lane<T> {
   /** How many messages may come soon. */
   expected = 0;
   arrived = 0;
-  /** How many came together lately, from the first one of a quiet time until none was left. */
+  /** How many messages arrived together lately, from the first of a quiet time until none was left. */
   together = 1;
 
   constructor(batch: BatchName) {
@@ -39,19 +40,19 @@ class Lane<T> {
   }
 }
 
-/** How long a message may wait for others, and whether so many held ones are enough. */
+/** How long a message may wait for others, and whether this many held messages are enough. */
 export type Hold = { readonly mostMs: number; readonly isEnough: (held: number) => boolean };
 
 const GAP_MIN_MS = 8;
 const GAP_MAX_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
-/** A worker sees every batch of its life. */
+/** How many batches are remembered: a worker sees every batch of its lifetime. */
 export const LANES_MOST = 1_000;
-/** The first message waits for others until none came for so long, but at most this many times. */
+/** The first message waits until none arrived for this long, but at most this many times. */
 const QUIET_MS = 3;
 const QUIETS_MOST = 5;
-/** So many messages come together on average: the first one waits for others. */
+/** If at least this many messages arrive together on average, the first one waits for others. */
 const TOGETHER_LEAST = 3;
 /** The weight of the newest count in the average. */
 const WEIGHT = 0.5;
@@ -61,7 +62,7 @@ const ENOUGH = 2 * GROUP_ATTEMPTS;
 const RATE_MEMORY_MS = 1_000;
 
 export class SignalQueue<T> {
-  /** The least recently used first. */
+  /** The lanes of batches, least recently used first. */
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>;
   readonly #most: number;
@@ -79,14 +80,14 @@ export class SignalQueue<T> {
     const lane = this.#laneOf(batch);
     countMessage(lane);
     return new Promise((done, failed) => {
-      const one = { message, done, failed };
+      const queued = { message, done, failed };
       if (hold === undefined || hold.mostMs <= 0 || this.#isClosed || hold.isEnough(lane.held.length + 1)) {
-        lane.queued.push(one);
+        lane.queued.push(queued);
         return this.#release(lane);
       }
-      lane.held.push(one);
+      lane.held.push(queued);
       lane.isEnough = hold.isEnough;
-      // The first one waits for the others, so its time counts.
+      // The first held message waits for the others, so its time counts.
       lane.release ??= setTimeout(() => this.#release(lane), hold.mostMs);
     });
   }
@@ -100,13 +101,13 @@ export class SignalQueue<T> {
     };
   }
 
-  /** Sends what is held if it is enough by now. */
+  /** Sends held messages if there are enough by now. */
   review(batch: BatchName): void {
     const lane = this.#lanes.get(workflowIdOf(batch));
     if (lane !== undefined && lane.held.length > 0 && lane.isEnough(lane.held.length)) this.#release(lane);
   }
 
-  /** Sends everything that is held, and holds nothing from then on. */
+  /** Sends all held messages, and holds none from then on. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const lane of this.#lanes.values()) this.#release(lane);
@@ -126,7 +127,7 @@ export class SignalQueue<T> {
   #laneOf(batch: BatchName): Lane<T> {
     const key = workflowIdOf(batch);
     const lane = this.#lanes.get(key) ?? this.#newLane(batch);
-    // Inserted again, it becomes the newest entry of the map.
+    // Inserting the lane again makes it the newest entry of the map.
     this.#lanes.delete(key);
     this.#lanes.set(key, lane);
     return lane;
@@ -137,13 +138,13 @@ export class SignalQueue<T> {
     return new Lane(batch);
   }
 
-  /** What is held is still sent: `close` waits for it. */
+  /** Held messages are still sent: `close` waits for them. */
   #forget(lane: Lane<T>): void {
     this.#release(lane);
     this.#lanes.delete(workflowIdOf(lane.batch));
   }
 
-  /** The one that was not used for longest, of those without messages. */
+  /** Forgets the lane that was unused for longest, among those without messages. */
   #forgetOne(): void {
     for (const [key, { isBusy, held, expected }] of this.#lanes)
       if (!isBusy && held.length === 0 && expected === 0) return void this.#lanes.delete(key);
@@ -184,7 +185,7 @@ function countMessage(lane: Lane<unknown>): void {
   lane.countedAt = now;
 }
 
-/** Resolves when others neither come nor are expected, but soon. */
+/** Resolves soon, once no other message arrives or is expected. */
 async function gather(lane: Lane<unknown>): Promise<void> {
   let before = -1;
   for (let left = QUIETS_MOST; left > 0 && (lane.arrived > before || lane.expected > 0); left -= 1) {

@@ -1,15 +1,10 @@
-// Creates and reads tokens, which name an attempt in its webhook address, the only data of ours that the service stores with a
-// run: /hook/2/<batch>/<mark>/<place>/<attempt>/<32 hex of HMAC-SHA256>. The mark is random for each new batch, so a batch of the
-// same name elsewhere has other tokens. A token only allows its sender to request that we read a run again.
+// Creates and reads tokens. A token names an attempt in its webhook address, the only data of ours that the service
+// stores with a run: /hook/2/<batch>/<mark>/<place>/<attempt>/<32 hex of HMAC-SHA256>. The mark is random for each
+// new batch, so a batch of the same name elsewhere has other tokens. A token only allows its sender to request that
+// we read a run again.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { join } from 'node:path';
-import type { Config } from '../host/config.ts';
-import { problem, errorMessage } from '../errors/error.ts';
-import { secretIn } from '../host/key-file.ts';
-import { readOrCreateSecret } from '../host/state-folder.ts';
-import { keepSecret } from '../errors/redact.ts';
 
 export type Token = {
   readonly batch: string;
@@ -53,46 +48,9 @@ const macs = new QuickLRU<string, string>({ maxSize: 20_000 });
 
 function macOf({ batch, mark, place, attempt }: Token, secret: string): string {
   const name = `hook|2|${batch}|${mark}|${place}|${attempt}`;
-  const known = macs.get(`${secret}|${name}`);
-  if (known !== undefined) return known;
+  const cached = macs.get(`${secret}|${name}`);
+  if (cached !== undefined) return cached;
   const mac = createHmac('sha256', secret).update(name).digest('hex').slice(0, 32);
   macs.set(`${secret}|${name}`, mac);
   return mac;
-}
-
-// The secret that signs webhook tokens: from a setting if several workers share it, otherwise generated once per state folder.
-
-export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>
-  keepSecret(configuredOrGenerated(config));
-
-function configuredOrGenerated({ home, webhook }: Pick<Config, 'home' | 'webhook'>): string {
-  if (webhook.secret !== undefined) return webhook.secret;
-  if (webhook.secretFile !== undefined) return fromFile(webhook.secretFile);
-  return readOrCreateSecret(join(home, 'webhook-secret'));
-}
-
-/** Whether the settings give it. */
-export const isSecretShared = ({ webhook }: Pick<Config, 'webhook'>): boolean =>
-  webhook.secret !== undefined || webhook.secretFile !== undefined;
-
-const FINGERPRINT_DIGITS = 8;
-
-/** Tells two secrets apart, and nothing about them. */
-export const secretFingerprint = (secret: string): string =>
-  createHmac('sha256', secret).update('fingerprint').digest('hex').slice(0, FINGERPRINT_DIGITS);
-
-/** Throws E602 if the file is unusable: with an empty secret anyone could sign. */
-function fromFile(path: string): string {
-  try {
-    return secretIn(path);
-  } catch (cause) {
-    throw problem(
-      'E602',
-      {
-        what: `RUNSHEET_WEBHOOK_SECRET_FILE (${path}) cannot be used: ${errorMessage(cause)}`,
-        hint: 'write the same long random text into it for all workers; create one with: openssl rand -hex 32',
-      },
-      { cause },
-    );
-  }
 }

@@ -16,28 +16,31 @@ import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
 
 /**
- * Concurrent activities of all batches. One that waits costs almost nothing, so there are slots for what many batches may have in
- * flight whose service or file host is slow: a batch beside them needs one of each. The batches of one worker have at most
- * 64 groups, 12 polls and 8 parts each (src/batch/bounds.ts); how many files are downloaded at a time is limited elsewhere
- * (activities/download-slots.ts).
+ * Concurrent activities of all batches. A waiting activity costs almost nothing, so there are slots for everything
+ * that many batches with a slow service or file host may have in flight: a fast batch beside them needs one slot of
+ * each kind. The batches of one worker have at most 64 groups, 12 polls and 8 parts each (src/batch/bounds.ts);
+ * activities/download-slots.ts limits how many files are downloaded at a time.
  */
 const CONCURRENT_GROUPS = 1_000;
 const CONCURRENT_WORK = 300;
 const CONCURRENT_FILES = 800;
-/** Work that another worker repeats without harm, such as a download, gets a part of the time, so that it starts again soon. */
+/**
+ * The share of the drain time for work that another worker repeats without harm, such as a download, so that it
+ * restarts soon.
+ */
 const WORK_SHARE = 0.5;
 const WORKFLOWS_CACHED = 100;
 
-/** How a worker converts payloads; its identity names its keys and has these parts. */
+/** How a worker converts payloads; its identity names its keys and contains these parts. */
 export const conversion = (keys: PayloadKeys, ...parts: readonly string[]) => ({
   dataConverter: { ...failuresFor(keys), payloadCodecs: [workerEncryptionWith(keys)] },
   identity: identityWith(keys, ...parts),
 });
 
-/** What is checked before any activity of ours runs. */
+/** The guards that run before any activity of ours. */
 export const activityGuards = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
-/** `drainMs`: how long they wait for what they have begun when they are shut down. */
+/** `drainMs`: how long the workers wait for unfinished work when they are shut down. */
 export async function createWorkers(
   deps: Deps,
   queue: string,
@@ -64,8 +67,9 @@ type WorkerPlace = Pick<
 >;
 
 /**
- * The version of a worker in its Worker Deployment. A batch moves to the current version with its next task, because every release
- * continues the batches of the one before; it may last longer than anybody wants to keep old workers.
+ * The version of a worker in its Worker Deployment. A batch moves to the current version with its next task, because
+ * every release continues the batches of the previous one, and a batch may last longer than anybody wants to keep old
+ * workers.
  */
 export const deploymentOf = ({
   deployment,
@@ -91,7 +95,7 @@ export const SENDING = {
   maxCachedWorkflows: WORKFLOWS_CACHED,
 } as const;
 
-/** The workers of all other activities: those that exchange messages, and those that wait for files. */
+/** The workers of all other activities: one for exchanging messages, one for waiting for files. */
 export const createOtherWorkers = (
   deps: Deps,
   queue: string,
@@ -119,6 +123,6 @@ export const createOtherWorkers = (
   ];
 };
 
-/** Whether it is the queue of one of them. */
+/** Whether the task queue belongs to one of these workers. */
 export const isOtherQueue = (taskQueue: string, queue: string): boolean =>
   [workQueueOf(queue), filesQueueOf(queue)].includes(taskQueue);

@@ -29,25 +29,25 @@ import { identityWith } from '../temporal/encryption/worker-keys.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
-  /** Settings by their name in a settings file, stronger than the environment: `{ out: '/srv/batches' }`. */
+  /** Settings by their name in a settings file, which override the environment: `{ out: '/srv/batches' }`. */
   readonly settings?: Parameters<typeof loadConfig>[1];
   /** Whether this process receives webhooks (default: true). Without a receiver anywhere, runs are polled. */
   readonly receiver?: boolean;
 };
 
-/** What is known of a worker between its creation and its run. */
-type Place = {
+/** The facts about a worker that are known between its creation and its run. */
+type PluginPlace = {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly senders: PromiseWithResolvers<Pick<Activities, 'queueRuns'>>;
 };
 
-/** For the plugins of a worker, of a client, or of a connection that both share. */
+/** The plugin for a worker, a client, or a connection that both share. */
 export class RunsheetPlugin extends SimplePlugin {
   readonly #config: Config;
   readonly #keys: PayloadKeys;
   readonly #hasReceiver: boolean;
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, PluginPlace>();
 
   /** Throws E602 for invalid settings. */
   constructor({ settings = {}, receiver = true }: WorkerPluginOptions = {}) {
@@ -86,17 +86,17 @@ export class RunsheetPlugin extends SimplePlugin {
     const { taskQueue } = worker.options;
     const place = this.#places.get(taskQueue);
     if (place === undefined) return super.runWorker(worker, next);
-    const { others, stop, stopping } = await this.#open(place, taskQueue);
+    const { others: companions, stop, stopping } = await this.#open(place, taskQueue);
     // A worker reports the beginning of its shutdown only by its state.
     const watch = every(() => worker.getState() !== 'RUNNING' && stopping.abort(), STATE_MS);
-    const running = Promise.all(others.map((one) => one.run()));
-    // If one of them fails, the others must not continue alone.
+    const running = Promise.all(companions.map((companion) => companion.run()));
+    // If one companion fails, the others must not continue alone.
     const failed = running.catch((error: unknown) => {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       throw error;
     });
     try {
-      await Promise.all([next(worker).finally(() => others.forEach(shutDown)), failed]);
+      await Promise.all([next(worker).finally(() => companions.forEach(shutDown)), failed]);
     } finally {
       clearInterval(watch);
       this.#places.delete(taskQueue);
@@ -104,7 +104,7 @@ export class RunsheetPlugin extends SimplePlugin {
     }
   }
 
-  async #open({ connection, namespace, senders }: Place, queue: string) {
+  async #open({ connection, namespace, senders }: PluginPlace, queue: string) {
     const config = this.#config;
     const dataConverter = clientConverter(this.#keys);
     const client = openClient({ connection, namespace, dataConverter });
@@ -114,15 +114,15 @@ export class RunsheetPlugin extends SimplePlugin {
     const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
     const interceptors = { activity: activityGuards(this.#keys) };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
-    const others = await Promise.all(createOtherWorkers(deps, queue, at, config.member.drainMs));
+    const companions = await Promise.all(createOtherWorkers(deps, queue, at, config.member.drainMs));
     senders.resolve(createSenders(deps));
-    return { others, stopping, stop: close };
+    return { others: companions, stopping, stop: close };
   }
 }
 
 const STATE_MS = 250;
 
-/** How many workflows are cached, the application says. */
+/** The application decides how many workflows are cached. */
 const { maxCachedWorkflows: _, ...SLOTS } = SENDING;
 
 const WORKFLOW_GUARDS = ['query-replay-guard', 'payload-guard'].map((name) =>

@@ -1,5 +1,5 @@
-// Finds for the activities of a worker whether their execution has its batch (R36). A rebuild that another command has announced and
-// does not complete is given up here:
+// Determines for the activities of a worker whether their execution owns its batch (R36). A rebuild that another
+// command announced and did not complete is given up here:
 //
 //   announced ──seen for the first time──▶ waits ──another announcement──▶ waits anew
 //                                            └──quiet period and a quarter of an hour──▶ taken back: the execution goes on
@@ -31,7 +31,7 @@ export type StandingsParams = {
 };
 
 export function openStandings({ storeAt, originOf, fileOf, steady, log }: StandingsParams): Deps['standing'] {
-  /** By folder. */
+  /** Announcements by folder. */
   const announcements = new QuickLRU<string, Announcement>({ maxSize: KEPT });
   return async (caller, ref) => {
     const store = storeAt(ref.folder);
@@ -39,12 +39,12 @@ export function openStandings({ storeAt, originOf, fileOf, steady, log }: Standi
     const standing = await standingOf(started, caller, originOf);
     if (standing.is !== 'rebuilding' || started?.rebuilding === undefined) return standing;
     const { rebuilding, workflow } = started;
-    const known = announcements.get(ref.folder);
-    if (known?.id !== rebuilding.id) {
+    const announcement = announcements.get(ref.folder);
+    if (announcement?.id !== rebuilding.id) {
       announcements.set(ref.folder, { id: rebuilding.id, seenAt: steady() });
       return standing;
     }
-    if (steady() - known.seenAt < givenUpAfterMs(await fileOf(ref))) return standing;
+    if (steady() - announcement.seenAt < givenUpAfterMs(await fileOf(ref))) return standing;
     if (!(await takeBack(store, workflow, rebuilding.id))) return standing;
     const by = holderText(rebuilding.holder);
     log.warn({ batch: ref.batch, by }, 'a rebuild was announced and not completed; the batch goes on here');

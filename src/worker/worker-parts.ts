@@ -1,5 +1,5 @@
-// What the activities and the webhook receiver of one process share and depend on: in our worker, or in that of an
-// application.
+// Everything that the activities and the webhook receiver of one process share and depend on, in our worker or in
+// that of an application.
 
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -44,7 +44,7 @@ import { canReachReceiver } from '../run-service/local-address.ts';
 import { openReceiver, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
-import { webhookSecret } from '../webhook/token.ts';
+import { webhookSecret } from '../webhook/webhook-secret.ts';
 import { SignalQueue } from '../webhook/signal-queue.ts';
 import { WaitingGroups } from '../webhook/waiting-groups.ts';
 
@@ -52,19 +52,19 @@ export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 
 export type PartsParams = {
   readonly config: Config;
-  /** Which kind of server it is: an embedded one has its own payload key. */
+  /** The kind of server: an embedded server has its own payload key. */
   readonly server: ServerKind;
   readonly parts: WorkerParts;
   /** The address of a cluster; absent if the application has connected to it. */
   readonly address?: string;
-  /** The receiver's port unless the settings give one; if it is in use, a free port is taken. */
+  /** The receiver's port unless the settings name one; if it is in use, any free port. */
   readonly receiverPort?: number;
   readonly log: Logger;
-  /** What observes this process, if anything does. */
+  /** The meters that observe this process, if any. */
   readonly meters?: Meters | undefined;
 };
 
-/** A connection of a worker, and a client of it. */
+/** A connection of a worker, and a client on it. */
 type Connected = {
   readonly connection: NativeConnection;
   readonly client: Client;
@@ -151,11 +151,11 @@ function openShared(
   };
 }
 
-type Shared = ReturnType<typeof openShared>;
+type SharedParts = ReturnType<typeof openShared>;
 
 function activityDeps(
   { config, log, server }: PartsParams,
-  shared: Shared,
+  shared: SharedParts,
   {
     client,
     completion,
@@ -220,7 +220,7 @@ function activityDeps(
 }
 
 const standingDeps = (
-  { batches }: Pick<Shared, 'batches'>,
+  { batches }: Pick<SharedParts, 'batches'>,
   client: Client,
   { server, log }: Pick<PartsParams, 'server' | 'log'>,
 ): Deps['standing'] =>
@@ -236,7 +236,7 @@ const RUNS_PER_SIGNAL = 500;
 
 function receiverDeps(
   { config, log }: PartsParams,
-  { batches, completions, signals, reported, ownRuns, meters }: Shared,
+  { batches, completions, signals, reported, ownRuns, meters }: SharedParts,
 ): ReceiverDeps {
   const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
   const storeLate = lateRuns(batches, log);
@@ -272,8 +272,8 @@ function receiverDeps(
 function lateRuns(batches: OpenBatches, log: Logger) {
   const named = new NamedRuns();
   return async (name: BatchName, completion: RunCompletion): Promise<void> => {
-    const found = await batches.find(name);
-    if (found === undefined || !(await keepLateRun(named, found.store, found.file, completion))) return;
+    const open = await batches.find(name);
+    if (open === undefined || !(await keepLateRun(named, open.store, open.file, completion))) return;
     const { place, runId } = completion;
     log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
   };

@@ -22,11 +22,11 @@ import { clientConverter } from '../temporal/encryption/converter.ts';
 import { payloadKeys, type PayloadKeys, type ServerKind } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { programsPart } from '../temporal/worker-programs.ts';
-import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
+import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/webhook-secret.ts';
 import { activityGuards, conversion, createWorkers, deploymentOf } from './create-workers.ts';
 import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
 
-/** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
+/** Longer than any POST's deadline: only the user ends embedded servers, and can press Ctrl-C again. */
 const EMBEDDED_DRAIN_MS = 150_000;
 const LINGER_MS = 5_000;
 
@@ -68,11 +68,11 @@ export async function startWorker(params: WorkerParams) {
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queue, { ...at, ...versioning, interceptors }, drainMs);
   const member = isMember ? [await createMemberWorker(config, parts, queue, at, keys)] : [];
-  const all = new RunOnce([...workers, ...member]);
+  const group = new RunOnce([...workers, ...member]);
   return {
     /** Takes tasks from now on. */
     work: (): void => {
-      if (!stopping.signal.aborted) all.run();
+      if (!stopping.signal.aborted) group.run();
     },
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
     /** Where metrics and health are shown, if the settings ask for it. */
@@ -80,30 +80,31 @@ export async function startWorker(params: WorkerParams) {
     /** The number of Queue Run calls without an answer. */
     onWire: (): number => onWire.count,
     /**
-     * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
-     * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
+     * Takes no further task and starts no further POST. Resolves with true when unfinished work has ended and
+     * everything is closed, or with false when the time is over: the process must end, and its POSTs without an answer
+     * are unconfirmed.
      */
     stop: async (withinMs = drainMs): Promise<boolean> => {
       stopping.abort();
       receiver?.drain();
       // The service does not repeat webhooks that were answered.
       const sent = opened.sendHeld();
-      all.shutDown();
+      group.shutDown();
       // A balancer sends webhooks here until it has seen that the receiver is not ready.
       const lingering =
         receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs / 2)) : undefined;
       const ended = async (): Promise<true> => {
-        await Promise.all([all.hasBegun && all.done, lingering, sent]);
+        await Promise.all([group.hasBegun && group.done, lingering, sent]);
         await opened.close();
         await monitorServer?.close();
-        // A worker that never ran holds it until the process ends.
-        if (all.hasBegun || all.isEmpty) await connection.close();
+        // A worker that never ran holds the connection until the process ends.
+        if (group.hasBegun || group.isEmpty) await connection.close();
         return true;
       };
       return Promise.race([ended(), wait(withinMs, false as const, { ref: false })]);
     },
     /** Resolves after `stop`; rejects when a worker failed. */
-    done: all.done,
+    done: group.done,
   };
 }
 
@@ -144,30 +145,33 @@ class RunOnce {
   }
 }
 
-/** Loaded only if the settings ask for it. */
+/** Loads the monitor only if the settings ask for it. */
 async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerMonitor | undefined> {
   if (config.metrics === undefined) return undefined;
   const { createWorkerMonitor } = await import('../monitoring/monitor.ts');
   return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 
-/** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs more. */
+/**
+ * The checks before an activity runs. An embedded server needs more of them, because every process on the machine can
+ * talk to it.
+ */
 export const workerInterceptors = (
   server: ServerKind,
   { home, keys }: { readonly home: string; readonly keys: PayloadKeys },
-  ...others: readonly ActivityInterceptorsFactory[]
+  ...extra: readonly ActivityInterceptorsFactory[]
 ) => ({
   activity: [
     ...activityGuards(keys),
     ...(server === 'embedded' ? [guardFirings(openTickets(home))] : []),
-    ...others,
+    ...extra,
   ],
 });
 
-/** This process as a member of a cluster: what it says of itself, and whether it fits the other members. */
+/** The process as a member of a cluster: its description, and whether it fits the other members. */
 const WEBHOOK = 'webhook/';
 
-/** What Temporal shows of this process beside its name and keys. */
+/** The parts of its identity that Temporal shows besides name and keys. */
 const identityParts = (config: Config): readonly string[] => [
   `${MEMBER}${version}`,
   `${WEBHOOK}${secretFingerprint(webhookSecret(config))}`,
@@ -180,7 +184,10 @@ const secretIn = (identity: string): string | undefined =>
     .find((word) => word.startsWith(WEBHOOK))
     ?.slice(WEBHOOK.length);
 
-/** The worker that answers for this process, one question at a time. Belongs to no deployment: every member is asked. */
+/**
+ * The worker that answers for this process, one question at a time. It belongs to no deployment, because every member
+ * is asked.
+ */
 function createMemberWorker(
   config: Config,
   parts: WorkerParts,
@@ -210,16 +217,18 @@ function createMemberWorker(
 }
 
 /**
- * Webhooks that another member cannot check are lost, and their runs are polled. Throws E412 if the settings give this process no
- * secret; one from the settings may just be replaced, so a difference is only logged.
+ * Webhooks that another member cannot check are lost, and their runs are polled. Throws E412 if the settings give
+ * this process no secret; a secret from the settings may just be in rotation, so a difference is only logged.
  */
 async function checkWebhookSecret(client: Client, queue: string, config: Config, log: Logger): Promise<void> {
-  // Without an address for webhooks, each process receives only what it asks for.
+  // Without an address for webhooks, each process receives only the webhooks that it requested.
   if (config.webhook.url === undefined) return;
   const own = secretFingerprint(webhookSecret(config));
-  const others = (await membersOf(client, queue)).filter((one) => (secretIn(one) ?? own) !== own);
-  if (others.length === 0) return;
-  const members = others.map((one) => one.split(' ')[0] ?? '');
+  const mismatched = (await membersOf(client, queue)).filter(
+    (identity) => (secretIn(identity) ?? own) !== own,
+  );
+  if (mismatched.length === 0) return;
+  const members = mismatched.map((identity) => identity.split(' ')[0] ?? '');
   if (!isSecretShared(config)) throw problem('E412', { members });
   log.warn({ members }, 'these members have another webhook secret: runs whose webhooks they get are polled');
 }

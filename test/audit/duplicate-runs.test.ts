@@ -1,7 +1,7 @@
 // The last reading of the lists, and of the evidence that webhooks left.
 
 import { describe, expect, it } from 'vitest';
-import { readLast, type Reading, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
+import { readLast, type ListedRuns, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';
@@ -16,7 +16,7 @@ type Given = ListingOptions & {
   readonly signal?: AbortSignal;
 };
 type Read = {
-  readonly reading: Reading;
+  readonly reading: ListedRuns;
   readonly told: readonly DuplicateRun[];
   readonly cancelled: string[];
 };

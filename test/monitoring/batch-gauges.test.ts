@@ -4,13 +4,8 @@ import { tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import { OUTCOMES } from '../../src/batch/outcome.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import {
-  createBatchGauges,
-  figuresAtEnd,
-  figuresOf,
-  type KnownBatch,
-  OPEN_PHASES,
-} from '../../src/monitoring/batch-gauges.ts';
+import { figuresAtEnd, figuresOf, type KnownBatch, OPEN_PHASES } from '../../src/monitoring/batch-figures.ts';
+import { createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { running } from '../batch/scenes.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { watchBatches, type Watched } from '../../src/monitoring/batch-gauges.ts';
+import { watchBatches, type Watched } from '../../src/monitoring/batch-watch.ts';
 import { type RecentBatch } from '../../src/temporal/recent-batches.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { running } from '../batch/scenes.ts';

@@ -4,7 +4,7 @@ import type { Tally } from '../../src/batch/accounting/tally.ts';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
 import type { PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
-import { NOTHING_OPEN, type BatchFigures } from '../../src/monitoring/batch-gauges.ts';
+import { NOTHING_OPEN, type BatchFigures } from '../../src/monitoring/batch-figures.ts';
 
 export const MARK = '0123456789abcdef';
 

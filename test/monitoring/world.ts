@@ -1,7 +1,8 @@
 // A worker and a batch whose metrics are scraped every two minutes in virtual time. By default everything is well.
 
 import { Registry } from 'prom-client';
-import { type BatchFigures, createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
+import type { BatchFigures } from '../../src/monitoring/batch-figures.ts';
+import { createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
 import { createMeters } from '../../src/monitoring/meters.ts';
 import { createWorkerGauges } from '../../src/monitoring/monitor.ts';
 import { samplesIn } from './exposition.ts';

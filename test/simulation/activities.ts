@@ -1,7 +1,8 @@
 // Simulates the activities of a execution. The models use the real decision code (`ListWalk`, `observe`).
 
 import { PROOF_BACK_MS } from '../../src/batch/decisions/reconcile.ts';
-import { leastShown, ListWalk, passedAtMost, readBackTo } from '../../src/audit/list-runs.ts';
+import { leastShown, passedAtMost, readBackTo } from '../../src/audit/list-runs.ts';
+import { ListWalk } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import {
   PASS,

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { webhookSecret } from '../../src/webhook/token.ts';
+import { webhookSecret } from '../../src/webhook/webhook-secret.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('a webhook secret from a file', () => {
