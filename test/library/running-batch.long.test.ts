@@ -104,7 +104,7 @@ describe('a batch of a program', () => {
 
     const bought = { outcome: ['succeeded'], rows: [2], set: { prompt: 'and a better one' } } as const;
     const refused = await batch.retry(bought).catch((error: unknown) => error);
-    expect(isRunsheetError(refused, 'E602')).toBe(true);
+    expect(isRunsheetError(refused, 'E549')).toBe(true);
     expect(await batch.retry({ ...bought, mayBuyTwice: true })).toEqual({ rows: 1 });
     expect((await batch.result()).runs).toBe(4);
     expect((await batch.row(2)).inputs['prompt']).toBe('and a better one');
