@@ -10,7 +10,9 @@ import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
 import { FileFault, HostFault } from '../run-service/download-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
-import { machineS3, WAYS_TO_KEYS, isBucket } from '../host/s3-keys.ts';
+import { isBucket } from '../host/s3-address.ts';
+import { WAYS_TO_KEYS } from '../host/s3-keys.ts';
+import { machineS3 } from '../host/s3-settings.ts';
 
 export type Downloading = {
   readonly download: Download;

@@ -1,5 +1,5 @@
-// Provides the API key from the environment or from a file. After a 401 the file is read again, so that running workers get
-// a new key without a restart.
+// Provides the API key from the environment or from a file. After a 401 the file is read again, so that running workers get a new
+// key without a restart.
 
 import { problem, errorMessage } from '../errors/error.ts';
 import { secretIn } from './key-file.ts';
@@ -7,7 +7,7 @@ import { keepSecret } from '../errors/redact.ts';
 
 export interface ApiKey {
   readonly value: string;
-  /** Its source, for messages: a variable, or a variable and its file. */
+  /** The key's source for messages: a variable, or a variable and its file. */
   readonly from: string;
   /** Reads the file again; true if the key changed. Keeps the old key if the file has no usable key. */
   refresh(): boolean;
@@ -19,7 +19,7 @@ export function keyFromEnvironment(value: string, variable: string): ApiKey {
   return { value: key, from: variable, refresh: () => false };
 }
 
-/** `within`: the folder in which the file has to lie. Throws E309 for an unreadable file and for a key that an HTTP header cannot carry. */
+/** `within`: the folder that must contain the file. Throws E309 for an unreadable file and for a key that an HTTP header cannot carry. */
 export function keyFromFile(path: string, variable: string, within?: string): ApiKey {
   const from = `${variable} (${path})`;
   const read = (): string => usableKey(from, () => secretIn(path, within));
@@ -34,7 +34,7 @@ export function keyFromFile(path: string, variable: string, within?: string): Ap
       try {
         value = read();
       } catch {
-        // The file may be in the middle of a replacement; the service's response explains the problem with the old key.
+        // The file may be in the middle of a replacement. With the old key, the service's response explains the problem.
         return false;
       }
       return value !== before;
@@ -65,7 +65,7 @@ function flawOf(key: string): string | undefined {
 
 export const lastFour = (key: string): string => (key.length >= 12 ? `…${key.slice(-4)}` : '…');
 
-/** The key of the settings, if they have one: from the environment, or from the file that they name. */
+/** The key from the settings, if they have one: from the environment, or from the file that they name. */
 export function keyFromSettings(key: string | undefined, file: string | undefined): ApiKey | undefined {
   if (key) return keyFromEnvironment(key, 'RUNSHEET_API_KEY');
   return file === undefined ? undefined : keyFromFile(file, 'RUNSHEET_API_KEY_FILE');

@@ -1,5 +1,5 @@
-// Servers that untrusted clients can reach. Their connections are limited: at the limit, the oldest idle connection is closed for a
-// new one, so that half-open connections cannot block real clients.
+// Servers that untrusted clients can reach. Connections are limited: at the limit, a new connection replaces the oldest idle one,
+// so that half-open connections cannot block real clients.
 
 import { once } from 'node:events';
 import {
@@ -22,7 +22,7 @@ export type Connections = ReturnType<typeof boundConnections>;
 
 export function boundConnections(server: Server, { most, perAddress }: Most) {
   const open = new Set<Socket>();
-  /** Idle connections by address, the oldest first. */
+  /** Idle connections by address, oldest first. */
   const waiting = new Map<string, Set<Socket>>();
   const counts = new Map<string, number>();
 
@@ -59,7 +59,7 @@ export function boundConnections(server: Server, { most, perAddress }: Most) {
     else if (open.size > most) makeRoom(waiting.get(greediest(counts, waiting)), socket);
     idle(socket);
   });
-  // Of an HTTP server: a connection is busy while it answers.
+  // A connection of an HTTP server is busy while the server answers.
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     busy(socket);
     response.once('close', () => idle(socket));
@@ -67,7 +67,7 @@ export function boundConnections(server: Server, { most, perAddress }: Most) {
 
   return {
     busy,
-    /** Also those on which no request has come yet, which Node's own function leaves open. */
+    /** Also closes connections without any request yet, which Node's own function leaves open. */
     closeIdle: () => waiting.forEach((sockets) => sockets.forEach((socket) => socket.destroy())),
     closeAll: () => open.forEach((socket) => socket.destroy()),
   };
@@ -75,7 +75,7 @@ export function boundConnections(server: Server, { most, perAddress }: Most) {
 
 export type Listen = { readonly host: string; readonly port: number };
 
-/** Opens an HTTP server; port 0 takes any free port, and so does a port in use with `orAny`. */
+/** Opens an HTTP server. Port 0 takes any free port; so does `orAny` if the port is in use. */
 export async function openServer(
   { connections: most, orAny = false, ...limits }: ServerOptions & { connections: Most; orAny?: boolean },
   { host, port }: Listen,
@@ -96,7 +96,7 @@ export async function openServer(
   return { server, connections, port: (server.address() as AddressInfo).port, close };
 }
 
-/** undefined if the body is too long; does not wait for the rest. */
+/** undefined if the body is too long, without waiting for its end. */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
@@ -111,7 +111,7 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<s
   });
 }
 
-/** The address with the most connections among those with an idle one. */
+/** The address with the most connections, among those with an idle one. */
 function greediest(counts: ReadonlyMap<string, number>, waiting: ReadonlyMap<string, ReadonlySet<Socket>>) {
   const addresses = [...waiting.keys()];
   return addresses.reduce(
@@ -122,7 +122,7 @@ function greediest(counts: ReadonlyMap<string, number>, waiting: ReadonlyMap<str
 
 const ADDRESSES = new WeakMap<Socket, string>();
 
-/** A closed socket no longer has its address. */
+/** Remembered, because a closed socket no longer has its address. */
 function addressOf(socket: Socket): string {
   const address = ADDRESSES.get(socket) ?? socket.remoteAddress ?? '';
   ADDRESSES.set(socket, address);
@@ -133,13 +133,13 @@ const BY_PROXY =
   /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fastly-client-ip)$/;
 
 /**
- * Whether a proxy has passed the request on, so that it may come from another machine although the proxy is on this one. By default,
+ * Whether a proxy forwarded the request, which may then come from another machine although the proxy is on this one. By default,
  * nginx adds no header and names this machine as the host, but speaks HTTP 1.0.
  */
 export const isForwarded = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === '1.0' || Object.keys(headers).some((name) => BY_PROXY.test(name));
 
-/** Whether a request to a server on loopback was addressed to it, and does not come from a page of another server. */
+/** Whether a request to a loopback server was addressed to it and does not come from a page of another server. */
 export function isAddressedHere({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const { host = '', origin } = headers;
   return (

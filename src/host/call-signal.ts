@@ -1,39 +1,39 @@
-// The AbortSignal of a call of the library. The call runs in its context, so that whatever waits, reads or sends on the way can end
-// early without being given the signal. When the call is over nothing listens to the signal any more, so a page that it opened stays open.
+// The AbortSignal of a library call. The call runs in an async context, so that everything below it that waits, reads or sends
+// can end early without receiving the signal. After the call nothing listens to the signal, so a page that it opened stays open.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What ends a call early. */
+/** The options of a call that can end early. */
 export type Abortable = {
   /**
-   * Ends the call: what it waits for and what it sends is given up, what it has prepared is removed, and it rejects with the reason of the
-   * signal, an `AbortError` by default. What is in force already stays.
+   * Ends the call: it stops waiting and sending, removes what it has prepared, and rejects with the signal's reason, an
+   * `AbortError` by default. Effects that are already in force stay.
    */
   readonly signal?: AbortSignal | undefined;
 };
 
 const calls = new AsyncLocalStorage<AbortSignal | undefined>();
 
-/** undefined outside of a call that has one. */
+/** undefined outside of a call with a signal. */
 export const callSignal = (): AbortSignal | undefined => calls.getStore();
 
-/** What several calls share must not end with one of them. */
+/** Runs work that several calls share, which must not end with one of them. */
 export const outsideCalls = <T>(work: () => T): T => calls.run(undefined, work);
 
-/** Throws the reason of the signal of the call. */
+/** Throws the reason of the call's signal if it is aborted. */
 export const throwIfCallAborted = (): void => callSignal()?.throwIfAborted();
 
-/** A moment that ends with the call. */
+/** Waits `ms`, but no longer than the call. */
 export const waitInCall = (ms: number): Promise<void> => wait(ms, undefined, definedSignal(callSignal()));
 
-/** Aborted with the first of them, or with the call. */
+/** A signal that aborts with `signal` or with the call. */
 export const withCallSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, ...(callSignal() ? [callSignal() as AbortSignal] : [])]);
 
 const definedSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
-/** Waits for work that goes on if the signal ends the waiting. */
+/** Waits for work that continues even if the signal ends the wait. */
 export async function unlessAborted<T>(work: Promise<T>, signal = callSignal()): Promise<T> {
   if (signal === undefined) return work;
   const aborted = Promise.withResolvers<never>();
@@ -47,14 +47,14 @@ export async function unlessAborted<T>(work: Promise<T>, signal = callSignal()):
   }
 }
 
-/** Calls `work` in the context of the signal. What was interrupted fails in words of its own, so the reason of the signal is thrown. */
+/** Calls `work` in the context of the signal. Interrupted work fails with its own errors, so the signal's reason is thrown instead. */
 export async function callWith<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   using call = callOf(signal);
   // Awaited here, because the signal counts until this returns.
   return await call.step(work);
 }
 
-/** As {@link callWith}, for what is read one by one. */
+/** Like {@link callWith}, for values that are read one by one. */
 export async function* readWith<T>(signal: AbortSignal, open: () => AsyncGenerator<T>): AsyncGenerator<T> {
   using call = callOf(signal);
   const reading = await call.step(open);

@@ -1,6 +1,6 @@
 import { isRawNumber } from './exact-json.ts';
 
-/** JSON text with the names of every object sorted and the digits of integers kept: the same text for the same value. */
+/** JSON text with sorted names and all digits of integers, so that equal values have equal texts. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null || isRawNumber(value))

@@ -1,7 +1,7 @@
-// Filters the environment of child processes: each one gets only what it needs. Only workers may see the API key, the payload
-// key and the webhook secret; third-party programs must not.
+// Filters the environment of child processes, each of which gets only what it needs. Only workers may see the API key, the
+// payload key and the webhook secret; third-party programs must not.
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './user-folders.ts';
 
 /** Paths, locale and time zone. */
 const SYSTEM = [
@@ -13,9 +13,9 @@ const SYSTEM = [
 const NETWORK = [/^(https?|all|no)_proxy$/i, /^SSL_CERT_(FILE|DIR)$/];
 const NODE = [/^NODE_[A-Z0-9_]+$/];
 const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
-/** For S3: keys, and all that the AWS SDK reads to find some. */
+/** Keys of S3, and every variable from which the AWS SDK finds keys. */
 const S3 = [/^AWS_[A-Z0-9_]+$/];
-/** What a browser and the programs that find it need of a desktop. */
+/** The desktop variables that browsers and their launchers need. */
 const DESKTOP = [
   /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION)$/,
   /^(DBUS|GNOME|KDE|GTK|QT|MOZ|WSL)_[A-Z_]+$|^WSLENV$/,
@@ -24,13 +24,13 @@ const DESKTOP = [
 const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/];
 
 const ALLOWED = {
-  /** The stack starts all others, so it needs what any of them needs. */
+  /** The stack starts all others, so it needs every variable that one of them needs. */
   stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...S3],
   worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...S3],
   service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
   /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],
-  /** pip: the user's index, proxy and certificates. */
+  /** pip reads the user's index, proxy and certificates. */
   python: [...SYSTEM, ...NETWORK, ...PYTHON],
   /** The user's own browser. */
   browser: [...SYSTEM, ...NETWORK, ...DESKTOP],

@@ -1,5 +1,5 @@
-// Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
-// reads process.env; all other code receives the frozen result.
+// Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file reads
+// process.env; all other code receives the frozen result.
 
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -11,7 +11,8 @@ import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
 import { plainAddress } from './service-address.ts';
-import { takeS3Settings, resolveOut, s3PlaceOf } from './s3-keys.ts';
+import { resolveOut, s3PlaceOf } from './s3-address.ts';
+import { takeS3Settings } from './s3-settings.ts';
 import { serviceKeys } from './service-keys.ts';
 import {
   foldersChoices,
@@ -22,9 +23,7 @@ import {
 } from './settings-files.ts';
 import { refuseUnknown, setNotes } from './state-folder.ts';
 import type { TrustSubject } from './trust-notes.ts';
-import { cacheFolder, notesFolder, usersFolder } from './user-folders.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { cacheFolder, notesFolder, usersFolder, type Environment } from './user-folders.ts';
 
 const HAS_PASSWORD = 'contains a user name or password, which would appear in batch.json and in logs';
 
@@ -46,14 +45,14 @@ const listenAddress = z
   })
   .refine(({ port }) => port <= MOST_PORT, `has a port above ${MOST_PORT}`);
 
-/** At a higher speed a second takes less time than the clock can measure. */
+/** At a higher speed, a second takes less time than the clock can measure. */
 const SPEED_MOST = 10_000;
 
-/** By their names in the files; the variable of `api_url` is RUNSHEET_API_URL. Secrets have no name in the files. */
+/** Settings by their names in the files; the variable of `api_url` is RUNSHEET_API_URL. Secrets are not allowed in the files. */
 const SETTINGS = {
   home: z.string().min(1),
   out: z.string().min(1),
-  /** Where the workers of a cluster read sheets, besides `out`. */
+  /** The folders from which the workers of a cluster read sheets, besides `out`. */
   sheets: z.string().min(1),
   api_url: url,
   api: z.enum(APIS),
@@ -68,7 +67,7 @@ const SETTINGS = {
   metrics: listenAddress,
   search_attributes: z.enum(['on', 'off']),
   log_level: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
-  /** Programs that notifications may start on a worker of a cluster, by their paths. */
+  /** The paths of programs that notifications may start on a worker of a cluster. */
   notify_exec: z.string().min(1),
   smtp_from: z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'is no mail address'),
   local_speed: z.coerce.number().positive().max(SPEED_MOST),
@@ -98,7 +97,10 @@ const SECRET_VARIABLES = [
 ] as const;
 type SettingValues = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 
-/** Reads all settings. `flags` has command line flags by their name in the files. Throws E602, and E615 for a file to trust. */
+/**
+ * Reads all settings. `flags` holds command line flags by their names in the files. Throws E602 for an invalid setting, and E615
+ * for a file that is not trusted yet.
+ */
 export function loadConfig(
   environment: Environment = process.env,
   flags: Readonly<Partial<Record<Name | 'service', string>>> = {},
@@ -114,16 +116,16 @@ export function loadConfig(
   const out = resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out');
   takeS3Settings(environment, s3PlaceOf(out)?.bucket ?? '');
   return Object.freeze({
-    /** Folder of the embedded servers' state, secrets and logs. Absolute. Throws E606 if it may be from a stranger. */
+    /** The absolute folder of the embedded servers' state, secrets and logs. Throws E606 if it may come from a stranger. */
     get home() {
       refuseUnknown(home);
       return home;
     },
-    /** Folder of the batch folders: an absolute path, or an s3:// address. */
+    /** The folder of the batch folders: an absolute path, or an s3:// address. */
     out,
-    /** Whether a setting names it. What lies in `batches` of the current folder may have come with it. */
+    /** Whether a setting names `out`. The content of `batches` in the current folder may have been downloaded with it. */
     isOutNamed: values.out !== undefined,
-    /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
+    /** The places from which the workers of a cluster read sheets, besides `out`: absolute paths and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     ...serviceKeys({
       ...layers,
@@ -151,16 +153,16 @@ export function loadConfig(
     taskQueue: values.task_queue,
     member: memberSettings(values, environment),
     metrics: values.metrics,
-    /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
+    /** Whether Temporal can search batches. undefined means yes, unless payloads are encrypted. */
     searchAttributes: values.search_attributes,
-    /** API keys of the local run service, which an argument list would expose. */
+    /** API keys of the local run service, which a list of arguments would expose. */
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     /** Speed of the local run service that `--local` starts, relative to real time. */
     localSpeed: values.local_speed ?? 10,
-    /** runsheet's cache folder of this user. Absolute. */
+    /** The absolute path of this user's cache folder for runsheet. */
     cache: resolve(cacheFolder(environment, notes ?? home)),
-    /** Where this user's batches on this machine are. Absolute. */
+    /** The absolute path of the folder that lists this user's batches on this machine. */
     places: join(usersFolder(environment) ?? home, 'places'),
     environment,
   });
@@ -168,7 +170,7 @@ export function loadConfig(
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** The settings with other values of some variables, for a program that sets them itself. */
+/** The settings with changed variables, for a program that sets them itself. */
 export const loadConfigWith = (changed: Environment): Config => loadConfig({ ...process.env, ...changed });
 
 /** Registers secrets for redaction before any message can contain them. */
@@ -189,10 +191,10 @@ const KNOWN: KnownNames = {
   variableOf,
 };
 
-/** What a `runsheet.toml` would choose; undefined if there is nothing to trust. Throws E602. */
+/** The choices of a `runsheet.toml` that need trust; undefined if there are none. Throws E602. */
 export const choicesIn = (path: string): TrustSubject | undefined => foldersChoices(path, KNOWN);
 
-/** Where the notes are of what this user trusts. */
+/** The folder of notes about what this user trusts. */
 export const ownNotes = (environment: Environment = process.env): string => notesFolder(environment);
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
@@ -208,7 +210,7 @@ function refuseVariables(environment: Environment): void {
 
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
-/** `command`: flags and variables. `own`: the user's file. `folder`: the file of the current folder, once it is trusted. */
+/** `command`: flags and variables. `own`: the user's file. `folder`: the trusted file of the current folder. */
 export type Layers = Readonly<Record<'command' | 'own' | 'folder', SettingValues>>;
 
 function layersOf(
@@ -219,7 +221,7 @@ function layersOf(
   const ofFile = (source: SettingsFile['source']): SettingValues => {
     const { path = '', table = {} } = files.find((file) => file.source === source) ?? {};
     const values = layer((name) => [[`${name} in ${path}`, table[name]]]);
-    // A key means the same wherever the command is given.
+    // Relative to the file, so that a key means the same wherever the command runs.
     const beside = ([name, value]: [string, unknown]) =>
       name.endsWith('_file') ? [name, resolve(dirname(path), String(value))] : [name, value];
     return Object.fromEntries(Object.entries(values).map(beside));
@@ -242,7 +244,7 @@ function layer(givenFor: (name: Name) => readonly GivenSetting[]): SettingValues
   return values;
 }
 
-/** A relative path in the user's file would be another folder in each working directory, as the default is. */
+/** A relative path in the user's file would be another folder in each working directory, like the default. */
 function stateFolderOf(environment: Environment, { command, own }: Layers) {
   const isNamed = command.home !== undefined || (own.home !== undefined && isAbsolute(own.home));
   const home = resolve(command.home ?? own.home ?? '.runsheet');

@@ -1,5 +1,5 @@
-// The disk of a folder. A server whose disk is full still answers but stores nothing, so its batches silently stop. Every command
-// that follows the embedded servers therefore checks theirs.
+// Checks the disk of a folder. A server whose disk is full still answers but stores nothing, so its batches stop silently. Every
+// command that follows the embedded servers therefore checks their disk.
 
 import { statfsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
@@ -18,10 +18,10 @@ const bytesOf = ({ bavail, blocks, bsize }: DiskStats): Disk => ({
   size: blocks * bsize,
 });
 
-/** Some file systems do not report their size. Does not detect quotas. */
+/** Some file systems do not report their size. Quotas are not detected. */
 const isFull = ({ free, size }: Disk): boolean => size > 0 && free < ROOM_BYTES;
 
-/** Free and total bytes of the disk of a folder, which need not exist yet. Not synchronous, because a disk in the network may hang. */
+/** Free and total bytes of the disk of a folder, which need not exist yet. Asynchronous, because a network disk may hang. */
 export const diskOf = async (folder: string): Promise<Disk> => bytesOf(await statfs(await existing(folder)));
 
 /** Throws E604 if the disk of the state folder is nearly full. */
@@ -30,7 +30,7 @@ export function assertDiskSpace(home: string): void {
   if (isFull(disk)) throw problem('E604', { home, bytes: disk.free });
 }
 
-/** Throws E606 if this user cannot write there, E607 if its disk is nearly full. */
+/** Throws E606 if this user cannot write to the folder, E607 if its disk is nearly full. */
 export async function assertWritable(folder: string): Promise<void> {
   const place = await existing(folder);
   try {
@@ -42,7 +42,7 @@ export async function assertWritable(folder: string): Promise<void> {
   if (isFull(disk)) throw problem('E607', { path: folder, reason: `${disk.free} bytes are left` });
 }
 
-/** A folder is created with its first file, so until then its parent counts. */
+/** A folder is created with its first file; until then, its parent counts. */
 async function existing(folder: string): Promise<string> {
   const isThere = await access(folder).then(
     () => true,

@@ -1,10 +1,10 @@
-// Parses JSON and integers without losing digits. Seeds are 64-bit integers, and a JSON number loses digits above 2^53,
-// so all code that reads or writes inputs uses these functions.
+// Parses JSON and integers without losing digits. Seeds are 64-bit integers, and a JSON number loses digits above 2^53, so all
+// code that reads or writes inputs uses these functions.
 
-/** A number kept as its source text; `JSON.stringify` prints it without quotes. */
+/** A number in its source text; `JSON.stringify` prints it without quotes. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** For numbers, the engine always passes the source text. */
+/** The engine passes the source text for every number. */
 type ReviverContext = { readonly source: string };
 type ExactJson = {
   rawJSON(text: string): RawNumber;
@@ -12,11 +12,11 @@ type ExactJson = {
   parse(text: string, reviver: (key: string, value: unknown, context: ReviverContext) => unknown): unknown;
 };
 
-// The type library of this compiler does not describe rawJSON and the reviver's third argument yet.
+// TypeScript's library does not describe rawJSON and the reviver's third argument yet.
 const exactJson = JSON as unknown as ExactJson;
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
-/** Digits within a text, such as those of a hash, do not begin a number. */
+/** Digits inside a word, such as those of a hash, do not begin a number. */
 const LONG_NUMBER = /(?:^|[\s:,[-])\d{16}/;
 
 /** Parses JSON text and keeps integers beyond 2^53 exact as {@link RawNumber}. Throws SyntaxError. */
@@ -31,8 +31,8 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * JSON text from which `parseExactly` makes an equal value. A number beyond 2^53 gets an exponent, because its digits would come
- * back as a {@link RawNumber}, with which nothing can be compared.
+ * JSON text that `parseExactly` turns back into an equal value. A number beyond 2^53 gets an exponent, because its digits would
+ * come back as a {@link RawNumber}, which cannot be compared.
  */
 export const exactText = (value: unknown, indent?: number): string => JSON.stringify(value, lossless, indent);
 
@@ -42,7 +42,7 @@ const lossless = (_key: string, value: unknown): unknown => {
   return Number.isSafeInteger(value) ? value : exactJson.rawJSON(value.toExponential());
 };
 
-/** Negative if `a` is the smaller number, positive if it is the greater one. Integers count with all of their digits. */
+/** Negative if `a` is smaller, positive if it is greater. All digits of integers count. */
 export function compareNumbers(a: string, b: string): number {
   if (!INTEGER.test(a) || !INTEGER.test(b)) return Number(a) - Number(b);
   const difference = BigInt(a) - BigInt(b);

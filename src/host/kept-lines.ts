@@ -1,12 +1,12 @@
-// Texts that are kept in a file of the state folder which only grows, one a line. A text of several lines, such as an odd path, is written as JSON: as it
-// is, it would be read as other texts.
+// An append-only file of texts in the state folder, one per line. A text with line breaks, such as an odd path, is written as
+// JSON, because its lines would be read as separate texts.
 
 import { appendFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { textIfThere } from '../errors/file-fault.ts';
 import { takeStateFolder } from './state-folder.ts';
 
-/** Does nothing if the file has it. */
+/** Does nothing if the file already has the text. */
 export function keepLine(file: string, text: string): void {
   if (keptLines(file).includes(text)) return;
   takeStateFolder(dirname(file));

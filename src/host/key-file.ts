@@ -10,8 +10,8 @@ import { readPlainFile } from './plain-file.ts';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * The file's content without surrounding white space. `within`: the folder in which it has to lie, also behind links. Throws an Error
- * that says why there is no secret.
+ * The file's content without surrounding white space. `within`: the folder that must contain the file, even behind links. Throws
+ * an Error with the reason why there is no secret.
  */
 export function secretIn(path: string, within?: string): string {
   const secret = contentOf(path, within).trim();

@@ -1,4 +1,4 @@
-// Ends connections whose peer is too slow: one that trickles its body, or takes no answer, would hold its connection for ever.
+// Ends connections to slow peers: a peer that trickles its body, or does not read the answer, would hold its connection forever.
 //
 //      idle ──request──▶ body arrives ──whole──▶ our turn ──answer──▶ peer takes it ──▶ idle
 //                          (timed)              (not timed)             (timed)
@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 export type LeastSpeed = {
-  /** How many bytes of a body must arrive within this time. Of an answer, only some must be taken: it leaves in large pieces. */
+  /** The fewest bytes of a body that must arrive within `withinMs`. An answer leaves in large pieces, so any progress suffices. */
   readonly bytes: number;
   readonly withinMs: number;
 };
@@ -14,7 +14,7 @@ export type LeastSpeed = {
 type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What the peer had to do when it was looked at last; undefined if it was our turn. */
+  /** The peer's duty at the last check; undefined if it was our turn. */
   turn?: Turn | undefined;
   moved: number;
 };
@@ -42,12 +42,12 @@ export function demandSpeed(server: Server, { bytes, withinMs }: LeastSpeed): vo
   server.once('close', () => clearInterval(timer));
 }
 
-/** The rest of a body may still arrive when its answer has been sent. */
+/** The end of a body may still arrive after its answer was sent. */
 const isOver = ({ request, response }: Exchange): boolean =>
   request.socket.destroyed || (request.complete && response.closed);
 
 function turnOf({ request, response }: Exchange): Turn | undefined {
-  // Bytes that wait here show that it is we who are slow.
+  // Unread bytes show that this process is the slow one.
   if (!request.complete) return request.readableLength > 0 ? undefined : 'sends';
   return response.writableLength > 0 || request.socket.writableLength > 0 ? 'takes' : undefined;
 }

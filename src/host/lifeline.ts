@@ -1,5 +1,5 @@
-// Starts programs that end when this process is gone, however it was killed. A watcher in the program's own process group reads a
-// pipe whose other end only this process holds:
+// Starts programs that end with this process, however it was killed. A watcher in the program's process group reads a pipe whose
+// other end only this process holds:
 //
 //   running ──the program ends: a line──▶ the watcher ends
 //      └──this process is gone: end of file, after a grace──▶ the watcher kills the group
@@ -9,12 +9,12 @@ import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 const SHELL = '/bin/sh';
-/** The pipe; 0 to 2 are those of the program. */
+/** The file descriptor of the pipe; 0 to 2 belong to the program. */
 const FD = 3;
 
 /**
- * `exec` makes the shell the program, which keeps its process id, exit code and stdin. The watcher is no child of the program, which
- * may wait for its children. While the watcher lives, the system gives the id of its group to nobody else.
+ * `exec` turns the shell into the program, which keeps the process id, exit code and stdin. The watcher is not a child of the
+ * program, which may wait for its children. While the watcher lives, the system does not reuse the id of its group.
  */
 const WATCH = `read -r _ <&${FD} || { sleep "$0"; kill -s KILL -- "-$$"; }`;
 const WATCHED = `( (${WATCH}) >/dev/null 2>&1 & ); exec "$@" ${FD}<&-`;
@@ -26,7 +26,7 @@ type LifelineOptions = Omit<SpawnOptions, 'detached' | 'stdio'> & {
 };
 type Stdio = 'pipe' | 'ignore' | number;
 
-/** Starts `program` in a process group of its own, which ends with this process. Without a POSIX shell it is only started. */
+/** Starts `program` in a process group of its own, which ends with this process. Without a POSIX shell, the program is only started. */
 export function spawnOnLifeline(
   program: string,
   args: readonly string[],
@@ -39,7 +39,7 @@ export function spawnOnLifeline(
     detached: true,
   });
   const lifeline = child.stdio[FD] as (Writable & { unref?(): void }) | null | undefined;
-  // The watcher was killed; the program goes on without one.
+  // The watcher was killed, and the program continues without it.
   lifeline?.on('error', () => undefined);
   lifeline?.unref?.();
   child.once('exit', () => lifeline?.end('\n'));

@@ -7,7 +7,7 @@ import { withPlainErrors } from './logged-errors.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Writes to stderr, because stdout is for data, or to a stream. Removes registered secrets from every line. */
+/** Writes to a stream, or to stderr, because stdout is for data. Removes registered secrets from every line. */
 export function openLog(
   level: LogLevel,
   name: string,
@@ -25,19 +25,19 @@ type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
 type LogFacts = { readonly reason?: unknown; readonly batch?: unknown; readonly error?: unknown };
 
 const EVERY_MS = 60_000;
-/** More different reasons are written as they come. */
+/** Beyond this number of different reasons, repeats are not counted. */
 const REASONS_MOST = 1_000;
 const WARN = 40;
-/** What differs between two requests with the same fault. */
+/** Ids and numbers, which differ between requests with the same fault. */
 const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
 
-/** The reason of a warning: a text of ours, or the message of an error. */
+/** The reason of a warning: its text, or the message of an error. */
 const reasonIn = (facts: LogFacts | undefined): unknown =>
   facts?.reason ?? (facts?.error as { readonly message?: unknown } | undefined)?.message;
 
 /**
- * A hook of pino. A fault that lasts would write a line for each request that it stops: of warnings with the same reason the log has
- * the first, and once a minute how many have come since.
+ * A pino hook that collapses repeats. A lasting fault would write a line for each request that it stops, so of warnings with the
+ * same reason the log has the first, and a count once a minute.
  */
 function countRepeats(): LogMethod {
   const lasting = new Map<string, { times: number; facts: LogFacts }>();

@@ -1,12 +1,12 @@
-// The errors among the facts of a log line, as JSON: JSON.stringify writes an Error as {}.
+// Makes errors in log facts visible, because JSON.stringify writes an Error as {}.
 
 import { types } from 'node:util';
 import { errorMessage } from '../errors/error.ts';
 
-/** Facts are shallow, and a cause may lead back to its error. */
+/** A bound, because a cause may lead back to its error; facts are shallow. */
 const DEPTH = 6;
 
-/** `value` with each error replaced by its message and stack. Other properties are left out: they may hold payloads. */
+/** `value` with each error replaced by its message and stack. Other properties are dropped, because they may hold payloads. */
 export function withPlainErrors(value: unknown, depth = DEPTH): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (isError(value)) return plainError(value, depth);
@@ -19,7 +19,7 @@ export function withPlainErrors(value: unknown, depth = DEPTH): unknown {
   );
 }
 
-/** Errors of the workflow sandbox are of another realm. */
+/** Errors of the workflow sandbox belong to another realm. */
 const isError = (value: object): value is Error => value instanceof Error || types.isNativeError(value);
 
 function plainError(error: Error, depth: number): object {

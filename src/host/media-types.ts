@@ -1,4 +1,4 @@
-// What browsers and the service take a file for, by the end of its name.
+// Maps file extensions to the media types that browsers and the service expect.
 
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   jsonl: 'application/jsonl',
 };
 
-/** A page that a run made is never one for a browser: it could act in the name of where it is stored. */
+/** A page that a run made is never served as HTML, because it could act in the name of its host. */
 export function mediaTypeOf(name: string): string {
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   const isPage = extension === 'html' && name.includes('/');

@@ -1,8 +1,8 @@
-// The settings of a worker or receiver that is one of several: how long it takes to end, and its release.
+// Settings of a worker or receiver in a cluster: its drain time and its release.
 
 import { z } from 'zod';
 
-/** What Kubernetes gives a container by default is 30 s. */
+/** Stays below the 30 s that Kubernetes grants a container by default. */
 const DRAIN_SECONDS = 25;
 const DRAIN_SECONDS_MOST = 3_600;
 
@@ -19,16 +19,16 @@ type MemberValues = {
   readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]>;
 };
 
-/** `environment`: Temporal's Worker Controller gives its workers their deployment and their build by names of its own. */
+/** `environment`: Temporal's Worker Controller tells its workers their deployment and build in variables of its own. */
 export const memberSettings = (
   values: MemberValues,
   environment: Readonly<Record<string, string | undefined>>,
 ) => ({
-  /** How long a worker that was asked to end waits for what it has begun. */
+  /** How long a worker that was asked to stop waits for its activities. */
   drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
-  /** The Worker Deployment of Temporal that a worker belongs to, if any. */
+  /** The Worker Deployment of Temporal that the worker belongs to, if any. */
   deployment: values.worker_deployment ?? (environment['TEMPORAL_DEPLOYMENT_NAME'] || undefined),
-  /** Its build id there; undefined: the version of this package. */
+  /** The build id in that deployment; undefined means the version of this package. */
   build: values.worker_build ?? (environment['TEMPORAL_WORKER_BUILD_ID'] || undefined),
 });
 

@@ -1,5 +1,6 @@
-// Run services by name: `[service.production]` in the user's file or in a trusted runsheet.toml, chosen by --service or RUNSHEET_SERVICE.
-// Every process knows the keys of all of them, so a batch goes on with the service that it was made for.
+// Run services by name: `[service.production]` in the user's file or in a trusted runsheet.toml, chosen by --service or
+// RUNSHEET_SERVICE. Every process knows the keys of all named services, so a batch continues with the service that it was made
+// for.
 
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -11,13 +12,13 @@ import type { SettingsFile } from './settings-files.ts';
 export type NamedService = {
   readonly api_url: string;
   readonly api: (typeof APIS)[number];
-  /** Absolute. */
+  /** An absolute path. */
   readonly api_key_file: string;
-  /** The folder in which the key has to lie, if the user did not choose it. */
+  /** The folder that must contain the key, if the user did not choose it. */
   readonly within?: string;
 };
 
-/** The user's own name wins. Throws E602 for a service without an address or a key, and for other names in it. */
+/** The user's own name wins. Throws E602 for a service without an address or a key, and for unknown settings in it. */
 export function namedServices(
   files: readonly SettingsFile[],
   url: z.ZodType<string>,
@@ -54,12 +55,13 @@ export function namedServices(
   return services;
 }
 
-/** A batch knows the address of its service, not its name, so the key of the other one would pay for it. */
+/** A batch stores the address of its service, not the name, so the wrong key would pay for it. */
 function refuseTwoKeys(services: ReadonlyMap<string, NamedService>): void {
   for (const [name, { api_url, api_key_file }] of services) {
     const twin = [...services].find(
       ([, candidate]) =>
-        isSameService({ base: candidate.api_url }, { base: api_url }) && candidate.api_key_file !== api_key_file,
+        isSameService({ base: candidate.api_url }, { base: api_url }) &&
+        candidate.api_key_file !== api_key_file,
     );
     if (twin !== undefined)
       throw problem('E602', {
@@ -69,7 +71,7 @@ function refuseTwoKeys(services: ReadonlyMap<string, NamedService>): void {
   }
 }
 
-/** undefined if none is named. Throws E602 for a name that no file has. */
+/** undefined if no service is named. Throws E602 for a name that no file has. */
 export function chosenService(
   services: ReadonlyMap<string, NamedService>,
   name: string | undefined,

@@ -1,15 +1,14 @@
-// Reads the settings of notifications. Addresses that are secrets have names here, so that a batch only names them.
+// Reads the settings of notifications. Secret addresses have names here, so that a batch stores only the name.
 
 import { keepSecret } from '../errors/redact.ts';
 import { problem } from '../errors/error.ts';
 import { isThisMachine } from './proxies.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './user-folders.ts';
 
 /** The name of an address without one. */
 const UNNAMED = 'default';
 
-/** Throws E602 for what cannot be an address. */
+/** Throws E602 for invalid addresses. */
 export function notifySettings(
   environment: Environment,
   { notify_exec: programs = '', smtp_from: mailFrom }: { notify_exec?: string; smtp_from?: string },
@@ -27,7 +26,7 @@ export function notifySettings(
 
 export type NotifySettings = ReturnType<typeof notifySettings>;
 
-/** `ops=https://…,team=https://…`, or one address without a name. */
+/** Parses `ops=https://…,team=https://…`, or one address without a name. */
 function addressesIn(variable: string, environment: Environment): ReadonlyMap<string, string> {
   const words = (environment[variable] ?? '').split(/[\s,]+/).filter(Boolean);
   return new Map(
@@ -58,7 +57,7 @@ function smtpAddress(text: string): string {
   return encryptedIfNamed(url);
 }
 
-/** With a login, the connection must be encrypted before it is sent, whatever the address says, but on this machine. */
+/** A login is only sent over an encrypted connection, whatever the address says, except on this machine. */
 function encryptedIfNamed(url: URL): string {
   const isNamed = url.username !== '' || url.password !== '';
   if (url.protocol === 'smtps:' || !isNamed || isThisMachine(url.hostname)) return url.href;

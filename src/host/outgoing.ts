@@ -1,6 +1,6 @@
-// All outgoing HTTP connections: directly, or through the proxy of the settings. HTTP/1.1 only, one request on a connection at a
-// time, and no automatic retries, so that we always know whether a POST was sent: undici calls `onRequestStart` in the same tick in
-// which it writes to the service, through a tunnel too. A tunnel that the proxy refuses ends a request before that.
+// All outgoing HTTP connections, direct or through the proxy of the settings. HTTP/1.1 only, one request on a connection at a
+// time, and no automatic retries, so that it is always known whether a POST was sent: undici calls `onRequestStart` in the tick
+// in which it writes to the service, even through a tunnel. A proxy that refuses a tunnel ends the request before that.
 
 import type { LookupFunction } from 'node:net';
 import { Agent, Dispatcher, Pool, ProxyAgent, fetch as undiciFetch } from 'undici';
@@ -10,19 +10,19 @@ import { proxyFor, type Proxy } from './proxies.ts';
 const CONNECT_MS = 10_000;
 
 export type OutgoingOptions = {
-  /** For each origin; further requests are queued. */
+  /** Per origin; further requests are queued. */
   readonly connections: number;
-  /** 0: the caller has a deadline of its own. */
+  /** 0 means that the caller has its own deadline. */
   readonly headersMs: number;
-  /** Between two chunks of a body. */
+  /** The longest pause between two chunks of a body. */
   readonly bodyMs: number;
-  /** undefined: without a limit. */
+  /** undefined means no limit. */
   readonly mostBytes?: number;
-  /** For the connection, and for the tunnel through it. */
+  /** Applies to the connection, and to the tunnel through it. */
   readonly connectMs?: number;
   /** Whether the proxy of the settings may be used (default: yes). */
   readonly proxied?: boolean;
-  /** For direct connections: a proxy resolves names itself. */
+  /** Applies to direct connections, because a proxy resolves names itself. */
   readonly lookup?: LookupFunction;
 };
 
@@ -44,9 +44,9 @@ export class ProxyRefusal extends Error {
 
 export const openOutgoing = (options: OutgoingOptions): Dispatcher => new Outgoing(options);
 
-/** Chooses the proxy anew for each request. */
+/** Chooses the proxy for each request. */
 class Outgoing extends Dispatcher {
-  // Not `#`: `compose` calls methods on a JavaScript proxy of this object.
+  // A `#` method would fail, because `compose` calls methods on a JavaScript proxy of this object.
   private readonly direct: Agent;
   private readonly proxied = new Map<string, Dispatcher>();
   private readonly options: OutgoingOptions;
@@ -94,7 +94,7 @@ class Outgoing extends Dispatcher {
 }
 
 const agentOptions = ({ connections, headersMs, bodyMs, mostBytes = -1 }: OutgoingOptions) => ({
-  // HTTP/2 replays requests after GOAWAY, so we could not know whether a POST was sent.
+  // HTTP/2 replays requests after GOAWAY, which would hide whether a POST was sent.
   allowH2: false,
   pipelining: 1,
   connections,
@@ -106,7 +106,7 @@ const agentOptions = ({ connections, headersMs, bodyMs, mostBytes = -1 }: Outgoi
 const authorizationOf = ({ login }: Proxy): string | undefined =>
   login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
 
-/** For https: the proxy passes bytes on. */
+/** Connects for https: the proxy passes bytes on. */
 function openTunnels(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   const token = authorizationOf(proxy);
   const { connectMs: timeout = CONNECT_MS } = options;
@@ -115,11 +115,12 @@ function openTunnels(proxy: Proxy, options: OutgoingOptions): Dispatcher {
     uri: proxy.url,
     connectTimeout: timeout,
     ...(token !== undefined && { token }),
-    clientFactory: (url, poolOptions) => tunnelling(new Pool(url, { ...poolOptions, headersTimeout: timeout }), proxy),
+    clientFactory: (url, poolOptions) =>
+      tunnelling(new Pool(url, { ...poolOptions, headersTimeout: timeout }), proxy),
   });
 }
 
-/** undici would report a refused tunnel without the name of the proxy. */
+/** Names the proxy in the error for a refused tunnel, which undici does not. */
 function tunnelling(pool: Pool, proxy: Proxy): Pool {
   const connect = pool.connect.bind(pool);
   pool.connect = async (request: Dispatcher.ConnectOptions) => {
@@ -131,7 +132,7 @@ function tunnelling(pool: Pool, proxy: Proxy): Pool {
   return pool;
 }
 
-/** For http: the proxy reads each request and makes one of its own. undici's own way loses our limits and the answer 407. */
+/** Connects for http: the proxy reads each request and makes its own. undici's own way loses our limits and the answer 407. */
 function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   const { protocol, hostname } = new URL(proxy.url);
   const token = authorizationOf(proxy);
@@ -153,7 +154,7 @@ function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
               ...(headers as Record<string, string>),
               ...(token !== undefined && { 'proxy-authorization': token }),
             },
-            // The certificate of the proxy has its own name.
+            // The certificate of the proxy is for the proxy's own name.
             ...(protocol === 'https:' && { servername: hostname }),
           },
           handler,
@@ -161,7 +162,7 @@ function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   );
 }
 
-/** A handler that tells another one everything; what it should do itself is put over it. */
+/** A handler that forwards every event to another one; callers override single events. */
 export const passingOn = (handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler => ({
   onRequestStart: (...args) => handler.onRequestStart?.(...args),
   onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
@@ -171,7 +172,7 @@ export const passingOn = (handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
   onResponseError: (...args) => handler.onResponseError?.(...args),
 });
 
-/** Errors say through which proxy the request went. An answer 407 is the proxy's and becomes an error, but not `tunnelled`: the service sent it. */
+/** Names the proxy in errors. An answer 407 comes from the proxy and becomes an error, unless `tunnelled`: then the service sent it. */
 const namingProxy = (
   handler: Dispatcher.DispatchHandler,
   proxy: Proxy,
@@ -183,7 +184,7 @@ const namingProxy = (
     else handler.onResponseStart?.(controller, status, ...headersAndReason);
   },
   onResponseError: (controller, error) => {
-    // Not the reasons of those who abort a request.
+    // Reasons of an abort stay unchanged.
     if (isOfNetwork(error)) error.message = `${errorMessage(error)} (through the proxy ${proxy.url})`;
     handler.onResponseError?.(controller, error);
   },
@@ -194,7 +195,7 @@ const isOfNetwork = (error: Error & { readonly code?: unknown }): boolean =>
 
 let forFetch: Dispatcher | undefined;
 
-/** As the global `fetch`, through the proxy of the settings. */
+/** Like the global `fetch`, through the proxy of the settings. */
 export const fetchOutside = (url: string, init: RequestInit): Promise<Response> =>
   undiciFetch(url, {
     ...(init as object),

@@ -1,12 +1,12 @@
-// A folder of this user alone. In a shared folder such as /tmp, another user can create a folder of an expected name first, or a
-// link, and then write what this user reads.
+// Folders that only this user may write to. In a shared folder such as /tmp, another user can create the expected folder or a
+// link first, and then write what this user reads.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 
 /** Why others may have written to the folder. */
 export type FolderFault = 'link' | 'stranger' | 'writable';
 
-/** Creates the folder and makes it private; does not touch a folder that others may have written to, and returns why. */
+/** Creates the folder and makes it private. If others may have written to it, returns the reason and leaves it alone. */
 export function takeOwnFolder(path: string): FolderFault | undefined {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   // Windows has no such permissions.
@@ -17,7 +17,7 @@ export function takeOwnFolder(path: string): FolderFault | undefined {
   return fault;
 }
 
-/** As {@link takeOwnFolder}, of a folder that exists, which stays as it is. */
+/** Like {@link takeOwnFolder}, for an existing folder, which stays as it is. */
 export const folderFault = (path: string): FolderFault | undefined =>
   process.getuid === undefined ? undefined : faultOf(lstatSync(path), process.getuid());
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { shellWord } from '../errors/outside-text.ts';
 
-/** Beside the sources in a clone, one folder further up in a package. */
+/** The manifest lies beside the sources in a clone, and one folder further up in a package. */
 const MANIFEST = import.meta.url.endsWith('.ts') ? '../../package.json' : '../../../package.json';
 
 export const { version } = JSON.parse(readFileSync(new URL(MANIFEST, import.meta.url), 'utf8')) as {
@@ -13,7 +13,10 @@ export const { version } = JSON.parse(readFileSync(new URL(MANIFEST, import.meta
 
 export const PROGRAM = 'runsheet';
 
-/** `runsheet` on the PATH, `npx runsheet` from node_modules, `node bin/runsheet.mjs` in a clone; `file`: as the process was started. */
+/**
+ * `runsheet` on the PATH, `npx runsheet` from node_modules, `node bin/runsheet.mjs` in a clone. `file`: the program that the
+ * process was started with.
+ */
 export function programName(file = process.argv[1] ?? '', folder = process.cwd()): string {
   if (/[\\/]node_modules[\\/](?:\.bin|runsheet)[\\/]/.test(file)) return `npx ${PROGRAM}`;
   if (basename(file) !== `${PROGRAM}.mjs`) return PROGRAM;
@@ -21,7 +24,10 @@ export function programName(file = process.argv[1] ?? '', folder = process.cwd()
   return `node ${shellWord(own.startsWith('..') ? file : own)}`;
 }
 
-/** The same from any folder, as a page needs it: npx finds a program of its cache everywhere, but one of a project only there. */
+/**
+ * Like {@link programName}, but valid from any folder, as a page needs it: npx finds a cached program everywhere, but a project's
+ * only there.
+ */
 export function programAnywhere(file = process.argv[1] ?? ''): string {
   if (/[\\/]_npx[\\/]/.test(file)) return `npx ${PROGRAM}`;
   const isFile =

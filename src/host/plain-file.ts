@@ -1,36 +1,36 @@
-// Reads a small file that a person wrote, and that may come from a stranger: settings, jobs, keys. A link to a device would fill the
-// memory, and a pipe would wait for its writer for ever.
+// Reads a small file that a person wrote and that may come from a stranger: settings, jobs, keys. A link to a device would fill
+// the memory, and a pipe would wait for its writer forever.
 
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 
-/** The most that settings and job files may have. */
+/** The largest settings or job file. */
 const WRITTEN_BYTES = 256 * 1024;
 
 export type PlainFile = { readonly bytes: Buffer; readonly text: string; readonly stats: Stats };
 
-// Windows has only the first; nothing counts as 0.
+// Windows has only the first flag; a missing one counts as 0.
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** Files of which both ends are enough, told by their first bytes. */
+/** Recognises files by their first bytes of which both ends suffice. */
 export type Ends = { readonly begins: (start: Uint8Array) => boolean; readonly bytes: number };
 
 type ReadOptions = {
   readonly mostBytes?: number;
-  /** A larger file of these is read in two parts, its first and its last bytes; what lies between is left out. */
+  /** A larger file of this kind is read in two parts, its first and its last bytes; the middle is left out. */
   readonly ends?: Ends;
-  /** For a file that the user names: a shell's process substitution gives a pipe. */
+  /** Set for a file that the user names, because a shell's process substitution gives a pipe. */
   readonly mayBePipe?: boolean;
 };
 
-/** Throws the error of the file system, or an Error that says why the file cannot be used. */
+/** Throws the file system's error, or an Error with the reason why the file cannot be used. */
 export function readPlainFile(path: string, reading: ReadOptions = {}): PlainFile {
   const { mostBytes = WRITTEN_BYTES, mayBePipe = false, ends } = reading;
   const waits = mayBePipe && statSync(path).isFIFO();
-  // The same file is checked and read, whatever the name stands for meanwhile.
+  // The file is checked after it was opened, so that the checked file is the one that is read.
   const file = openSync(path, waits ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY);
   try {
     const stats = fstatSync(file);
-    // The error of a folder comes from reading it.
+    // Reading a folder gives the right error for it.
     if (!stats.isFile() && !stats.isDirectory() && !(waits && stats.isFIFO()))
       throw new Error('it is no plain file');
     const bytes =
@@ -41,7 +41,7 @@ export function readPlainFile(path: string, reading: ReadOptions = {}): PlainFil
   }
 }
 
-/** undefined for a file that does not begin like those. */
+/** undefined for a file that does not begin like this kind. */
 function endsOf(file: number, size: number, { begins, bytes }: Ends): Buffer | undefined {
   const part = (from: number, length: number): Buffer => {
     const buffer = Buffer.alloc(length);
@@ -54,7 +54,7 @@ function endsOf(file: number, size: number, { begins, bytes }: Ends): Buffer | u
 
 const START_BYTES = 16;
 
-/** Counts what is read: the size of a file in /proc is 0. */
+/** Counts the bytes read, because the size of a file in /proc is 0. */
 function readAtMost(file: number, most: number): Buffer {
   const chunks: Buffer[] = [];
   for (let bytes = 0; ;) {

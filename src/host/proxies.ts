@@ -1,18 +1,19 @@
-// Which proxy a connection goes through, by the variables that most HTTP clients read: http_proxy, https_proxy and no_proxy, in
-// small or capital letters. Connections to this machine never use a proxy.
+// Chooses the proxy of a connection by the variables that most HTTP clients read: http_proxy, https_proxy and no_proxy, in lower
+// or upper case. Connections to this machine never use a proxy.
 
 import { BlockList, isIP } from 'node:net';
 import { problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
+import type { Environment } from './user-folders.ts';
 
 export type Proxy = {
-  /** Its address without a login: `http://proxy.example:3128`. */
+  /** The address without a login: `http://proxy.example:3128`. */
   readonly url: string;
   readonly login: { readonly user: string; readonly password: string } | undefined;
   readonly from: string;
 };
 
-/** What is wrong with a variable is an error only for a connection that needs it. */
+/** A wrong variable is an error only for connections that need it. */
 type NamedProxy = Proxy | { readonly from: string; readonly wrong: string };
 
 export type Proxies = {
@@ -22,15 +23,13 @@ export type Proxies = {
   readonly except: { readonly from: string; readonly text: string } | undefined;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const NONE: Proxies = { http: undefined, https: undefined, except: undefined };
 
-/** Those read last: a process has one environment. */
+/** The proxies that were read last, because a process has one environment. */
 let ofThisMachine = NONE;
 let isExcepted = matcherOf('');
 
-/** Reads them from the environment for all connections of this process, and registers their passwords for redaction. */
+/** Reads the proxies for all connections of this process from the environment, and registers their passwords for redaction. */
 export function takeProxies(environment: Environment): Proxies {
   const except = variable(environment, 'no_proxy');
   ofThisMachine = {
@@ -42,19 +41,19 @@ export function takeProxies(environment: Environment): Proxies {
   return ofThisMachine;
 }
 
-/** undefined: the connection is made directly. Throws E602 if the variable for it is no address of a proxy. */
+/** undefined for a direct connection. Throws E602 if the variable for the connection holds no proxy address. */
 export function proxyFor(url: URL): Proxy | undefined {
   const { http, https } = ofThisMachine;
   return url.protocol === 'https:' ? usable(url, https) : usable(url, http);
 }
 
-/** The same for gRPC, whose connections are tunnels with TLS and without. */
+/** Like {@link proxyFor}, for gRPC, whose connections are tunnels with or without TLS. */
 export function tunnelFor(address: string): Proxy | undefined {
   const url = URL.parse(address.includes('://') ? address : `https://${address}`);
   return url === null ? undefined : usable(url, ofThisMachine.https ?? ofThisMachine.http);
 }
 
-/** `host` as `URL` normalizes it: addresses in their shortest form, IPv6 in brackets. */
+/** `host` must be normalized by `URL`: addresses in their shortest form, IPv6 in brackets. */
 export const isThisMachine = (host: string): boolean =>
   /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/.test(
     host,
@@ -69,7 +68,7 @@ function usable(url: URL, proxy: NamedProxy | undefined): Proxy | undefined {
   });
 }
 
-/** The small letters first, as other programs read them. */
+/** Lower case comes first, as in other programs. */
 function variable(
   environment: Environment,
   name: string,
@@ -78,10 +77,12 @@ function variable(
   return from === undefined ? undefined : { from, text: environment[from]?.trim() ?? '' };
 }
 
-function named(setting: { readonly from: string; readonly text: string } | undefined): NamedProxy | undefined {
+function named(
+  setting: { readonly from: string; readonly text: string } | undefined,
+): NamedProxy | undefined {
   if (setting === undefined) return undefined;
   const { from, text } = setting;
-  // Also if it is no address.
+  // The password is registered even if the text is no address.
   keepSecret(/^(?:[a-z0-9+.-]+:\/\/)?[^:@/]*:([^]+)@/i.exec(text)?.[1] ?? '');
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url === null || url.hostname === '') return { from, wrong: 'is no address' };
@@ -101,7 +102,10 @@ function decoded(text: string): string {
   }
 }
 
-/** Names with their subdomains, `*.name` without the name itself, addresses, networks as `10.0.0.0/8`, each with or without a port; or `*`. */
+/**
+ * Names cover their subdomains, `*.name` only the subdomains. Also allowed: addresses, networks such as `10.0.0.0/8`, each with
+ * or without a port; or `*`.
+ */
 function matcherOf(text: string): (url: URL) => boolean {
   const tests = text
     .toLowerCase()

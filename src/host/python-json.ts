@@ -1,9 +1,9 @@
-// JSON as Python writes it: NaN and Infinity stand bare, and other parsers refuse them.
+// JSON as Python writes it, with bare NaN and Infinity, which other parsers refuse.
 
-/** Without a repetition: a text that is no JSON costs no more than one that is. */
+/** Without a repetition, so that a text that is not JSON costs no more than one that is. */
 const SIGN = /"|-?\b(?:NaN|Infinity)\b/g;
 
-/** The text with null in place of each number that JSON does not have. */
+/** Replaces each number that JSON does not have by null. */
 export function plainJson(text: string): string {
   if (!/NaN|Infinity/.test(text)) return text;
   const signs = new RegExp(SIGN);
@@ -19,7 +19,7 @@ export function plainJson(text: string): string {
   return plain + text.slice(from);
 }
 
-/** Where the string that begins here has ended; the end of the text if it does not end. */
+/** The position after the string that begins here; the end of the text for an unfinished string. */
 function behindString(text: string, begin: number): number {
   for (let at = begin + 1; at < text.length; at += 1) {
     const sign = text[at];

@@ -1,10 +1,10 @@
-// The address of a run service: how it is written, and which addresses mean the same service. A batch knows its service by the address
-// that was set when it was made, and its rows must be found again when somebody writes that address in another way.
+// The address of a run service: its spelling, and which addresses mean the same service. A batch stores the address that was set
+// when it was made, and its rows must be found even if somebody spells that address in another way.
 
-/** `HTTPS://GPU.Example:443/x/../api/` is `https://gpu.example/api`. */
+/** Turns `HTTPS://GPU.Example:443/x/../api/` into `https://gpu.example/api`. */
 export function plainAddress(text: string): string {
   const url = new URL(text);
-  // The dot at the end of an absolute name.
+  // Removes the dot at the end of an absolute name.
   url.hostname = url.hostname.replace(/\.$/, '');
   return url.href.replace(/\/+$/, '');
 }
@@ -12,11 +12,11 @@ export function plainAddress(text: string): string {
 export type ServiceName = {
   /** The address, or `local`. */
   readonly base: string;
-  /** The id in the profile of the service, if it has one. */
+  /** The id in the service's profile, if it has one. */
   readonly id?: string | undefined;
 };
 
-/** True if both name one service, which may have several addresses, and may move to another one. */
+/** Whether both names mean one service, which may have several addresses and may move to another. */
 export const isSameService = (a: ServiceName, b: ServiceName): boolean =>
   (a.id !== undefined && a.id === b.id) || identityOf(a.base) === identityOf(b.base);
 
@@ -30,7 +30,7 @@ const LOOPBACK_NAMES: readonly string[] = [
   '[::ffff:7f00:1]',
 ];
 
-/** The same text for all spellings of an address, and for all names of this machine. Nobody connects to it. */
+/** Maps all spellings of an address and all names of this machine to the same text; nobody connects to it. */
 export function identityOf(base: string): string {
   if (!URL.canParse(base)) return base;
   const url = new URL(plainAddress(base));
@@ -38,7 +38,7 @@ export function identityOf(base: string): string {
   return plainAddress(url.href);
 }
 
-/** The spellings in which an older release may have kept the address. */
+/** The spellings in which an older release may have stored the address. */
 export function spellingsOf(base: string): readonly string[] {
   const identity = identityOf(base);
   const url = URL.parse(identity);

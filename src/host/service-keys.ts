@@ -1,5 +1,5 @@
-// Which run service is meant, and which key goes to it. A key goes only to an address of its own source or a stronger one: the user's key
-// to an address of the user, the key of a folder's file to the address in the same file.
+// Chooses the run service and its key. A key goes only to an address from its own source or a stronger one: the user's key to an
+// address of the user, the key of a folder's file to the address in the same file.
 
 import { keyFromFile, keyFromSettings, type ApiKey } from './api-key.ts';
 import { chosenService, type NamedService } from './named-services.ts';
@@ -16,16 +16,16 @@ type KeySettings = {
   readonly command: Pair;
   readonly own: Pair;
   readonly folder: Pair;
-  /** The folder of the file that `folder` stands in; its key lies there. */
+  /** The folder of the `folder` settings, which contains their key. */
   readonly within: string;
   readonly services: ReadonlyMap<string, NamedService>;
-  /** The name that is chosen. */
+  /** The name of the chosen service. */
   readonly service: string | undefined;
-  /** The user's key, of the environment. */
+  /** The user's key from the environment. */
   readonly ownKey: string | undefined;
 };
 
-/** Every process has the keys of all services, because a batch goes on with the one that it was made for. */
+/** Every process has the keys of all services, because a batch continues with the service that it was made for. */
 export function serviceKeys({ command, own, folder, within, services, service, ownKey }: KeySettings) {
   const chosen = chosenService(services, service);
   const users: Pair = { ...own, ...command };
@@ -38,16 +38,16 @@ export function serviceKeys({ command, own, folder, within, services, service, o
     (base) => (isAt(base, folder.api_url) ? keyOfFolder(folder, within) : undefined),
   ];
   return {
-    /** The run service's base address for the API version `api`. */
+    /** The run service's base address. */
     apiUrl,
     api: chosen?.api ?? meant.api ?? ('v2' as const),
     service,
     /** The name of the service at `base`, if it has one. */
     serviceAt: (base: string) => [...services].find(([, candidate]) => isAt(base, candidate.api_url))?.[0],
-    /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
+    /** The key for the service at `base` (default: the chosen service); undefined if none is set. Throws if its file cannot be read. */
     apiKey: (base: string | undefined = apiUrl): ApiKey | undefined => {
       if (base === undefined) return undefined;
-      // Of two keys for one address, a name that is given chooses.
+      // If one address has two keys, the chosen name decides.
       if (chosen !== undefined && isAt(base, chosen.api_url)) return keyOfName(chosen);
       for (const keyAt of keys) {
         const key = keyAt(base);
@@ -58,7 +58,7 @@ export function serviceKeys({ command, own, folder, within, services, service, o
   };
 }
 
-/** An older release may have written the address in another way. */
+/** An older release may have spelled the address in another way. */
 const isAt = (base: string, set: string | undefined): boolean =>
   set !== undefined && isSameService({ base }, { base: set });
 

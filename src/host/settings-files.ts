@@ -1,5 +1,5 @@
-// The files with settings: `runsheet.toml` in the current folder, which may have come from a stranger, and the user's own file. What
-// a folder's file chooses counts once the user has trusted it as it is now.
+// The settings files: `runsheet.toml` in the current folder, which may come from a stranger, and the user's own file. The choices
+// in a folder's file count once the user has trusted its present content.
 //
 //   runsheet.toml ──says nothing but HARMLESS──▶ counts
 //                 ──else──▶ E615 ──runsheet trust──▶ counts until what it says changes
@@ -14,16 +14,15 @@ import { flagOf } from '../options/written-options.ts';
 import { isBelow } from './below.ts';
 import { readPlainFile } from './plain-file.ts';
 import { isTrusted, type TrustSubject } from './trust-notes.ts';
-import { configFolder, notesFolder } from './user-folders.ts';
+import { configFolder, notesFolder, type Environment } from './user-folders.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Table = Readonly<Record<string, unknown>>;
 
-/** `folder`: that of the current folder, weaker than `user`. */
+/** `folder` is the file of the current folder, which is weaker than `user`. */
 type SettingsSource = 'user' | 'folder';
 export type SettingsFile = { readonly path: string; readonly source: SettingsSource; readonly table: Table };
 
-/** `secrets`: names that would be settings, but never in a file. */
+/** `secrets`: names that would be settings, but are never allowed in a file. */
 export type KnownNames = {
   readonly names: readonly string[];
   readonly isSecret: (name: string) => boolean;
@@ -32,7 +31,7 @@ export type KnownNames = {
 
 /** Settings of a folder's file that choose neither a place nor a receiver. */
 const HARMLESS: ReadonlySet<string> = new Set(['drain_seconds', 'local_speed', 'log_level']);
-/** Those that it may have once it is trusted. All others are about this machine: its user names them. */
+/** Settings that a trusted file of a folder may have. All others concern this machine and belong to its user. */
 const TRUSTED: ReadonlySet<string> = new Set([
   'api',
   'api_key_file',
@@ -44,25 +43,26 @@ const TRUSTED: ReadonlySet<string> = new Set([
 
 const FOLDERS_FILE = 'runsheet.toml';
 
-/** The strongest first. Throws E602. */
+/** Strongest first. Throws E602. */
 export function settingsFiles(environment: Environment, knownNames: KnownNames): readonly SettingsFile[] {
   const users = configFolder(environment);
-  const own = users === undefined ? [] : [readTable(join(users, 'runsheet', 'config.toml'), 'user', knownNames)];
+  const own =
+    users === undefined ? [] : [readTable(join(users, 'runsheet', 'config.toml'), 'user', knownNames)];
   return [foldersTable(FOLDERS_FILE, knownNames), ...own];
 }
 
-/** After their values were checked: what a user is asked to trust can be used. Throws E615. */
+/** Called after the values were checked, so that a file that the user is asked to trust is usable. Throws E615. */
 export function refuseUntrusted(files: readonly SettingsFile[], environment: Environment): void {
   for (const subject of files.flatMap((file) => toTrust(file) ?? []))
     if (!isTrusted(notesFolder(environment), subject))
       throw problem('E615', { path: subject.path, says: linesOf(subject) });
 }
 
-/** What the file of a folder would choose; undefined if there is nothing to trust. Throws E602. */
+/** The choices of a folder's file; undefined if there is nothing to trust. Throws E602. */
 export const foldersChoices = (path: string, knownNames: KnownNames): TrustSubject | undefined =>
   toTrust(foldersTable(path, knownNames));
 
-/** One line a setting, without a password that an address has by mistake. */
+/** Formats one line per setting. Passwords that were put into an address by mistake are hidden. */
 export const linesOf = ({ content }: TrustSubject): readonly string[] =>
   Object.entries(content as Table).map(([name, value]) =>
     terminalLine(`${name} = ${JSON.stringify(value).replaceAll(/\/\/[^/"]*@/g, '//[secret]@')}`),
@@ -77,7 +77,7 @@ function toTrust({ path, source, table }: SettingsFile): TrustSubject | undefine
   return Object.keys(content).length === 0 ? undefined : { path, content };
 }
 
-/** An empty table if there is no such file. */
+/** An empty table if the file does not exist. */
 function readTable(path: string, source: SettingsSource, knownNames: KnownNames): SettingsFile {
   const text = settingsIn(path);
   const table = text === undefined ? {} : parsed(path, text);
@@ -97,14 +97,14 @@ function parsed(path: string, text: string): Table {
   try {
     return parseToml(text);
   } catch (error) {
-    // The further lines of the message quote the file, which may contain a password.
+    // Further lines of the message quote the file, which may contain a password.
     const [firstLine] = errorMessage(error).split('\n');
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     throw unreadable(path, `${firstLine}${where}`, error);
   }
 }
 
-/** undefined if there is no such file. */
+/** undefined if the file does not exist. */
 function settingsIn(path: string): string | undefined {
   try {
     const { text, stats } = readPlainFile(path);
@@ -116,13 +116,14 @@ function settingsIn(path: string): string | undefined {
   }
 }
 
-/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
+/** Another user's settings could send our key elsewhere. Root's are allowed, because a container often runs as root in a user's folder. */
 function refuseForeign({ uid }: { readonly uid: number }): void {
   const userId = process.geteuid?.() ?? 0;
-  if (userId !== 0 && uid !== userId && uid !== 0) throw new Error('it belongs to another user of this machine');
+  if (userId !== 0 && uid !== userId && uid !== 0)
+    throw new Error('it belongs to another user of this machine');
 }
 
-/** An address without a key would get the user's, and a key without an address would pay for the user's rows. */
+/** An address without a key would get the user's key, and a key without an address would pay for the user's rows. */
 function checkedPair(file: SettingsFile): SettingsFile {
   const { path, table } = file;
   const { api_url: url, api_key_file: key } = table;
@@ -154,7 +155,7 @@ const namesOf = (source: SettingsSource, { names }: KnownNames): readonly string
   'service',
 ];
 
-/** Options of a batch, as a job file calls them, with their flags. */
+/** Batch options by their names in a job file, with their flags. */
 const OPTION_FLAGS: ReadonlyMap<string, string> = new Map(
   Object.keys(OPTIONS).map((option) => {
     const flag = flagOf(option);

@@ -1,5 +1,5 @@
-// Creates and checks the state folder, which holds keys, the programs that may be started, and the addresses of our servers. What
-// came with a folder from a stranger belongs to the user too, so `.runsheet` of the current folder counts only with a note that is
+// Creates and checks the state folder, which holds keys, programs that may be started, and the addresses of our servers. A folder
+// that was downloaded from a stranger belongs to the user, too, so `.runsheet` of the current folder counts only with a note
 // outside of it. RUNSHEET_HOME names a folder that the user has chosen.
 //
 //   absent ──first use──▶ ours, with a note
@@ -50,10 +50,10 @@ const TEXTS: Readonly<Record<FolderFault | 'unknown', (home: string) => Text>> =
 const refused = (home: string, fault: keyof typeof TEXTS): Error =>
   problem('E606', { path: home, ...TEXTS[fault](home) });
 
-/** State folders that count only with a note, by their path, and where the notes are. A process has one set of settings. */
+/** The notes folders of state folders that count only with a note, by path. A process has one set of settings. */
 const withNotes = new Map<string, string>();
 
-/** `notes`: undefined for a folder that the user has named. */
+/** `notes` is undefined for a folder that the user named. */
 export function setNotes(home: string, notes: string | undefined): void {
   if (notes === undefined) withNotes.delete(home);
   else withNotes.set(home, notes);
@@ -68,7 +68,7 @@ export function takeStateFolder(home: string): void {
   if (fault !== undefined) throw refused(home, fault);
 }
 
-/** Before something in it is read: a folder that needs a note and has none throws E606; one that does not exist is none. */
+/** Called before anything in the folder is read. Throws E606 for a folder that needs a note and has none; an absent folder passes. */
 export function refuseUnknown(home: string): void {
   const notes = withNotes.get(home);
   if (notes === undefined || !isThere(home)) return;
@@ -76,7 +76,7 @@ export function refuseUnknown(home: string): void {
   if (fault !== undefined) throw refused(home, fault);
 }
 
-/** The user knows the folder: it counts from now on. Throws E606 if other users can write to it. */
+/** The user vouches for the folder, which counts from now on. Throws E606 if other users can write to it. */
 export function trustStateFolder(home: string, notes: string): void {
   const fault = takeOwnFolder(home);
   if (fault !== undefined) throw refused(home, fault);
@@ -85,16 +85,16 @@ export function trustStateFolder(home: string, notes: string): void {
   trust(notes, markedIn(home));
 }
 
-/** Whether this user's runsheet has made the folder, or has used it because the user named it. */
+/** Whether this user's runsheet created the folder, or used it because the user named it. */
 export const isOwnStateFolder = (home: string, notes: string): boolean =>
   isThere(home) && folderFault(home) === undefined && isKnown(home, notes);
 
-/** Notes a folder that the user has named, so that others of this user's commands may name it. */
+/** Notes a folder that the user named, so that suggested commands need not name it. */
 export function rememberStateFolder(home: string, notes: string): void {
   try {
     if (!isOwnStateFolder(home, notes)) trust(notes, markedIn(home));
   } catch {
-    // Without a place for notes, or before its servers have run, other commands name it without a command.
+    // Without a note, suggested commands name the folder in a variable.
   }
 }
 
@@ -103,8 +103,8 @@ const isThere = (home: string): boolean => lstatSync(home, { throwIfNoEntry: fal
 const markOf = (home: string): string => join(home, 'instance');
 
 /**
- * The mark is random, so that nobody can bring a folder along that has one of our notes. The number of the device is not a part of it:
- * for many file systems it changes when they are mounted again.
+ * The mark is random, so that nobody can bring along a folder that matches one of our notes. The device number is not included,
+ * because many file systems change it when they are mounted again.
  */
 function markedIn(folder: string, home = folder): TrustSubject {
   const mark = readPlainFile(markOf(folder)).text.trim();
@@ -119,12 +119,12 @@ function isKnown(home: string, notes: string): boolean {
   }
 }
 
-/** The note comes first: who finds the folder finds the note. */
+/** The note comes first, so that whoever finds the folder finds the note. */
 function makeWithNote(home: string, notes: string): void {
   const beside = besideOf(home);
   try {
     make(markOf(beside));
-    // It has keys.
+    // The folder contains keys, which must not be committed.
     writeFileSync(join(beside, '.gitignore'), '*\n', { mode: 0o600 });
     const subject = markedIn(beside, home);
     trust(notes, subject);
@@ -164,11 +164,11 @@ export function readOrCreateSecret(path: string): string {
 }
 
 function make(path: string): void {
-  // Not the process id, which two containers that share the folder have in common.
+  // Random, because two containers that share the folder may have the same process id.
   const beside = `${path}.${randomBytes(6).toString('hex')}`;
   writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
-    // Creating a link is atomic, and fails if another process was first.
+    // Creating a link is atomic and fails if another process was first.
     linkSync(beside, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -1,16 +1,16 @@
-// The graph that ComfyUI and its savers write into pictures, films and sounds: the text of each place that may hold one.
-// PNG has it in chunks; every other format as a text behind the word `prompt` or the box that holds it.
+// Finds the graph that ComfyUI and its savers write into pictures, films and sounds: the text of each place that may hold one.
+// PNG has it in chunks; other formats put it after the word `prompt` or into a box.
 
 import { inflateSync } from 'node:zlib';
 import type { Ends } from './plain-file.ts';
 import { isJson } from './python-json.ts';
 
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1');
-/** Text chunks, and the one of animated PNG. */
+/** Text chunks, including the one of animated PNG. */
 const TEXT_CHUNKS: ReadonlySet<string> = new Set(['tEXt', 'iTXt', 'zTXt', 'comf']);
-/** The inflated bytes of all chunks of a file together. */
+/** A bound on the inflated bytes of all chunks of a file together. */
 const INFLATED_MAX = 32 * 2 ** 20;
-/** How far behind its name a value begins. */
+/** How far after its name a value may begin. */
 const NAME_GAP = 64;
 
 /** Magic bytes of formats that may hold a workflow. */
@@ -25,24 +25,24 @@ const MEDIA: readonly (readonly [at: number, magic: string])[] = [
   [0, '\u00FF\u00FB'],
   [0, '\u00FF\u00D8\u00FF'],
   [0, 'GIF8'],
-  // SVG, and the page of a website that was saved instead of a picture.
+  // SVG, or the web page that was saved instead of a picture.
   [0, '<'],
 ];
 
-/** Returns whether bytes are a picture, film or sound. */
+/** Whether the bytes are a picture, film or sound. */
 export const isMedia = (bytes: Uint8Array): boolean => {
   const begin = Buffer.from(bytes.subarray(0, 16)).toString('latin1').replace(/^ï»¿/, '');
   return MEDIA.some(([at, magic]) => begin.startsWith(magic, at));
 };
 
-/** Tags stand at one of the two ends of a large file. */
+/** Tags are at one of the two ends of a large file. */
 export const MEDIA_ENDS: Ends = { begins: isMedia, bytes: 16 * 2 ** 20 };
 
-/** Returns the JSON objects that a file holds as texts. */
+/** The JSON objects that a file holds as texts. */
 export function textsInMedia(bytes: Uint8Array): readonly string[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const chunks = buffer.subarray(0, PNG.length).equals(PNG) ? objectsOf(chunkTexts(buffer)) : [];
-  // The last chunks of a large animated PNG are found by their tags, as what lies before them was not read.
+  // The last chunks of a large animated PNG are found by their tags, because the bytes before them were not read.
   return chunks.length > 0 ? chunks : objectsOf(taggedTexts(buffer));
 }
 
@@ -65,17 +65,17 @@ function* chunkTexts(png: Buffer): Generator<string> {
   }
 }
 
-/** `inflated`: how many bytes of the file's share it has used up. */
+/** `inflated`: how many bytes of the file's share the text used up. */
 type ChunkText = { readonly text: Buffer; readonly inflated: number };
 const plain = (text: Buffer): ChunkText => ({ text, inflated: 0 });
 
-/** The text of a chunk behind its keyword. */
+/** The text of a chunk after its keyword. */
 function chunkText(type: string, data: Buffer, most: number): ChunkText {
   const keyword = data.indexOf(0);
   const body = data.subarray(keyword + 1);
   if (type === 'zTXt') return inflatedText(body.subarray(1), most);
   if (type !== 'iTXt') return plain(body);
-  // Compression flag and method, then language and translated keyword, each ended by 0.
+  // The compression flag and method come first, then language and translated keyword, each ended by 0.
   const isCompressed = body[0] === 1;
   const language = body.indexOf(0, 2);
   const translated = body.indexOf(0, language + 1);
@@ -83,7 +83,7 @@ function chunkText(type: string, data: Buffer, most: number): ChunkText {
   return isCompressed ? inflatedText(text, most) : plain(text);
 }
 
-/** The inflated text. An inflation that fails counts as all that its bytes may hold, or all that was left. */
+/** The inflated text. A failed inflation counts as the most that its bytes may hold, or as all that was left. */
 function inflatedText(data: Buffer, most: number): ChunkText {
   const nothing = Buffer.alloc(0);
   if (most <= 0) return plain(nothing);
@@ -94,13 +94,13 @@ function inflatedText(data: Buffer, most: number): ChunkText {
     return { text: nothing, inflated: Math.min(most, data.length * DEFLATED_MOST) };
   }
 }
-/** How many bytes one byte of a compressed text becomes at most. */
+/** How many bytes one byte of compressed text can become. */
 const DEFLATED_MOST = 1_032;
 
-/** Values of MP4 boxes, and what stands behind the word `prompt` in any other format. */
+/** Values of MP4 boxes, and texts after the word `prompt` in other formats. */
 function* taggedTexts(buffer: Buffer): Generator<string> {
   const text = buffer.toString('utf8');
-  // A made-up file of nothing but beginnings is given up.
+  // The bound gives up on crafted files that consist of nothing but beginnings.
   let left = OPENED_MAX;
   let end = 0;
   for (const { index, 0: name } of text.matchAll(/prompt|comment|data/gi)) {
@@ -119,10 +119,10 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
 }
 
 const OPENED_MAX = 128 * 2 ** 20;
-/** The cost of the shortest beginning: a text that only looks like JSON is parsed to see that. */
+/** The cost of the shortest beginning, because a text must be parsed to see that it only looks like JSON. */
 const OPENED_LEAST = 1_024;
 
-/** No JSON has these, so what has begun is none: bytes of the picture. */
+/** JSON has no bare control characters, so a text with one is part of the picture. */
 const isControl = (sign: string): boolean => sign < ' ' && !/\s/.test(sign);
 
 /** How far the object that begins here reaches, and whether its last brace was found. */

@@ -1,5 +1,5 @@
-// The notes of what this user trusts: a file that came with a folder, as it was looked at, and a state folder that this user's
-// runsheet has made. A note is outside of the folder that it is about, so that nobody can bring one along.
+// Notes about what this user trusts: a downloaded file with its reviewed content, or a state folder that this user's runsheet
+// created. A note lies outside of the folder that it is about, so that nobody can bring one along.
 //
 //   <notes>/trusted/<sha256 of path and content>.json   {"path":"/home/ann/clone/runsheet.toml","at":"2026-11-23T01:00:00.000Z"}
 
@@ -17,7 +17,7 @@ import { readPlainFile } from './plain-file.ts';
 const schema = z.object({ path: z.string(), at: z.iso.datetime() });
 export type TrustNote = z.output<typeof schema>;
 
-/** A path with what was found there: the settings of a file, the mark of a state folder. */
+/** A path with its content: the settings of a file, or the mark of a state folder. */
 export type TrustSubject = { readonly path: string; readonly content: unknown };
 
 const folderOf = (notes: string): string => join(notes, 'trusted');
@@ -34,7 +34,9 @@ export const isTrusted = (notes: string, subject: TrustSubject): boolean =>
 
 /** Newest first. */
 export function trustNotes(notes: string): readonly TrustNote[] {
-  const notesFound = isOwn(notes) ? namesIn(notes).flatMap((name) => noteIn(join(folderOf(notes), name)) ?? []) : [];
+  const notesFound = isOwn(notes)
+    ? namesIn(notes).flatMap((name) => noteIn(join(folderOf(notes), name)) ?? [])
+    : [];
   return notesFound.toSorted((a, b) => (a.at < b.at ? 1 : -1));
 }
 
@@ -57,7 +59,7 @@ export function trust(notes: string, subject: TrustSubject): void {
   }
 }
 
-/** Of a file, or of all files in a folder. Returns how many notes there were. */
+/** Forgets a file, or all files in a folder. Returns how many notes there were. */
 export function forget(notes: string, path: string): number {
   const files = isOwn(notes) ? namesIn(notes).map((name) => join(folderOf(notes), name)) : [];
   const about = files.filter((file) => {
@@ -68,11 +70,11 @@ export function forget(notes: string, path: string): number {
   return about.length;
 }
 
-/** Of one content alone. */
+/** Withdraws trust from one content only. */
 export const withdraw = (notes: string, subject: TrustSubject): void =>
   rmSync(fileOf(notes, subject), { force: true });
 
-/** Whether there are notes, and no other user can have written them. */
+/** Whether there are notes that no other user can have written. */
 const isOwn = (notes: string): boolean =>
   [notes, folderOf(notes)].every((folder) => existsSync(folder) && folderFault(folder) === undefined);
 

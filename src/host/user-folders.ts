@@ -1,4 +1,4 @@
-// The folders of this user for settings, for caches, and for what holds in every working directory. In a container the user may
+// The folders of this user for settings, caches, and state that is valid in every working directory. In a container the user may
 // have no home, or one that cannot be written.
 
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -6,27 +6,29 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { folderFault } from './own-folder.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** undefined without a home. */
 export const configFolder = ({ XDG_CONFIG_HOME: configHome }: Environment): string | undefined =>
   configHome || inHome('.config');
 
-/** The user's, unless there is none and none can be made: then one in the state folder. */
+/** The user's cache folder, or one in the state folder if none exists and none can be created. */
 export function cacheFolder({ XDG_CACHE_HOME: cacheHome }: Environment, stateFolder: string): string {
   const users = cacheHome || inHome('.cache');
   const own = users && join(users, 'runsheet');
-  return own !== undefined && (cacheHome || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
+  return own !== undefined && (cacheHome || existsSync(own) || canMake(own))
+    ? own
+    : join(stateFolder, 'cache');
 }
 
-/** The user's; undefined if it cannot be written. */
+/** The user's folder for state; undefined if it cannot be written. */
 export function usersFolder({ XDG_STATE_HOME: stateHome }: Environment): string | undefined {
   const users = stateHome || inHome(join('.local', 'state'));
   const folder = users && join(users, 'runsheet');
   return folder !== undefined && canMake(folder) ? folder : undefined;
 }
 
-/** Where the notes are of what this user trusts. Never in a working directory: what lies there may be from a stranger. */
+/** The folder of notes about what this user trusts. Never in a working directory, whose content may come from a stranger. */
 export function notesFolder(environment: Environment): string {
   const users = usersFolder(environment);
   // Root may work in the home of another user.

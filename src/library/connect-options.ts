@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { Api } from '../host/api-version.ts';
-import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-keys.ts';
+import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-address.ts';
 import { loadConfigWith, type Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';

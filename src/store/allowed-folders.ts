@@ -7,7 +7,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isBelow } from '../host/below.ts';
-import { isS3Address, s3Address, s3PlaceOf } from '../host/s3-keys.ts';
+import { isS3Address, s3Address, s3PlaceOf } from '../host/s3-address.ts';
 import { keepLine, keptLines } from '../host/kept-lines.ts';
 
 type WorkPlace = { readonly home: string; readonly out: string };

@@ -3,7 +3,7 @@
 import { join, sep } from 'node:path';
 import pMap from 'p-map';
 import { isRunsheetError } from '../errors/error.ts';
-import { isS3Address } from '../host/s3-keys.ts';
+import { isS3Address } from '../host/s3-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
 import { isOfOneObject, type Store } from './store.ts';

@@ -3,7 +3,7 @@
 import { assertWritable } from '../host/disk-space.ts';
 import { Readable } from 'node:stream';
 import type { Store } from './store.ts';
-import { isS3Address } from '../host/s3-keys.ts';
+import { isS3Address } from '../host/s3-address.ts';
 import { folderStore } from './folder.ts';
 
 /** Opens a store. An `existing` folder that has vanished is not created again. */

@@ -8,7 +8,7 @@ import type { Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTemporalOnPostgres } from '../../bench/postgres.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { takeS3Settings } from '../../src/host/s3-keys.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { openForward } from '../stage/forward.ts';
 import { openMachine, withoutMachines, type Machine } from '../stage/machines.ts';

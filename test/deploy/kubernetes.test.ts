@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
 import { version } from '../../src/host/package-version.ts';
-import { takeS3Settings } from '../../src/host/s3-keys.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { refusal } from '../console/commands-in.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveOut } from '../../src/host/s3-keys.ts';
+import { resolveOut } from '../../src/host/s3-address.ts';
 
 describe('the place of the batches', () => {
   it.each([

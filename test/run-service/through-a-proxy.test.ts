@@ -12,7 +12,7 @@ import { errorMessage } from '../../src/errors/error.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { openOutgoing } from '../../src/host/outgoing.ts';
 import { takeProxies } from '../../src/host/proxies.ts';
-import { takeS3Settings } from '../../src/host/s3-keys.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { post as postNotice } from '../../src/notices/deliver.ts';

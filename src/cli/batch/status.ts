@@ -5,7 +5,7 @@ import { havePrices } from '../../options/gpu.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { isS3Address } from '../../host/s3-keys.ts';
+import { isS3Address } from '../../host/s3-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';

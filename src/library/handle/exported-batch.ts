@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { list, problem } from '../../errors/error.ts';
 import { throwFault } from '../../errors/file-fault.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { isS3Address } from '../../host/s3-keys.ts';
+import { isS3Address } from '../../host/s3-address.ts';
 import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../options/choices.ts';
 import { undefinedIfAbsent, type Draft } from '../../store/store.ts';

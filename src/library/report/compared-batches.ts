@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { throwFault } from '../../errors/file-fault.ts';
-import { isS3Address } from '../../host/s3-keys.ts';
+import { isS3Address } from '../../host/s3-address.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
 import { PAIRED_BY, type PairedBy } from '../../options/choices.ts';
 import { unmeasuredText, verdictOf, type ComparisonSums } from '../../results/compare/compared-pair.ts';

@@ -4,7 +4,7 @@ import { markupText } from '../../errors/outside-text.ts';
 import { type Draft, replacedMeanwhile } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { look, put, replaceOnce, etagOf, headersOf, newWriter, unless } from './objects.ts';
-import { s3Address } from '../../host/s3-keys.ts';
+import { s3Address } from '../../host/s3-address.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
 import { textOf, textsIn } from './s3-xml.ts';

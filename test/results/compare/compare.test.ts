@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/host/exact-json.ts';
-import { takeS3Settings } from '../../../src/host/s3-keys.ts';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { loadConfigWith } from '../../../src/host/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { unmeasuredText } from '../../../src/results/compare/compared-pair.ts';
