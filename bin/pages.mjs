@@ -19,8 +19,13 @@ const PAGES = {
     styles: [packageFile('uplot/dist/uPlot.min.css'), 'src/results/page/browser/style.css'],
     notice: 'preact: MIT, (c) Jason Miller; uPlot: MIT, (c) Leon Sorokin',
   },
+  dashboard: {
+    entry: 'src/service/dashboard/browser/main.tsx',
+    styles: ['src/service/dashboard/browser/style.css'],
+    notice: 'preact: MIT, (c) Jason Miller',
+  },
 };
-const FOLDERS = ['src/results/page/browser'];
+const FOLDERS = ['src/results/page/browser', 'src/service/dashboard/browser'];
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 
 export type PageFiles = { readonly style: string; readonly script: string };
-type PageName = 'report';
+type PageName = 'dashboard' | 'report';
 
 const IS_CLONE = import.meta.url.endsWith('.ts');
 const IN_PACKAGE = new URL('../../pages/', import.meta.url);

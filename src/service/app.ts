@@ -13,7 +13,7 @@ import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.t
 import { serveLists } from './routes/lists.ts';
 import { serveLogs } from './routes/logs.ts';
 import { describeRoutes, serveDocument } from './routes/openapi.ts';
-import { serveDashboard } from './dashboard.ts';
+import { serveDashboard } from './dashboard/dashboard.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';

@@ -61,7 +61,8 @@ const copy = (...names: readonly string[]): void => {
   for (const name of names) cpSync(join(ROOT, name), at(name), { recursive: true });
 };
 export const copyAll = (): void => copy('bin', 'src', 'activities', 'workflows', 'package.json');
-export const copyPages = (): void => copy('bin', 'src/results/page/browser', 'package.json');
+export const copyPages = (): void =>
+  copy('bin', 'src/results/page/browser', 'src/service/dashboard/browser', 'package.json');
 export const copyFew = (): void => {
   copy('bin', 'package.json');
   for (const [name, text] of Object.entries(FEW)) {

@@ -45,7 +45,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/open-services.ts': ['answer'],
   'src/schedule/tickets.ts': ['schedule, and its ticket'],
   'src/service/app.ts': ['given'],
-  'src/service/dashboard.ts': ['rest'],
+  'src/service/dashboard/dashboard.ts': ['rest'],
   'src/service/database-file.ts': ['workflow'],
   'src/service/deployments.ts': ['given'],
   'src/service/executors/rehearsal/planned-result.ts': ['rest'],

@@ -3,7 +3,7 @@
 import { runInNewContext } from 'node:vm';
 import { parseHTML } from 'linkedom';
 import { onTestFinished } from 'vitest';
-import type { Dashboard } from '../../src/service/dashboard.ts';
+import type { Dashboard } from '../../src/service/dashboard/dashboard.ts';
 import type { LocalService } from '../../src/service/server.ts';
 
 type Opened = { readonly service: Pick<LocalService, 'url' | 'dashboardPage'> };

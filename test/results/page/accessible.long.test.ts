@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfigWith } from '../../../src/host/config.ts';
@@ -13,6 +12,7 @@ import { writeTwoBatches } from '../compare/compared-scene.ts';
 import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from './browser.ts';
 import { writePipelinePage } from './pipeline-page.ts';
 import { writeScene } from './scene.ts';
+import { violationsOf } from './violations.ts';
 
 type Act = (page: Page) => Promise<unknown>;
 /** From one to the next, on one page. */
@@ -74,7 +74,6 @@ describe.skipIf(CHROMIUM === undefined)('the pages without a violation (skipped 
       ['a pipeline on a phone', () => pipeline, PIPELINE, PHONE],
     ] as const)('%s', async (_, address, views, options) => {
       const page = await openPage(browser, address(), { ...options, colorScheme });
-      await page.evaluate(axe.source);
       for (const [view, act] of views) {
         await act(page);
         expect([view, await violationsOf(page)]).toEqual([view, []]);
@@ -83,8 +82,3 @@ describe.skipIf(CHROMIUM === undefined)('the pages without a violation (skipped 
     });
   });
 });
-
-/** Each rule with the places that violate it. */
-const violationsOf = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ target, any }) => id + ': ' + target + ' ' + (any[0]?.message ?? ''))))`);

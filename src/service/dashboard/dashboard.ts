@@ -1,16 +1,16 @@
 // The data of the dashboard: the machines of each deployment, the user's GPU servers, and the active, next
 // and recently ended runs.
 
-import { parseExactly } from '../host/exact-json.ts';
-import type { RunRow } from './database.ts';
-import { promptOf } from './executors/rehearsal/pictures/pictures.ts';
-import type { Service } from './service.ts';
+import { parseExactly } from '../../host/exact-json.ts';
+import type { RunRow } from '../database.ts';
+import { promptOf } from '../executors/rehearsal/pictures/pictures.ts';
+import type { Service } from '../service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PageLogin } from '../host/page-login.ts';
+import type { PageLogin } from '../../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
-import { isLoopback } from './webhooks/webhooks.ts';
-import { fileAt, sendFile } from './routes/files.ts';
-import { notFound, route } from './routes/refusals.ts';
+import { isLoopback } from '../webhooks/webhooks.ts';
+import { fileAt, sendFile } from '../routes/files.ts';
+import { notFound, route } from '../routes/refusals.ts';
 
 const NEXT_MAX = 4;
 const ENDED_MAX = 24;
@@ -44,11 +44,13 @@ function poolsOf({ deployments, executorOf }: Service) {
   });
 }
 
+type ServerState = 'away' | 'asked' | 'busy' | 'idle';
+
 /** The user's GPU servers: what each one does, and for how many seconds. */
 function serversOf({ gpus, deployments }: Service, nowMs: number) {
   return gpus.executor.servers.map(({ name, gpu, version, away, runs, load, idleSinceMs }) => {
     const running = [...runs.values()].find(({ phase, state }) => phase === 'sent' && state.startedMs);
-    const state = away ? 'away' : version === '' ? 'asked' : load > 0 ? 'busy' : 'idle';
+    const state: ServerState = away ? 'away' : version === '' ? 'asked' : load > 0 ? 'busy' : 'idle';
     const sinceMs = { away: away?.sinceMs, asked: 0, busy: running?.state.startedMs, idle: idleSinceMs }[
       state
     ];
@@ -116,7 +118,8 @@ export function serveDashboard(
   service: Service,
   { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
 ): void {
-  const serve = (url: string, answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): void =>
+  type PageHandler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+  const serve = (url: string, answer: PageHandler): void =>
     route(app, ['GET'], url, (request, reply) => {
       if (!listensHere || !isLoopback(hostOf(request))) return refuse(reply, ELSEWHERE);
       const opened = door.opens(request.raw);
