@@ -79,7 +79,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/create-batch/made-log.ts': ['entry of the log', 'entry of the log'],
   'src/store/started.ts': ['started.json'],
   'src/store/workers.ts': ['worker note'],
-  'src/temporal/embedded/control-port.ts': ['answer'],
+  'src/temporal/embedded/json-lines.ts': ['answer'],
   'src/temporal/embedded/ports.ts': ['ports'],
   'src/temporal/embedded/stack-file.ts': ['record of the stack'],
   'src/temporal/encryption/codec-server.ts': ['answer'],
