@@ -23,7 +23,7 @@ import { plural } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
-import { giveLimits, sayIgnored, type Sending } from './new-batch.ts';
+import { giveLimits, sayIgnored, type Sending, type Sent } from './new-batch.ts';
 import { guessLines, policyOf } from './answer-policy.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
@@ -78,8 +78,8 @@ const askedOf = ({ context: { process, job }, flags, sheet }: IntoRequest): Furt
   answers: answersFrom({ ...flags, mayBuyTwice: flags.yes }),
 });
 
-/** Adds the rows and follows the batch. Repeating the command adds nothing. */
-export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<number> {
+/** Adds the rows. Repeating the command adds nothing. */
+export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<Sent> {
   const { context, flags, printer, servers, asks } = sending;
   const batchFolder = await batchFor(servers, flags);
   const added = await appendFurther(servers, batchFolder, askedOf(sending), {
@@ -87,12 +87,13 @@ export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): P
     show: async (rows) => say(printer, batchFolder, rows.questions, await shownFurther(servers, rows)),
   });
   const summary = added === undefined ? await summaryOfDone(batchFolder) : undefined;
-  if (summary && Object.keys(limitsOf(flags)).length === 0) return sending.done(batchFolder, summary);
+  if (summary && Object.keys(limitsOf(flags)).length === 0)
+    return { kind: 'ended', batch: batchFolder, summary };
   const session = await servers.for(batchFolder);
   await signalPass(session, batchFolder, added?.pass);
   sayIgnored(printer, flags, batchFolder);
   await giveLimits(sending, session, batchFolder);
-  return sending.next(session, batchFolder);
+  return { kind: 'running', batch: batchFolder, session };
 }
 
 export async function planInto(request: IntoRequest & { readonly listsErrors: boolean }): Promise<void> {

@@ -34,11 +34,15 @@ export type Sending = {
   readonly printer: Printer;
   readonly servers: Servers;
   readonly asks: boolean;
-  /** Called with a running batch. */
-  readonly next: (session: Session, found: FoundBatch) => Promise<number>;
-  /** Called with an ended batch. */
-  readonly done: (found: FoundBatch, summary: Summary) => Promise<number>;
 };
+
+/** What became of a sheet: its batch runs, or it has ended before, so nothing was sent. */
+export type Sent =
+  | { readonly kind: 'running'; readonly batch: FoundBatch; readonly session: Session }
+  | { readonly kind: 'ended'; readonly batch: FoundBatch; readonly summary: Summary };
+
+/** The user adds the rows of the sheet to this batch instead. */
+export const rowsInto = (batch: string) => ({ kind: 'into', into: batch }) as const;
 
 /** The messages while a batch is proposed. */
 export const shownWith = (printer: Printer, config: Config) => ({
@@ -50,12 +54,7 @@ export const shownWith = (printer: Printer, config: Config) => ({
   },
 });
 
-type Others = {
-  readonly into: (batch: string) => Promise<number>;
-  readonly whenDone: (found: FoundBatch, summary: Summary) => Promise<number>;
-};
-
-export async function sendNew(sending: Sending, { into, whenDone }: Others): Promise<number> {
+export async function sendNew(sending: Sending): Promise<Sent | ReturnType<typeof rowsInto>> {
   const { context, flags, sheet, printer, servers, asks } = sending;
   const { config } = servers;
   const { process } = context;
@@ -66,9 +65,9 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
     ...policy,
     ...shownWith(printer, config),
   });
-  if ('into' in made) return into(made.into);
+  if ('into' in made) return rowsInto(made.into);
   const summary = await summaryOfDone(made);
-  if (summary) return whenDone(made, summary);
+  if (summary) return { kind: 'ended', batch: made, summary };
   if (made.laidOut === undefined) printBatch(printer, config, made);
   if (flags.watch && made.laidOut !== undefined)
     await noteWatched(made, { path: resolve(sheet), deployment: flags.deployment ?? '' });
@@ -78,7 +77,7 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
     sayIgnored(printer, flags, made);
     sayChanged(printer, changed);
   }
-  return sending.next(session, made);
+  return { kind: 'running', batch: made, session };
 }
 
 export function sayIgnored(printer: Printer, flags: SheetFlags, batchFolder: FoundBatch): void {
@@ -97,15 +96,10 @@ export const giveLimits = async (
   batchFolder: FoundBatch,
 ): Promise<void> => sayChanged(printer, await changeLimits(session, batchFolder, limitsOf(flags)));
 
-export function sayDone(
-  { context: { args = [] }, printer, flags, done }: Sending,
-  batchFolder: FoundBatch,
-  summary: Summary,
-): Promise<number> {
+export function sayDone({ context: { args = [] }, printer, flags }: Sending, batchFolder: FoundBatch): void {
   printer.notice(
     `This sheet is batch ${batchFolder.batch}, which has ended. To make a new batch of the same sheet:`,
   );
   printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
   sayIgnored(printer, flags, batchFolder);
-  return done(batchFolder, summary);
 }

@@ -4,7 +4,6 @@ import { EXIT } from '../../errors/error.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Session } from '../../library/session.ts';
-import type { Summary } from '../../results/summary.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { checkFlags, configOf, withOwnGpus } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
@@ -13,8 +12,8 @@ import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
 import { serversFor } from '../session.ts';
-import { isInto, sendInto, type IntoFlags } from './into.ts';
-import { sayDone, sendNew, type Sending } from './new-batch.ts';
+import { isInto, sendInto } from './into.ts';
+import { rowsInto, sayDone, sendNew, type Sending, type Sent } from './new-batch.ts';
 import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 
@@ -22,40 +21,59 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
   if (isPipeline(sheet)) return (await import('../pipeline/run-pipeline.ts')).runPipeline(this, flags, sheet);
   // Asks only if the user can answer.
   const asks = flags.output === 'text' && sheet !== '-';
-  const request = { context: this, command: 'run', flags, sheet, asks };
-  return send(request, {
-    done: async ({ printer }, batchFolder, summary) => {
-      if (flags.output === 'jsonl') await printEndedRows(batchFolder, this.process.stdout);
-      return printEnd({ printer, batchFolder }, summary);
-    },
-    next: (sending, session, batchFolder) =>
-      flags.watch
-        ? watchSheet({ ...sending, hasLimits: true }, session, batchFolder)
-        : followAsking({
-            session,
-            batchFolder,
-            printer: sending.printer,
-            process: this.process,
-          }),
-  });
+  return withServers({ context: this, command: 'run', flags, sheet, asks }, (sending) =>
+    sending.flags.watch ? runWatched(sending) : runOnce(sending),
+  );
+}
+
+async function runOnce(sending: Sending): Promise<number> {
+  const { context, flags, printer } = sending;
+  const sent = await sendSheet(sending);
+  const batchFolder = sent.batch;
+  if (sent.kind === 'running') {
+    const { session } = sent;
+    return followAsking({ session, batchFolder, printer, process: context.process });
+  }
+  if (flags.output === 'jsonl') await printEndedRows(batchFolder, context.process.stdout);
+  return printEnd({ printer, batchFolder }, sent.summary);
+}
+
+/** The batch of a watched sheet goes on, whatever the sheet contains now. */
+async function runWatched(sending: Sending): Promise<number> {
+  const { flags, sheet, servers } = sending;
+  const followed = isInto(flags) ? undefined : await batchOfWatched(servers.config, flags, sheet);
+  if (followed !== undefined) return continueWatched(sending, followed);
+  const made = isInto(flags) ? rowsInto(flags.into) : await sendNew(sending);
+  switch (made.kind) {
+    case 'running':
+      return watchSheet({ ...sending, hasLimits: true }, made.session, made.batch);
+    case 'ended':
+      return continueWatched(sending, made.batch);
+    case 'into':
+      return continueWatched(sending, await findBatch(servers.config, made.into));
+  }
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
   if (isPipeline(sheet))
     return (await import('../pipeline/run-pipeline.ts')).submitPipeline(this, flags, sheet);
-  const request = { context: this, command: 'submit', flags, sheet, asks: false };
-  return send(request, {
-    done: async ({ printer }, batchFolder, summary) => {
-      await printSubmitted(printer, flags, batchFolder);
-      printer.next(...nextOfEnded(batchFolder, summary));
-      return EXIT.ok;
-    },
-    next: async ({ printer }, session, batchFolder) => {
-      await printSubmitted(printer, flags, batchFolder, session);
-      sayLeft(printer, session, batchFolder);
-      return EXIT.ok;
-    },
+  return withServers({ context: this, command: 'submit', flags, sheet, asks: false }, async (sending) => {
+    const sent = await sendSheet(sending);
+    const session = sent.kind === 'running' ? sent.session : undefined;
+    await printSubmitted(sending.printer, flags, sent.batch, session);
+    if (sent.kind === 'running') sayLeft(sending.printer, sent.session, sent.batch);
+    else sending.printer.next(...nextOfEnded(sent.batch, sent.summary));
+    return EXIT.ok;
   });
+}
+
+/** Sends the rows of a sheet to a batch of their own, or to the one that the user names. */
+async function sendSheet(sending: Sending): Promise<Sent> {
+  const { flags } = sending;
+  const made = isInto(flags) ? rowsInto(flags.into) : await sendNew(sending);
+  if (made.kind === 'into') return sendInto({ ...sending, flags: { ...flags, into: made.into } });
+  if (made.kind === 'ended') sayDone(sending, made.batch);
+  return made;
 }
 
 /** Prints the batch id on stdout, also for a batch that exists or has ended. */
@@ -75,43 +93,17 @@ type SendRequest = Pick<Sending, 'context' | 'flags' | 'asks'> & {
   readonly sheet: string | undefined;
 };
 
-type Ways = {
-  readonly next: (sending: Sending, session: Session, found: FoundBatch) => Promise<number>;
-  readonly done: (sending: Sending, found: FoundBatch, summary: Summary) => Promise<number>;
-};
-
-async function send(
-  { command, sheet: named, ...request }: SendRequest,
-  { next, done }: Ways,
+/** The servers are released when `send` has ended. */
+async function withServers(
+  { command, sheet: named, flags: asFlags, ...request }: SendRequest,
+  send: (sending: Sending) => Promise<number>,
 ): Promise<number> {
-  const { context, flags: asFlags } = request;
   refuseBothSheets(command, asFlags, named);
   const sheet = sheetOr(named, asFlags);
-  const printer = printerFor(context, asFlags);
+  const printer = printerFor(request.context, asFlags);
   await checkFlags(sheet, asFlags);
   refuseUnwatchable(asFlags, sheet);
   await using servers = serversFor(configOf(asFlags), printer);
   const flags = await withOwnGpus(servers, asFlags);
-  const sending: Sending = {
-    ...request,
-    flags,
-    sheet,
-    printer,
-    servers,
-    next: (session, batchFolder) => next(sending, session, batchFolder),
-    done: (batchFolder, summary) => done(sending, batchFolder, summary),
-  };
-  const into = async (wanted: IntoFlags): Promise<number> =>
-    flags.watch
-      ? continueWatched(sending, await findBatch(servers.config, wanted.into))
-      : sendInto({ ...sending, flags: wanted });
-  const followed = isInto(flags) ? undefined : await batchOfWatched(servers.config, flags, sheet);
-  // Awaited here, because returning releases the servers.
-  if (followed !== undefined) return await continueWatched(sending, followed);
-  if (isInto(flags)) return await into(flags);
-  return await sendNew(sending, {
-    into: (batch) => into({ ...flags, into: batch }),
-    whenDone: (batchFolder, summary) =>
-      flags.watch ? continueWatched(sending, batchFolder) : sayDone(sending, batchFolder, summary),
-  });
+  return await send({ ...request, flags, sheet, printer, servers });
 }

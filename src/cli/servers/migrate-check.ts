@@ -48,7 +48,11 @@ export default async function migrateCheck(this: Context, flags: MigrateCheckFla
   return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
 }
 
-async function factsFor(flags: MigrateCheckFlags, printer: Printer, stop: AbortSignal): Promise<MigrationFacts> {
+async function factsFor(
+  flags: MigrateCheckFlags,
+  printer: Printer,
+  stop: AbortSignal,
+): Promise<MigrationFacts> {
   const config = configOf({});
   const { apiUrl: base } = config;
   if (flags.deployment === undefined) throw noDeployment();
