@@ -22,6 +22,7 @@ import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { EVIDENCE } from '../src/store/batch-file.ts';
+import { isRebuilt } from '../src/store/started.ts';
 import { linesOf } from '../src/store/pieces.ts';
 import type { Store } from '../src/store/store.ts';
 
@@ -83,7 +84,7 @@ async function compare({ store, file }: OpenBatch, { progress, throughPass }: Fi
   for await (const { outcome, attempts } of newestRecords(store, neverSent)) {
     counted = tallyOutcome(counted, outcome);
     neverSent -= 1;
-    for (const { run_id } of attempts) if (run_id !== undefined) knownRuns.add(run_id);
+    for (const { run_id, ended_at } of attempts) if (run_id !== undefined) knownRuns.add(run_id, ended_at);
   }
   counted = tallyOutcome(counted, 'cancelled', neverSent);
   const expected = progress.tally.outcomes;
@@ -117,6 +118,7 @@ async function readAgain(
       file,
       service,
       known: knownRuns,
+      isRebuilt: await isRebuilt(store),
       back,
       evidence: keptEvidence(store, evidence),
       earlier: readDuplicates(store),

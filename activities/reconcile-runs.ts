@@ -3,11 +3,11 @@
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
-import { listRuns, NoList, ownRun, passedAtMost } from '../src/audit/list-runs.ts';
+import { ListReach } from '../src/audit/list-reach.ts';
+import { listRuns, NoList, ownRun } from '../src/audit/list-runs.ts';
 import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/outcome.ts';
 import type { ListReading } from '../src/batch/events.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
-import type { Run } from '../src/run-service/contract/run.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
@@ -23,9 +23,6 @@ export type ReconcileInput = BatchRef & {
 
 /** How many runs of one attempt count: strangers may create any number with its token, and the close reports them. */
 const RUNS_MOST = 2;
-
-/** For how long every service lists a run that has ended (docs/guarantees.md). */
-const LISTED_MS = 86_400_000;
 
 /** Only a few tries, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
@@ -61,8 +58,7 @@ async function read(
 ): Promise<void> {
   const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
   const knownRuns = new KnownRuns();
-  // The run service of this package, which has an id, deletes no run.
-  let reachesBack = file.service.id !== undefined;
+  const reach = new ListReach(file.service);
   const isWhole = (): boolean => knownRuns.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
@@ -75,15 +71,10 @@ async function read(
       seen.found.push({ place, attempt, runId });
     }
     seen.hasControl ||= page.some(({ id }) => id === control);
+    for (const run of page) reach.add(run);
     const nowMs = seen.serviceNowMs ?? service.nowMs();
     if (nowMs !== undefined) seen.serviceNowMs = nowMs;
-    reachesBack ||= listsRunsOfThen(page, back, nowMs ?? Date.now());
   }
-  if (!reachesBack) throw new Error('the service may have deleted runs of the time of the attempts');
-}
-
-/** Whether the service still lists the runs from the time when the oldest attempt was sent, whenever they ended. */
-function listsRunsOfThen(page: readonly Run[], back: ReadBack, nowMs: number): boolean {
-  const passedMs = passedAtMost(nowMs, back);
-  return passedMs <= LISTED_MS || page.some(({ endedAtMs = Infinity }) => endedAtMs < nowMs - passedMs);
+  if (!reach.covers(seen.serviceNowMs ?? Date.now(), back))
+    throw new Error('the service may have deleted runs of the time of the attempts');
 }

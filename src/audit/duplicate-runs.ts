@@ -12,13 +12,16 @@ import { gpuSecondsOf } from '../results/row-record.ts';
 import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
-import { NoList, ownRuns, type ListParams, leastShown } from './list-runs.ts';
+import { ListReach } from './list-reach.ts';
+import { NoList, listRuns, ownRun, type ListParams, leastShown } from './list-runs.ts';
 import { rounded } from '../options/number-text.ts';
 
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly file: BatchFile;
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
-  readonly known: Pick<KnownRuns, 'has' | 'size'>;
+  readonly known: Pick<KnownRuns, 'has' | 'size' | 'firstEnded'>;
+  /** A rebuilt batch may not know its first runs. */
+  readonly isRebuilt: boolean;
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Duplicates that an earlier end of the batch reported; the lists may no longer show them. */
   readonly earlier?: AsyncIterable<DuplicateRun>;
@@ -41,11 +44,7 @@ export async function readLast(params: ReadingParams): Promise<ListedRuns> {
   let lists: LastReading['lists'] = 'complete';
   let reason: string | undefined;
   try {
-    const { deployment, concurrency } = params.file;
-    const isWhole = (): boolean => seen.size >= leastShown(params.known.size, concurrency);
-    const { workflowId } = deployment;
-    for await (const own of ownRuns(params.file, { ...params, workflowId, isWhole }))
-      await report.note(own, own.run);
+    await readLists(params, seen, report.note);
   } catch (error) {
     params.signal?.throwIfAborted();
     lists = error instanceof NoList ? 'none' : 'incomplete';
@@ -62,6 +61,27 @@ export async function readLast(params: ReadingParams): Promise<ListedRuns> {
   }
   return { lists, runs, duplicates: report.report(), ...(reason === undefined ? {} : { reason }) };
 }
+
+/** Throws unless the lists show every run of the batch. */
+async function readLists(
+  params: ReadingParams,
+  seen: KnownRuns,
+  note: (named: AttemptRun, listed: Run) => Promise<void>,
+): Promise<void> {
+  const { file, known, service, back, isRebuilt } = params;
+  const { workflowId } = file.deployment;
+  const isWhole = (): boolean => seen.size >= leastShown(known.size, file.concurrency);
+  const reach = new ListReach(file.service);
+  for await (const page of listRuns({ ...params, workflowId, isWhole })) {
+    for (const run of page) reach.add(run);
+    for (const own of page.flatMap((run) => ownRun(file, run))) await note(own, own.run);
+  }
+  // A list that still shows the first run of the batch to end has deleted none of those that ended later.
+  const showsFirst = !isRebuilt && known.firstEnded !== undefined && seen.has(known.firstEnded);
+  if (!showsFirst && !reach.covers(service.nowMs() ?? Date.now(), back)) throw new Error(MAY_LACK);
+}
+
+const MAY_LACK = 'the service may have deleted runs that ended early in the batch';
 
 function openReport(params: ReadingParams, seen: KnownRuns) {
   const { file, known: knownRuns } = params;

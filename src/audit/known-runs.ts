@@ -13,6 +13,9 @@ const FREE = 0;
 
 export class KnownRuns {
   size = 0;
+  /** The run that ended first, of those that were added with their end. */
+  firstEnded: string | undefined;
+  #firstEndAt = Number.POSITIVE_INFINITY;
   #places = PLACES_FIRST;
   #table = new Uint32Array(NUMBERS * PLACES_FIRST);
 
@@ -20,7 +23,10 @@ export class KnownRuns {
     return this.#table.byteLength;
   }
 
-  add(runId: string): void {
+  /** `endedAt`: by the service's clock. */
+  add(runId: string, endedAt?: string): void {
+    const endAt = endedAt === undefined ? Number.NaN : Date.parse(endedAt);
+    if (endAt < this.#firstEndAt) [this.firstEnded, this.#firstEndAt] = [runId, endAt];
     const numbers = numbersOf(runId);
     const at = this.#find(numbers);
     if (this.#isTaken(at)) return;

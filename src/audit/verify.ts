@@ -37,10 +37,10 @@ export async function recount(
     rows += 1;
     if (record.reused_from !== undefined) reused += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-    for (const { run_id, gpu_used, cost_usd = 0, ...times } of record.attempts) {
+    for (const { run_id, ended_at, gpu_used, cost_usd = 0, ...times } of record.attempts) {
       if (run_id !== undefined) {
         runs += 1;
-        named.add(run_id);
+        named.add(run_id, ended_at);
       }
       if (gpu_used === undefined) continue;
       gpuSeconds += gpuSecondsOf(times);

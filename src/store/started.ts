@@ -113,6 +113,10 @@ const isReached = (since: ServiceMoment, at: ServiceMoment): boolean =>
   since.now <= at.now &&
   (since.serviceNow === undefined || at.serviceNow === undefined || since.serviceNow <= at.serviceNow);
 
+/** Whether the batch goes on from a rebuild. */
+export const isRebuilt = async (store: Pick<Store, 'read' | 'location'>): Promise<boolean> =>
+  (await readStarted(store))?.rebuiltPass !== undefined;
+
 const NEVER_STARTED: Execution = { workflowId: '', runId: '' };
 
 /** Whether the file exists only because the batch is being rebuilt. */

@@ -5,7 +5,17 @@ import { readLast, type ListedRuns, type ReadingParams } from '../../src/audit/d
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';
-import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';
+import {
+  BACK,
+  FILE,
+  idOf,
+  listing,
+  NOW,
+  runOf,
+  STARTED,
+  strangersRuns,
+  type ListingOptions,
+} from './lists.ts';
 
 type Given = ListingOptions & {
   readonly known?: readonly string[];
@@ -14,6 +24,9 @@ type Given = ListingOptions & {
   readonly service?: Partial<ReadingParams['service']>;
   readonly file?: ReadingParams['file'];
   readonly signal?: AbortSignal;
+  readonly firstEnded?: string;
+  readonly isRebuilt?: boolean;
+  readonly back?: ReadingParams['back'];
 };
 type Read = {
   readonly reading: ListedRuns;
@@ -31,6 +44,9 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
     service = {},
     file = FILE,
     signal,
+    firstEnded,
+    isRebuilt = false,
+    back = BACK,
     ...options
   } = given;
   const all = [...runs];
@@ -49,11 +65,12 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
       },
       ...service,
     },
-    known: { size: known.length, has: (id) => known.includes(id) },
+    known: { size: known.length, has: (id) => known.includes(id), firstEnded },
     evidence: (async function* () {
       yield* evidence;
     })(),
-    back: BACK,
+    isRebuilt,
+    back,
     tries: 1,
     ...(beforeCancel === 'never' ? {} : { beforeCancel }),
     onDuplicate: async (run) => void told.push(run),
@@ -168,6 +185,43 @@ describe('lists that cannot be read to their end', () => {
     const stop = new AbortController();
     const before = () => stop.abort(new Error('the worker stops'));
     await expect(read(rows(300), { before, signal: stop.signal })).rejects.toThrow('the worker stops');
+  });
+});
+
+describe('lists of a batch that began longer ago than a service keeps runs', () => {
+  const HOUR_MS = 3_600_000;
+  const back = { ...BACK, agoMs: BACK.agoMs + 30 * HOUR_MS };
+  const began = STARTED - 30 * HOUR_MS;
+  const ended = (endedAt: number, place = 1) => runOf({ place, at: began + 1_000, endedAt });
+
+  it('are incomplete, because a run that ended early may be deleted', async () => {
+    const { reading } = await read([ended(NOW - HOUR_MS)], { known: [OWN], back });
+    expect(reading).toMatchObject({ lists: 'incomplete', runs: 1, reason: expect.stringMatching(/deleted/) });
+    const { reading: long } = await read([], { back, nowMs: undefined });
+    expect(long.lists).toBe('incomplete');
+  });
+
+  it('are complete if they show a run that ended before, or the first run to end of a batch that was not rebuilt', async () => {
+    const older = runOf({ place: 1, mark: 'fedcba9876543210', at: began - 5_000, endedAt: began - 1_000 });
+    const before = await read([ended(NOW - HOUR_MS), older], { known: [OWN], back });
+    expect(before.reading.lists).toBe('complete');
+    const first = [ended(NOW - HOUR_MS, 2), ended(began + 9_000)];
+    const known = [OWN, idOf(2)];
+    expect((await read(first, { known, back, firstEnded: OWN })).reading.lists).toBe('complete');
+    expect((await read(first.slice(0, 1), { known, back, firstEnded: OWN })).reading.lists).toBe(
+      'incomplete',
+    );
+    const rebuilt = await read(first, { known, back, firstEnded: OWN, isRebuilt: true });
+    expect(rebuilt.reading.lists).toBe('incomplete');
+  });
+
+  it('are complete at the run service of this package, which deletes none, and for a younger batch', async () => {
+    const file = { ...FILE, service: { ...FILE.service, id: 'service' } };
+    expect((await read([ended(NOW - HOUR_MS)], { known: [OWN], back, file })).reading.lists).toBe('complete');
+    const younger = { ...back, agoMs: 24 * HOUR_MS };
+    expect((await read([ended(NOW - HOUR_MS)], { known: [OWN], back: younger })).reading.lists).toBe(
+      'complete',
+    );
   });
 });
 

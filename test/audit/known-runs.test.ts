@@ -27,3 +27,14 @@ it('the known runs of a large batch are found among as many others', () => {
   for (let number = 0; number < 200_000; number += 1) found += Number(known.has(idOf(number)));
   expect([known.size, found]).toEqual([100_000, 100_000]);
 });
+
+it('the known runs name the one that ended first, of those whose end is known', () => {
+  const known = new KnownRuns();
+  known.add('a');
+  expect(known.firstEnded).toBeUndefined();
+  known.add('b', '2026-11-21T10:00:02Z');
+  known.add('c', '2026-11-21T10:00:01Z');
+  known.add('d', '2026-11-21T10:00:03Z');
+  known.add('e', 'never');
+  expect(known.firstEnded).toBe('c');
+});

@@ -34,6 +34,7 @@ export type Bought = Partial<Token> & {
   readonly id?: string;
   readonly status?: string;
   readonly at?: number;
+  readonly endedAt?: number;
   readonly webhook?: string;
 };
 
@@ -49,6 +50,7 @@ export function runOf({ place, attempt = 1, batch = 'b', mark = MARK, ...more }:
     run_duration: 3,
     cold_start_duration: 1,
     created_at: new Date(at).toISOString(),
+    ...(more.endedAt !== undefined && { ended_at: new Date(more.endedAt).toISOString() }),
     webhook: more.webhook ?? webhookUrl({ batch, mark, place, attempt }, 's', undefined),
   });
 }

@@ -90,7 +90,7 @@ const estimated = (usd: number | undefined): string => ifPaid(usd, (amount) => `
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
   const { duplicates, undelivered, executed_again: again, unseen_runs_at_most: unseen, lists } = summary;
   const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
-  const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
+  const why = lists === 'none' ? 'the service has no run list' : 'the run list may lack runs';
   const lines = [
     duplicates.runs > 0
       ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}${estimated(duplicates.cost_usd)}; duplicates.jsonl names them`

@@ -10,6 +10,7 @@ import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Abortable } from '../abortable.ts';
+import { isRebuilt } from '../../store/started.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
 
@@ -78,6 +79,7 @@ async function readLists(
       file,
       service: openServices(config, openTransport(4)).at(file.service),
       known: knownRuns,
+      isRebuilt: await isRebuilt(store),
       back: await readBackToStart(store, Date.now()),
       evidence: NO_EVIDENCE,
       tries: PAGE_TRIES,
