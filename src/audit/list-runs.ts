@@ -80,14 +80,6 @@ export function ownRun({ batch, mark }: Pick<BatchFile, 'batch' | 'mark'>, run: 
   return isOwn ? [{ run, place: token.place, attempt: token.attempt, runId: run.id }] : [];
 }
 
-/** Every run of a batch. A run may appear twice. */
-export async function* ownRuns(
-  file: Pick<BatchFile, 'batch' | 'mark'>,
-  params: ListParams,
-): AsyncGenerator<OwnRun> {
-  for await (const page of listRuns(params)) yield* page.flatMap((run) => ownRun(file, run));
-}
-
 /** The minimum number of runs in a complete list: the latest of the known runs may not be listed yet. */
 export const leastShown = (knownRuns: number, concurrency: number): number =>
   Math.max(0, knownRuns - concurrency);

@@ -1,6 +1,7 @@
 // Rebuilds the state of a started batch that Temporal has lost, from its parts and the service's run list (R20). A row in a
 // part has its outcome. A row with a listed run waits for that run. If the list is complete and recent enough, any other row
-// has no run and is sent again, with attempt numbers that no earlier pass has used.
+// has no run and is sent again, with attempt numbers that no earlier pass has used. If the service may have deleted runs, a row
+// without a run that may have been sent by then is unconfirmed.
 
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
@@ -10,8 +11,8 @@ import { note, type BatchEvent } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
 import { onCancel, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
-import { type BatchParams, WRITES } from '../batch/params.ts';
-import { retryAt } from '../batch/retry-policy.ts';
+import { PROOF_BACK_MS } from '../batch/decisions/reconcile.ts';
+import { WRITES } from '../batch/params.ts';
 import { onRung, type RowState, UNTIL_VERDICT } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
 import {
@@ -21,13 +22,12 @@ import {
   placeIn,
   laneWith,
   type Lane,
-  type Segment,
+  type PassSegment,
 } from '../batch/state/lanes.ts';
 import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin, type State } from '../batch/state/state.ts';
 import { pause } from '../batch/pausing/pauses.ts';
 import { problem } from '../errors/error.ts';
-import { RETRIES_MAX } from '../options/bounds.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
@@ -36,16 +36,16 @@ import { newestRecords, partIn, partNames, PARTS } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/all-events.ts';
 import type { RunService } from '../run-service/client.ts';
+import type { Run } from '../run-service/contract/run.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
 import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
-import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
+import { FIRST_PASS, newestPass, readPasses, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
-import { NoList, ownRuns, leastShown, type OwnRun } from './list-runs.ts';
+import { ListReach } from './list-reach.ts';
+import { NoList, listRuns, ownRun, leastShown, type OwnRun } from './list-runs.ts';
+import { Places, takeKnown, type Doubt, type Runs } from './rebuilt-rows.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
-
-/** Each pass has its own range of attempt numbers. */
-const PASS_ATTEMPTS = 100;
 
 /** From the parts: which places are done, and the totals of their rows. */
 type Done = {
@@ -55,6 +55,8 @@ type Done = {
   /** Those of them that the batch had when it ended before. */
   readonly settled: number;
   readonly runs: number;
+  /** When each of these runs ended, by the service's clock; NaN: the record does not say. */
+  readonly ends: readonly number[];
 };
 
 export type RebuildParams = {
@@ -65,6 +67,8 @@ export type RebuildParams = {
   /** The new pass, and the time by our own clock. */
   readonly pass: number;
   readonly now: number;
+  /** For how long the service lists a run that has ended; absent: as long as every service does. */
+  readonly listedMs?: number | undefined;
 };
 
 export type Rebuilt = {
@@ -74,6 +78,8 @@ export type Rebuilt = {
   readonly done: number;
   readonly running: number;
   readonly again: number;
+  /** Rows without a run in the list that may have one, because the service may have deleted it. */
+  readonly unconfirmed: number;
   /** What a user wanted last: the batch sends nothing. */
   readonly stays?: 'paused' | 'cancelled';
 };
@@ -94,8 +100,9 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   state.params = { ...state.params, rows: await countRows(store, file) };
   const done = await readParts(store, state, settled);
   state.again = countAgain(state.lanes, done);
-  const runs = await readRuns(params, done, state.peakConcurrency);
-  const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
+  const { runs, sinceMs } = await readRuns(params, done, state.peakConcurrency);
+  const doubt = sinceMs === undefined ? undefined : await doubtOf(params, sinceMs);
+  const rows = takeKnown(state.lanes, done.places, runs, { pass, now, policy: state.params, doubt });
   if (state.gate !== undefined && hasPassed(state.lanes, state.params)) state.gate = 'open';
   if (state.gate === 'closed') tryCanaryAgain(state.lanes);
   if (rows.length > ROWS_MAX)
@@ -110,7 +117,10 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   // Rows that the batch had not sent when it ended.
   const neverSent = settled - done.settled;
   state.tally = tallyOutcome(done.tally, 'cancelled', neverSent);
-  state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
+  const phases = rows.map(({ phase }) => phase);
+  const unconfirmed = phases.filter((phase) => phase === 'unconfirmed').length;
+  const again = phases.filter((phase) => phase === 'waiting').length;
+  state.ledger = { ...NO_LEDGER, sent: named + unconfirmed, accepted: named, unconfirmed };
   const { paused, cancelled } = wishes;
   if (cancelled) onCancel(state, { ...cancelled, type: 'cancel', running: cancelled.running === true });
   else if (paused) pause(state, 'user', paused.reason ?? 'paused by a user');
@@ -121,8 +131,9 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
     parts: parts.map(partIn),
     done: done.count,
-    running: rows.filter(({ phase }) => phase !== 'waiting').length,
-    again: rows.filter(({ phase }) => phase === 'waiting').length,
+    running: rows.length - unconfirmed - again,
+    again,
+    unconfirmed,
   };
 }
 
@@ -176,37 +187,50 @@ async function readParts(store: Store, state: State, settledRows: number): Promi
     places.add(record.place);
     if (state.lanes[laneOf(record.place)]) learnFromRecord(state, record);
   }
-  let [count, settled, runs, tally] = [0, 0, 0, NO_TALLY];
+  let [count, settled, tally] = [0, 0, NO_TALLY];
+  const ends: number[] = [];
   for await (const record of newestRecords(store, state.params.rows)) {
     count += 1;
     if (record.row <= settledRows) settled += 1;
-    runs += record.attempts.filter(({ run_id }) => run_id !== undefined).length;
+    for (const { run_id, ended_at = '' } of record.attempts)
+      if (run_id !== undefined) ends.push(Date.parse(ended_at));
     tally = addRecord(tally, record);
   }
-  return { places, tally, count, settled, runs };
+  return { places, tally, count, settled, runs: ends.length, ends };
 }
 
-/** Runs of rows that are not done, by place. */
-type Runs = ReadonlyMap<number, readonly OwnRun[]>;
+type RunsRead = {
+  readonly runs: Runs;
+  /** The list shows only runs that ended later, by the service's clock; absent if it shows every run of the batch. */
+  readonly sinceMs: number | undefined;
+};
 
-async function readRuns({ file, service, back }: RebuildParams, done: Done, peakConcurrency: number) {
+async function readRuns(params: RebuildParams, done: Done, peakConcurrency: number): Promise<RunsRead> {
+  const { file, service, now, listedMs } = params;
   const runs = new Map<number, OwnRun[]>();
+  const reach = new ListReach(file.service, listedMs);
+  const serviceNowMs = (): number => service.nowMs() ?? now;
+  const back = furtherBack(params);
   let newest = 0;
   let shown = 0;
   const isWhole = (): boolean => {
-    if (shown >= leastShown(done.runs, peakConcurrency)) return true;
+    const known = done.ends.filter((endMs) => !reach.mayLack(endMs, serviceNowMs())).length;
+    if (shown >= leastShown(known, peakConcurrency)) return true;
     throw problem('E511', {
       batch: file.batch,
-      reason: `the run list shows only ${shown} of its runs, but its parts name ${done.runs}`,
+      reason: `the run list shows only ${shown} of its runs, but its parts name ${known}`,
     });
   };
-  for await (const one of everyRun(file, service, back, isWhole)) {
-    shown += 1;
-    newest = Math.max(newest, one.run.createdAtMs ?? 0);
-    const all = runs.get(one.place) ?? [];
-    // A forged token may name a place that the batch does not have.
-    const isOpen = done.places.has(one.place) === false;
-    if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.place, [...all, one]);
+  for await (const page of pagesOf(params, back, isWhole)) {
+    for (const run of page) reach.add(run);
+    for (const one of page.flatMap((run) => ownRun(file, run))) {
+      shown += 1;
+      newest = Math.max(newest, one.run.createdAtMs ?? 0);
+      const all = runs.get(one.place) ?? [];
+      // A forged token may name a place that the batch does not have.
+      const isOpen = done.places.has(one.place) === false;
+      if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.place, [...all, one]);
+    }
   }
   // Both times are by the service's clock.
   const ageMs = (service.nowMs() ?? Number.POSITIVE_INFINITY) - newest;
@@ -216,121 +240,49 @@ async function readRuns({ file, service, back }: RebuildParams, done: Done, peak
       batch: file.batch,
       reason: `its last run is ${Math.round(ageMs / 1000)} s old; the run list is complete ${Math.ceil(quietMs / 1000)} s after the last run, so repeat the same command then`,
     });
-  return runs;
+  const nowMs = serviceNowMs();
+  return { runs, sinceMs: reach.covers(nowMs, back) ? undefined : reach.sinceMs(nowMs) };
 }
+
+/** A list that proves that a row has no run is read as far back as for an attempt of a batch that goes on (R11). */
+const furtherBack = ({ back }: Pick<RebuildParams, 'back'>): ReadBack => ({
+  ...back,
+  agoMs: back.agoMs + PROOF_BACK_MS,
+});
+
+/** The doubt about rows whose runs have ended by `sinceMs`. Rows of a pass that is younger were not sent by then. */
+async function doubtOf({ store, service, back, now }: RebuildParams, sinceMs: number): Promise<Doubt> {
+  const offset = Math.min((service.nowMs() ?? now) - now, back.offset?.min ?? Number.POSITIVE_INFINITY);
+  const young = (await readPasses(store, FIRST_PASS, await newestPass(store)))
+    .filter(({ at }) => Date.parse(at) + offset - PROOF_BACK_MS >= sinceMs)
+    .flatMap(({ segments }) => segments);
+  const askedAt = now - back.agoMs;
+  return {
+    askedAt,
+    askedWallAt: askedAt,
+    sentBy: Math.max(askedAt, Math.min(now, sinceMs - offset)),
+    mayHaveSent: (place) => !young.some((segment) => isIn(segment, place)),
+  };
+}
+
+const isIn = ({ lane, first, count }: PassSegment, place: number): boolean =>
+  laneOf(place) === lane && numberOf(place) >= first && numberOf(place) < first + count;
 
 const PAGE_TRIES = 5;
 
-async function* everyRun(
-  file: BatchFile,
-  service: RebuildParams['service'],
+async function* pagesOf(
+  { file, service }: RebuildParams,
   back: ReadBack,
   isWhole: () => boolean,
-): AsyncGenerator<OwnRun> {
+): AsyncGenerator<readonly Run[]> {
   try {
     const { workflowId } = file.deployment;
-    yield* ownRuns(file, { service, workflowId, back, tries: PAGE_TRIES, isWhole });
+    yield* listRuns({ service, workflowId, back, tries: PAGE_TRIES, isWhole });
   } catch (error) {
     if (error instanceof NoList) throw problem('E511', { batch: file.batch, reason: error.message });
     throw error;
   }
 }
-
-type RowParams = Pick<RebuildParams, 'pass' | 'now'> & { readonly policy: BatchParams };
-
-/**
- * Takes from each segment its places up to the last one that is done or has a run; returns the rows of those that are not done. A
- * closed gate lets a later segment pass first, so that a segment tells nothing about the others.
- */
-function takeKnown(lanes: readonly Lane[], done: Done, runs: Runs, params: RowParams): readonly RowState[] {
-  const rows: RowState[] = [];
-  for (const [at, { segments }] of lanes.entries()) {
-    const named = [...runs.keys()].filter((place) => laneOf(place) === at).map(numberOf);
-    for (const segment of segments.splice(0)) {
-      const end = segment.first + segment.count;
-      const last = named
-        .filter((number) => number >= segment.first && number < end)
-        .reduce((most, number) => Math.max(most, number), done.places.lastIn(at, segment));
-      for (let number = segment.first; number <= last; number += 1) {
-        const place = placeIn(at, number);
-        if (done.places.has(place) === false) rows.push(rowOf(place, runs.get(place) ?? [], params));
-      }
-      if (last + 1 < end) segments.push({ ...segment, first: last + 1, count: end - last - 1 });
-    }
-  }
-  return rows;
-}
-
-/** The state of a row from its current run; a run that has ended holds no slot. */
-function rowOf(place: number, runs: readonly OwnRun[], { policy, pass, now }: RowParams): RowState {
-  const firstAttempt = (pass - 1) * PASS_ATTEMPTS + 1;
-  const own = chosenRun(runs);
-  if (own === undefined)
-    return { phase: 'waiting', place, attempt: firstAttempt, tries: 0, past: [], dueAt: now };
-  const { attempt, runId } = own;
-  const past = pastOf(runs, own);
-  const state = outcomeOf(own.run);
-  if (state.kind !== 'ended')
-    return { phase: 'running', place, attempt, tries: past.length, past, runId, since: now };
-  const { outcome, reason } = state;
-  const ended = { place, tries: past.length + 1 };
-  const dueAt = retryAt({ outcome, ...ended }, policy, now);
-  if (dueAt === undefined)
-    return { ...ended, phase: 'ended', attempt, past, at: now, outcome, runId, ...(reason && { reason }) };
-  const again = Math.max(attempt + 1, firstAttempt);
-  return { ...ended, phase: 'waiting', attempt: again, past: [...past, { attempt, runId, outcome }], dueAt };
-}
-
-/** A row's current run: one that succeeded, else one that is running, else the one of its latest attempt. */
-function chosenRun(runs: readonly OwnRun[]): OwnRun | undefined {
-  const rank = ({ run }: OwnRun): number => {
-    const state = outcomeOf(run);
-    if (state.kind !== 'ended') return 1;
-    return state.outcome === 'succeeded' ? 2 : 0;
-  };
-  return runs.toSorted((a, b) => rank(a) - rank(b) || a.attempt - b.attempt).at(-1);
-}
-
-/** The results of its earlier attempts, one run each. No row names any other run, so it is found as a duplicate. */
-function pastOf(runs: readonly OwnRun[], own: OwnRun): readonly PastAttempt[] {
-  const earlier = new Map<number, PastAttempt>();
-  for (const { attempt, run, runId } of runs) {
-    const state = outcomeOf(run);
-    if (attempt < own.attempt && state.kind === 'ended')
-      earlier.set(attempt, { attempt, runId, outcome: state.outcome });
-  }
-  // A row has no more of them; others may make any number with its token, and all of them must fit into a snapshot.
-  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt).slice(-RETRIES_MAX);
-}
-
-/** A set of places of all lanes, one byte for each place. */
-class Places {
-  readonly #lanes: readonly Uint8Array[];
-
-  constructor(lanes: readonly Lane[]) {
-    this.#lanes = lanes.map(({ segments }) => new Uint8Array(lastIn(segments) + 1));
-  }
-
-  /** undefined if no lane has such a place. */
-  has(place: number): boolean | undefined {
-    const byte = this.#lanes[laneOf(place)]?.[numberOf(place)];
-    return byte === undefined || numberOf(place) === 0 ? undefined : byte === 1;
-  }
-
-  add(place: number): void {
-    const lane = this.#lanes[laneOf(place)];
-    if (lane !== undefined) lane[numberOf(place)] = 1;
-  }
-
-  /** The number of the last one in a segment; the number before the segment if it has none. */
-  lastIn(lane: number, { first, count }: Segment): number {
-    const offset = this.#lanes[lane]?.subarray(first, first + count).lastIndexOf(1) ?? -1;
-    return first + offset;
-  }
-}
-
-const lastIn = (segments: readonly Segment[]): number =>
-  segments.reduce((most, { first, count }) => Math.max(most, first + count - 1), 0);
 
 /** The rung of an attempt in a part; -1 if it was on none. */
 const rungOfRecord = ({ params }: State, { gpu_asked = '' }: AttemptRecord): number =>
@@ -365,7 +317,8 @@ function withRungs(state: State, row: RowState, runs: readonly OwnRun[]): RowSta
     return Math.max(0, ladder.indexOf(run?.gpu ?? ''));
   };
   const past: readonly PastAttempt[] = row.past.map((one) => ({ ...one, rung: rungOf(one.attempt) }));
-  const rung = row.phase === 'waiting' ? rungNow(state, row.place) : rungOf(row.attempt);
+  const isNamed = runs.some(({ attempt }) => attempt === row.attempt);
+  const rung = isNamed ? rungOf(row.attempt) : rungNow(state, row.place);
   return { ...row, past, ...onRung(rung) };
 }
 

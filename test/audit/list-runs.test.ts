@@ -1,7 +1,7 @@
 // Every run of a batch is read from lists that we do not control.
 
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { listRuns, NoList, ownRuns, type ListParams } from '../../src/audit/list-runs.ts';
+import { listRuns, NoList, ownRun, type ListParams } from '../../src/audit/list-runs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { BACK, FILE, idOf, listing, MARK, NOW, runOf, STARTED, strangersRuns, type Bought } from './lists.ts';
 
@@ -27,7 +27,8 @@ const paramsOf = (service: ListParams['service'], more: Partial<ListParams> = {}
 /** Ids of the batch's runs, each once. */
 async function ownIds(service: ListParams['service'], more: Partial<ListParams> = {}): Promise<string[]> {
   const ids = new Set<string>();
-  for await (const { runId } of ownRuns(FILE, paramsOf(service, more))) ids.add(runId);
+  for await (const page of listRuns(paramsOf(service, more)))
+    for (const { runId } of page.flatMap((run) => ownRun(FILE, run))) ids.add(runId);
   return [...ids].toSorted();
 }
 
@@ -105,8 +106,9 @@ describe('the runs of a batch in the service’s lists', () => {
 
   it('name the attempts whose tokens they carry', async () => {
     const runs = [runOf({ place: 3, attempt: 101 })];
-    for await (const { place, attempt, runId } of ownRuns(FILE, paramsOf(listing(runs))))
-      expect([place, attempt, runId]).toEqual([3, 101, idOf(3, 101)]);
+    for await (const page of listRuns(paramsOf(listing(runs))))
+      for (const { place, attempt, runId } of page.flatMap((run) => ownRun(FILE, run)))
+        expect([place, attempt, runId]).toEqual([3, 101, idOf(3, 101)]);
     expect.assertions(1);
   });
 });

@@ -4,23 +4,27 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readBackTo } from '../../src/audit/list-runs.ts';
-import { rebuild, type Rebuilt, type RebuildParams } from '../../src/audit/rebuild.ts';
+import { rebuild, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
 import { step } from '../../src/batch/step.ts';
 import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
-import { restore } from '../../src/batch/state/snapshot.ts';
-import type { State } from '../../src/batch/state/state.ts';
-import { partName } from '../../src/results/parts.ts';
-import type { PartRecord } from '../../src/results/row-record.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { evidenceName, eventsName, layoutOf } from '../../src/store/batch-file.ts';
 import { createPass, newestPass, passName } from '../../src/store/passes.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { BACK, FILE, idOf, listing, NOW, runOf, type Bought } from './lists.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import {
+  partWriter,
+  rebuildOf,
+  recordOf,
+  rowsIn,
+  sheetIn,
+  type Rebuild,
+  type WritePart,
+} from './rebuilding.ts';
 
 const HOUR_MS = 3_600_000;
 const ROWS = FILE.sheet.rows;
@@ -29,34 +33,13 @@ let folder: string;
 let store: Store;
 beforeEach(async () => {
   folder = freshFolder();
-  store = folderStore(folder);
-  const lines = Array.from({ length: ROWS }, (_, at) => rowLine(at + 1, `k${at + 1}`, undefined, '{}'));
-  await layoutOf(store, FILE).write(pageName(1), lines.join(''));
+  store = await sheetIn(folder);
 });
 
+const writePart: WritePart = (...part) => partWriter(store)(...part);
+const rebuilt: Rebuild = (...given) => rebuildOf(store)(...given);
+
 describe('a batch that is rebuilt', () => {
-  const recordOf = (row: number, more: Partial<PartRecord> = {}): PartRecord => ({
-    row,
-    outcome: 'succeeded',
-    attempts: [{ attempt: 1, outcome: 'succeeded', run_id: idOf(row), gpu_used: 'L4' }],
-    files: [],
-    ...more,
-  });
-  const writePart = (pass: number, part: number, ...records: readonly PartRecord[]): Promise<void> =>
-    store.write(partName(pass, part), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-
-  type Counts = Omit<Rebuilt, 'snapshot'>;
-  type Given = Partial<Omit<RebuildParams, 'store'>>;
-  /** What is rebuilt, as the next workflow run would have it. */
-  async function rebuilt(bought: readonly Bought[], given: Given = {}): Promise<Counts & { state: State }> {
-    const service = listing(bought.map((one) => runOf(one)));
-    const params = { file: FILE, service, back: BACK, pass: 2, now: NOW, ...given };
-    const { snapshot, ...counts } = await rebuild({ store, ...params });
-    return { ...counts, state: restore(JSON.parse(JSON.stringify(snapshot)) as typeof snapshot) };
-  }
-  const rowsOf = ({ state }: { readonly state: State }) =>
-    [...state.rows.values()].toSorted((a, b) => a.place - b.place);
-
   describe('after a command of a user', () => {
     const log = (number: number, ...events: readonly object[]): Promise<void> =>
       store.write(
@@ -122,7 +105,7 @@ describe('a batch that is rebuilt', () => {
     } = await rebuilt([...bought, { place: placeIn(1, 1), status: 'running' }], {
       pass: 3,
     });
-    expect(counts).toEqual({ done: 4, running: 1, again: 0 });
+    expect(counts).toEqual({ done: 4, running: 1, again: 0, unconfirmed: 0 });
     expect(state).toMatchObject({ pass: 3, wantedPass: 3, again: 3 });
     expect(state.lanes).toMatchObject([
       { segments: [{ first: 5_002, count: 1, isAgain: true }] },
@@ -166,8 +149,8 @@ describe('a batch that is rebuilt', () => {
       parts: _,
       ...counts
     } = await rebuilt([{ place: 1 }, { place: placeIn(1, 1) }, { place: 3, status: 'running' }], { file });
-    expect(counts).toEqual({ done: 2, running: 1, again: 1 });
-    expect(rowsOf({ state })).toMatchObject([
+    expect(counts).toEqual({ done: 2, running: 1, again: 1, unconfirmed: 0 });
+    expect(rowsIn({ state })).toMatchObject([
       { place: 2, phase: 'waiting' },
       { place: 3, phase: 'running' },
     ]);
@@ -189,7 +172,7 @@ describe('a batch that is rebuilt', () => {
     await writePart(1, 1, recordOf(1), recordOf(2, { outcome: 'failed' as const }));
     const bought = [{ place: 1 }, { place: 2 }, { place: 5_001, status: 'running' as const }];
     const { state } = await rebuilt(bought, { file, pass: 3 });
-    expect([state.gate, rowsOf({ state }).map(({ place }) => place)]).toEqual(['closed', [5_001]]);
+    expect([state.gate, rowsIn({ state }).map(({ place }) => place)]).toEqual(['closed', [5_001]]);
     expect(state.lanes[0]?.segments).toEqual([{ first: 3, count: ROWS - 2 }]);
   });
 
@@ -200,14 +183,14 @@ describe('a batch that is rebuilt', () => {
       parts: _,
       ...counts
     } = await rebuilt([{ place: 1 }, { place: 2 }, { place: 3, status: 'running' }, { place: 4 }]);
-    expect(counts).toEqual({ done: 2, running: 2, again: 0 });
+    expect(counts).toEqual({ done: 2, running: 2, again: 0, unconfirmed: 0 });
     expect(state).toMatchObject({
       lanes: [{ segments: [{ first: 5, count: FILE.sheet.rows - 4 }] }],
       params: { pass: 2 },
       tally: { outcomes: { succeeded: 2 } },
       ledger: { sent: 4, accepted: 4 },
     });
-    expect(rowsOf({ state })).toMatchObject([
+    expect(rowsIn({ state })).toMatchObject([
       { place: 3, phase: 'running', attempt: 1, runId: idOf(3) },
       { place: 4, phase: 'ended', outcome: 'succeeded', runId: idOf(4) },
     ]);
@@ -234,8 +217,8 @@ describe('a batch that is rebuilt', () => {
     } = await rebuilt([{ place: 4, status: 'running' }], {
       file: { ...FILE, sheet },
     });
-    expect(counts).toEqual({ done: 1, running: 1, again: 3 });
-    expect(rowsOf({ state }).map(({ place }) => place)).toEqual([1, 2, 3, 4]);
+    expect(counts).toEqual({ done: 1, running: 1, again: 3, unconfirmed: 0 });
+    expect(rowsIn({ state }).map(({ place }) => place)).toEqual([1, 2, 3, 4]);
     expect(state.tally.outcomes.succeeded).toBe(1);
   });
 
@@ -245,7 +228,7 @@ describe('a batch that is rebuilt', () => {
       [2, 101],
       [3, 201],
     ] as const)
-      expect(rowsOf(await rebuilt(bought, { pass })).slice(0, 2)).toMatchObject([
+      expect(rowsIn(await rebuilt(bought, { pass })).slice(0, 2)).toMatchObject([
         { place: 1, phase: 'waiting', tries: 0, attempt },
         { place: 2, phase: 'waiting', tries: 0, attempt },
       ]);
@@ -253,7 +236,7 @@ describe('a batch that is rebuilt', () => {
 
   it('tries a failed row again as often as it may, in attempts of its own pass, and counts the earlier ones', async () => {
     const failed = (attempt: number): Bought => ({ place: 1, attempt, status: 'failed' });
-    expect(rowsOf(await rebuilt([failed(1)]))).toMatchObject([
+    expect(rowsIn(await rebuilt([failed(1)]))).toMatchObject([
       {
         place: 1,
         phase: 'waiting',
@@ -262,7 +245,7 @@ describe('a batch that is rebuilt', () => {
         past: [{ attempt: 1, runId: idOf(1), outcome: 'failed' }],
       },
     ]);
-    expect(rowsOf(await rebuilt([failed(2), failed(1)]))).toMatchObject([
+    expect(rowsIn(await rebuilt([failed(2), failed(1)]))).toMatchObject([
       { place: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
     ]);
   });
@@ -270,9 +253,9 @@ describe('a batch that is rebuilt', () => {
   it('tries a failed row again only once a row has succeeded, as before', async () => {
     const failed: Bought = { place: 2, status: 'failed' };
     const without = await rebuilt([failed]);
-    expect([without.state.trial?.ends.all, rowsOf(without)[1]]).toMatchObject([0, { dueAt: UNTIL_VERDICT }]);
+    expect([without.state.trial?.ends.all, rowsIn(without)[1]]).toMatchObject([0, { dueAt: UNTIL_VERDICT }]);
     await writePart(1, 1, recordOf(1));
-    const [row] = rowsOf(await rebuilt([{ place: 1 }, failed]));
+    const [row] = rowsIn(await rebuilt([{ place: 1 }, failed]));
     expect(row).toMatchObject({ place: 2, phase: 'waiting' });
     expect(row).not.toHaveProperty('dueAt', UNTIL_VERDICT);
   });
@@ -283,7 +266,7 @@ describe('a batch that is rebuilt', () => {
       attempt: at + 1,
       status: 'failed',
     }));
-    const [row] = rowsOf(await rebuilt([...forged, { place: 1, attempt: 301, status: 'running' }]));
+    const [row] = rowsIn(await rebuilt([...forged, { place: 1, attempt: 301, status: 'running' }]));
     expect(row?.past.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 20 }, (_, at) => 281 + at));
   });
 
@@ -294,7 +277,7 @@ describe('a batch that is rebuilt', () => {
       { place: 2, attempt: 2, status: 'failed' },
       { place: 2, attempt: 1, status: 'running' },
     ]);
-    expect(rowsOf({ state })).toMatchObject([
+    expect(rowsIn({ state })).toMatchObject([
       { place: 1, phase: 'ended', outcome: 'succeeded', runId: idOf(1), past: [] },
       { place: 2, phase: 'running', attempt: 1, past: [] },
     ]);
@@ -321,7 +304,7 @@ describe('a batch that is rebuilt', () => {
       { place: 999_999_999 },
     ]);
     expect(all).toMatchObject({ done: 0, running: 1, again: 1 });
-    expect(rowsOf(all).map(({ place }) => place)).toEqual([1, 2]);
+    expect(rowsIn(all).map(({ place }) => place)).toEqual([1, 2]);
   });
 
   it('reads the lists at its end back to its first start, by all that is known of the clocks', async () => {

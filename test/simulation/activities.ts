@@ -21,6 +21,7 @@ import type { Settled } from './activity-requests.ts';
 import { costOf } from './budget.ts';
 import { storeFailed } from './failures.ts';
 import { confirmHeld } from './holding.ts';
+import { showsAll } from './last-reading.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 import type { Try } from './temporal.ts';
@@ -332,6 +333,7 @@ export function close(
     if (!isWhole) world.saw('an end without complete lists');
     // The real close also checks with Temporal right before it writes the files.
     if (attempt.isAbandoned()) return world.saw('an abandoned close wrote nothing');
+    const isComplete = isWhole && showsAll(execution, listed, command.back);
     const own = listed.filter((run) => run.mark === mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
@@ -350,7 +352,7 @@ export function close(
     if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
     try {
       store.write(() => (store.duplicates = duplicates));
-      store.areListsWhole = isWhole;
+      store.areListsWhole = isComplete;
       store.put(SUMMARY_FILE, summaryOf(execution));
       store.summarizedPass = execution.state.pass;
       done({});

@@ -71,7 +71,7 @@ export class SimBatch {
     this.store.onChange = (name) => this.#noteChange(name);
     this.params = paramsOf(plan, mark);
     this.passes = new Passes(this.params);
-    this.records = new PartRecords(this.passes, plan.ladder);
+    this.records = new PartRecords(this.passes, service, plan.ladder);
     this.user = new SimUser(this);
     const version = plan.version ?? WRITES;
     if (version < WRITES) world.saw('a batch of an earlier version');

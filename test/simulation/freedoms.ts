@@ -84,7 +84,7 @@ export function freedomsOf(plan: Plan, isLarge: boolean): Freedoms {
   const versions = versionsOf(draw, between, plan);
   const rebuilds = rebuildsOf(draw, between, plan, isLarge);
   const forever = foreverOf(draw, between, isLarge);
-  const retention = rebuilds.rebuilds === undefined ? retentionOf(draw, between, plan) : {};
+  const retention = retentionOf(draw, between, plan, rebuilds);
   const obeys = draw() < 0.3 || forever.forever !== undefined ? { obeys: true as const } : {};
   return { ...versions, ...rebuilds, ...forever, ...retention, ...obeys };
 }
@@ -123,8 +123,9 @@ function foreverOf(draw: Draw, between: Between, isLarge: boolean): Freedoms {
   return { forever: { kind, fromMs, untilMs: fromMs + between(HOUR_MS / 6, HOUR_MS / 2) } };
 }
 
-/** Longer than the proof that a run is absent takes. */
-function retentionOf(draw: Draw, between: Between, { patient }: Plan): Freedoms {
+/** Longer than the proof that a run is absent takes; where a batch is rebuilt, also so short that the rebuild misses runs. */
+function retentionOf(draw: Draw, between: Between, { patient }: Plan, { rebuilds }: Freedoms): Freedoms {
   if (draw() < 0.7) return {};
+  if (rebuilds !== undefined && draw() < 0.7) return { retentionMs: between(15_000, HOUR_MS / 20) };
   return { retentionMs: patient ? between(1.5 * HOUR_MS, 3 * HOUR_MS) : between(HOUR_MS / 20, HOUR_MS / 2) };
 }

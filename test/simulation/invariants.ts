@@ -130,11 +130,9 @@ function checkRun(
 const isKnowable = (batch: SimBatch, run: SimRun): boolean =>
   batch.holder.evidence.has(run.id) || (batch.world.plan.lists && isListed(batch, run));
 
-/** Whether the lists showed it when the batch closed; the summary says if they could not be read. */
-const isListed = ({ closedAt, store, world: { plan } }: SimBatch, { listedAt, endsAt }: SimRun): boolean =>
-  listedAt <= closedAt &&
-  store.areListsWhole &&
-  endsAt + (plan.retentionMs ?? Number.POSITIVE_INFINITY) > closedAt;
+/** Whether the lists showed it when the batch closed; the summary says if they may lack runs. */
+const isListed = ({ closedAt, store }: SimBatch, { listedAt }: SimRun): boolean =>
+  listedAt <= closedAt && store.areListsWhole;
 
 /**
  * A second run of a row needs a reason: the earlier one ended without success, or the batch could not know it. Where the service has
@@ -147,7 +145,10 @@ function checkBought(world: World, batch: SimBatch, { row, attempts, runs }: Row
     if (earlier === undefined) continue;
     const wasRetried =
       earlier.attempt < run.attempt && earlier.endsAt <= run.createdAt && earlier.outcome !== 'succeeded';
-    if (wasRetried || isRisk(attempts.find(({ attempt }) => attempt === earlier.attempt))) continue;
+    const wasAtRisk =
+      attempts.some((record) => isRisk(record) && standsFor(record, earlier)) ||
+      wasDecided(batch, earlier, run);
+    if (wasRetried || wasAtRisk) continue;
     const isOneOfTwo = (one: SimRun): boolean =>
       runs.some((other) => other !== one && other.attempt === one.attempt);
     const hasTwin = isOneOfTwo(earlier) || isOneOfTwo(run);
@@ -167,6 +168,16 @@ const isReported = ({ store }: SimBatch, { id }: SimRun): boolean =>
 /** Whether the attempt was abandoned, and so reported as possible spend. */
 const isRisk = (record: PastAttempt | undefined): boolean =>
   record?.outcome === 'unknown' || (record?.outcome === 'failed' && record.runId === undefined);
+
+/** An attempt of a rebuilt row stands for those whose runs the lists have forgotten. */
+const standsFor = ({ attempt, reason }: PastAttempt, run: SimRun): boolean =>
+  attempt === run.attempt || (attempt > run.attempt && reason?.includes('deleted its run') === true);
+
+/** A user has had the row sent again that a rebuild had in doubt; a later rebuild knows only the newest run. */
+const wasDecided = ({ service }: SimBatch, earlier: SimRun, { attempt }: SimRun): boolean =>
+  service.isForgotten(earlier) && attempt > PASS_ATTEMPTS && attempt % PASS_ATTEMPTS > 1;
+
+const PASS_ATTEMPTS = 100;
 
 function checkSuccess(world: World, { row, outcome, attempts, runs }: Row, verdict: Verdict): void {
   const last = attempts.at(-1);
@@ -215,7 +226,11 @@ function checkAccount(world: World, batch: SimBatch): void {
   // The close reports what a list showed only after a step of Temporal's clock had made its absence look proved.
   const { duplicates: byClose, late } = batch.store;
   const extra = bought.filter(
-    ({ id, isExtra }) => isExtra || byClose?.has(id) === true || late.has(id),
+    (run) =>
+      run.isExtra ||
+      byClose?.has(run.id) === true ||
+      late.has(run.id) ||
+      (isRebuilt && batch.service.isForgotten(run)),
   ).length;
   world.claim(
     known <= bought.length && bought.length <= known + atRisk(ledger) + extra,

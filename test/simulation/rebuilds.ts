@@ -72,9 +72,10 @@ export class Rebuilds {
     let isKilled = false;
     const command = new Command(this.#batch, stack, () => isKilled);
     void takeOver(command.params).then(
-      ({ stays }) => {
+      ({ stays, unconfirmed }) => {
         command.isOver = true;
         world.saw('a batch rebuilt');
+        if (unconfirmed > 0) world.saw('a row whose run the service may have deleted');
         this.#underWay -= 1;
         if (stays === undefined)
           this.#batch.signal({ type: 'resume', commandId: `rebuilt ${stack.number} ${world.now}` });
@@ -149,6 +150,7 @@ class Command {
         listRuns: (_, { offset }) => this.#readPage(offset),
         nowMs: () => service.clock.now,
       },
+      listedMs: world.plan.retentionMs ?? Number.POSITIVE_INFINITY,
       now: () => stack.clock.now,
       steady: () => world.now,
     };

@@ -2,15 +2,18 @@
 
 import { recordAgain, type PartRecord } from '../../src/results/row-record.ts';
 import type { Passes } from './again.ts';
+import type { SimService } from './service.ts';
 import type { SimRecord } from './store.ts';
 
 export class PartRecords {
   readonly #passes: Passes;
+  readonly #service: SimService;
   readonly #ladder: readonly string[];
   readonly #byPlace = new Map<number, PartRecord>();
 
-  constructor(passes: Passes, ladder: readonly string[] = []) {
+  constructor(passes: Passes, service: SimService, ladder: readonly string[] = []) {
     this.#passes = passes;
+    this.#service = service;
     this.#ladder = ladder;
   }
 
@@ -32,7 +35,7 @@ export class PartRecords {
       attempts: end.attempts.map((past) => ({
         attempt: past.attempt,
         outcome: past.outcome,
-        ...(past.runId === undefined ? {} : { run_id: past.runId }),
+        ...(past.runId === undefined ? {} : this.#runOf(past.runId)),
         ...(past.rung === undefined ? {} : { gpu_asked: this.#ladder[past.rung] ?? '' }),
       })),
       files: [],
@@ -41,6 +44,11 @@ export class PartRecords {
     const record = before === undefined ? own : this.#again(before, own);
     this.#byPlace.set(place, record);
     return record;
+  }
+
+  #runOf(runId: string): Pick<PartRecord['attempts'][number], 'run_id' | 'ended_at'> {
+    const run = this.#service.byId.get(runId);
+    return { run_id: runId, ...(run && { ended_at: new Date(run.updatedAtMs).toISOString() }) };
   }
 
   /** A row whose files are fetched again has bought nothing. */

@@ -16,7 +16,7 @@ import { toFollow } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './status.ts';
-import { count } from '../format.ts';
+import { count, plural } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { shownProgress } from '../../library/handle/batch-status.ts';
@@ -59,10 +59,16 @@ export default async function resume(
   return await followed(session, this, batchFolder, printer);
 }
 
-const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, again, stays }: RebuiltRows) =>
+function sayRebuilt(printer: Printer, { batch }: FoundBatch, rebuilt: RebuiltRows): void {
+  const { done, running, again, unconfirmed, stays } = rebuilt;
   printer.notice(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
   );
+  if (unconfirmed > 0)
+    printer.notice(
+      `${plural(unconfirmed, 'row')} may have a run that the service has deleted from its list: unconfirmed, not sent again`,
+    );
+}
 
 /** Follows a batch on this command's servers; for any other batch, prints the command that follows it. */
 async function followed(

@@ -26,7 +26,7 @@ import type { BatchClient } from '../../temporal/batch-client.ts';
 import type { Session } from '../session.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 
-/** Counts of rows that are done, have a run, and will be sent again; and whether a user's pause or cancel stays in force. */
+/** Counts of rows that are done, have a run, will be sent again, and may have a run; and whether a user's pause or cancel stays in force. */
 export type RebuiltRows = Omit<Rebuilt, 'snapshot' | 'parts'>;
 
 /** Throws E511 for a batch that cannot be rebuilt, or was not quiet for long enough. */
@@ -47,6 +47,7 @@ export type TakeOver = {
   };
   readonly batchFolder: FoundBatch;
   readonly service: RebuildParams['service'];
+  readonly listedMs?: number;
   /** The wall clock, and a monotonic clock. */
   readonly now: () => number;
   readonly steady: () => number;
@@ -56,6 +57,7 @@ export async function takeOver({
   session,
   batchFolder,
   service,
+  listedMs,
   now,
   steady,
 }: TakeOver): Promise<RebuiltRows> {
@@ -66,7 +68,7 @@ export async function takeOver({
   const pass = (await newestPass(store)) + 1;
   const back = await readBackToStart(store, began.now);
   // Throws missing preconditions before anything is stopped.
-  const rebuilt = await rebuild({ store, file, service, back, pass, now: began.now });
+  const rebuilt = await rebuild({ store, file, service, listedMs, back, pass, now: began.now });
   const serviceNow = service.nowMs();
   const tookMs = steady() - began.steady;
   const id = randomUUID();
