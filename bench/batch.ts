@@ -105,7 +105,7 @@ async function historyOf(
   return events;
 }
 
-/** By the service's list. */
+/** Times by the service's run list. */
 async function timesOf(job: BatchJob, mark: string): Promise<Pick<BatchResult, 'seconds' | 'refillsMs'>> {
   const runs = await runsOf(job, `/${mark}/`);
   const queued = runs.map(({ createdAtMs = 0 }) => createdAtMs).sort((a, b) => a - b);
@@ -150,7 +150,7 @@ async function runsOf(where: Where, webhook: string): Promise<readonly Run[]> {
   const own: Run[] = [];
   for (let offset = 0; ;) {
     const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
-    own.push(...runs.filter((one) => webhook === '' || one.webhook?.includes(webhook)));
+    own.push(...runs.filter((run) => webhook === '' || run.webhook?.includes(webhook)));
     if (runs.length === 0) return own;
     offset += runs.length;
   }

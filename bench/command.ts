@@ -31,7 +31,7 @@ export type Command = {
   readonly loopPerSecond: number;
   /** The median of the ratios per round: both sides of a round run under the same conditions. */
   readonly toLoop: number;
-  /** Of the worker. */
+  /** Peak memory of the worker. */
   readonly peakMb: number;
 };
 
@@ -49,7 +49,7 @@ export async function measureCommand(sizes = SIZES): Promise<readonly Command[]>
       perSecond: middle(({ perSecond }) => perSecond),
       loopPerSecond: middle(({ loopPerSecond }) => loopPerSecond),
       toLoop: middle(({ perSecond, loopPerSecond }) => perSecond / loopPerSecond),
-      peakMb: middle((one) => one.peakMb),
+      peakMb: middle((result) => result.peakMb),
     });
   }
   return measured;

@@ -22,7 +22,7 @@ export type EndedBatch = {
 };
 
 const PART_ROWS = 100;
-/** Its multiples visit all rows of any batch in an order without pattern. */
+/** A stride whose multiples visit all rows of any batch in an order without pattern. */
 const STRIDE = 618_033_989;
 const GPUS = ['A10G', 'L4', 'T4', 'A100', 'H100', 'L40S', 'H200', 'B200'];
 const PRICE = 0.0004;
@@ -107,7 +107,7 @@ function placesOf(queues: readonly (readonly Queued[])[], offsets: readonly numb
 function writeQueue(layout: Write, queues: readonly (readonly Queued[])[], offsets: readonly number[]): void {
   for (const [lane, queue] of queues.entries())
     for (let at = 0; at < queue.length; at += QUEUE_ROWS) {
-      const lines = queue.slice(at, at + QUEUE_ROWS).map((one) => `${JSON.stringify(one)}\n`);
+      const lines = queue.slice(at, at + QUEUE_ROWS).map((row) => `${JSON.stringify(row)}\n`);
       layout(queueName(lane, queuePageOf((offsets[lane] ?? 0) + at + 1)), lines.join(''));
     }
 }
@@ -134,9 +134,9 @@ function writeParts(
   for (let at = 0; at < places.length; at += PART_ROWS) {
     const name = partName(pass, at / PART_ROWS + 1);
     let text = '';
-    for (const one of places.slice(at, at + PART_ROWS)) {
-      partOf[one.row] = name.slice(name.indexOf('/') + 1);
-      text += `${JSON.stringify(recordOf(one, pass, isQueued))}\n`;
+    for (const place of places.slice(at, at + PART_ROWS)) {
+      partOf[place.row] = name.slice(name.indexOf('/') + 1);
+      text += `${JSON.stringify(recordOf(place, pass, isQueued))}\n`;
     }
     write(name, text);
   }
@@ -178,7 +178,7 @@ function runIdOf(row: number, attempt: number): string {
   return `${hex.slice(-8)}-${hex.slice(8, 12)}-4000-8000-${hex.slice(0, 12)}`;
 }
 
-/** What the workflow has counted: outcomes, and one run for each attempt. */
+/** The workflow's counts: outcomes, and one run for each attempt. */
 export const countsOf = ({ rows, redrives = 0 }: EndedBatch) => {
   const runs = rows * (redrives + 1);
   return {

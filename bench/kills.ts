@@ -52,10 +52,10 @@ export type Kills = {
 export async function measureKills(cycles: number): Promise<readonly Kills[]> {
   const measured: Kills[] = [];
   for (const open of [runsheetRival, bullmqRival, loopRival]) {
-    const one = await killRepeatedly(open, cycles);
-    if (one === undefined) continue;
-    measured.push(one);
-    console.error(JSON.stringify(one));
+    const result = await killRepeatedly(open, cycles);
+    if (result === undefined) continue;
+    measured.push(result);
+    console.error(JSON.stringify(result));
   }
   return measured;
 }
@@ -127,7 +127,7 @@ function account(
   const back = killed.map((at, index) =>
     secondsToFullSpeed(endsOf(runs), at, killed[index + 1] ?? Date.now()),
   );
-  const seconds = back.map((one) => one ?? PATIENCE_MS / 1000);
+  const seconds = back.map((recovery) => recovery ?? PATIENCE_MS / 1000);
   return {
     kills: killed.length,
     lost: rows - kept.size,
@@ -135,7 +135,7 @@ function account(
     wastedGpuSeconds: unused.reduce((sum, run) => sum + secondsOf(run), 0),
     medianSeconds: median(seconds),
     worstSeconds: Math.max(...seconds),
-    neverBack: back.filter((one) => one === undefined).length,
+    neverBack: back.filter((recovery) => recovery === undefined).length,
     mostOutstanding: mostOutstanding(runs),
   };
 }

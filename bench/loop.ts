@@ -35,5 +35,5 @@ export async function loopOver(rows: readonly number[], job: LoopJob): Promise<v
 export async function deploymentIdOf(base: string, name: string): Promise<string> {
   const { body } = await request(`${base}/deployments`, { headers: { authorization: `Bearer ${KEY}` } });
   const deployments = (await body.json()) as { id: string; name: string }[];
-  return deployments.find((one) => one.name === name)?.id ?? name;
+  return deployments.find((deployment) => deployment.name === name)?.id ?? name;
 }

@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     postgres: { type: 'boolean' },
     only: { type: 'string', multiple: true },
-    /** Of the one very large sheet, which is measured only if it is named. */
+    /** Rows of the very large sheet, which is measured only if it is named. */
     rows: { type: 'string', default: '1000000' },
     /** How often each program is killed. */
     cycles: { type: 'string', default: '10' },
@@ -42,8 +42,8 @@ if (wants('throughput')) {
   const measured: Throughput[] = [];
   for (const backend of backends)
     for (const cap of [50, 200, 500]) measured.push(await measureThroughput(backend, cap));
-  const others = figures.throughput.filter(({ backend }) => !backends.includes(backend));
-  figures = { ...figures, throughput: [...measured, ...others] };
+  const otherRows = figures.throughput.filter(({ backend }) => !backends.includes(backend));
+  figures = { ...figures, throughput: [...measured, ...otherRows] };
 }
 if (wants('start')) figures = { ...figures, start: await measureStart() };
 if (wants('steady'))
@@ -60,14 +60,15 @@ if (wants('service'))
   };
 if (wants('kills')) {
   const measured = await measureKills(Number(values.cycles));
-  const others = figures.kills?.filter(({ rival }) => !measured.some((one) => one.rival === rival)) ?? [];
-  figures = { ...figures, kills: [...measured, ...others] };
+  const otherRows =
+    figures.kills?.filter(({ rival }) => !measured.some((result) => result.rival === rival)) ?? [];
+  figures = { ...figures, kills: [...measured, ...otherRows] };
 }
 if (values.only?.includes('million')) {
   const measured: Million[] = [];
   for (const backend of backends) measured.push(await measureMillion(backend, Number(values.rows)));
-  const others = figures.million?.filter(({ backend }) => !backends.includes(backend)) ?? [];
-  figures = { ...figures, million: [...measured, ...others] };
+  const otherRows = figures.million?.filter(({ backend }) => !backends.includes(backend)) ?? [];
+  figures = { ...figures, million: [...measured, ...otherRows] };
 }
 
 mkdirSync(docs, { recursive: true });

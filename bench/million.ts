@@ -47,8 +47,8 @@ export async function measureMillion(backend: Backend, rows: number): Promise<Mi
     seconds: (endedAt - last) / 1_000,
     ...worked,
   });
-  for (const one of steps.slice(-2))
-    console.error(`${one.step}: ${one.seconds.toFixed(1)} s, ${one.peakMb.toFixed(0)} MB`);
+  for (const result of steps.slice(-2))
+    console.error(`${result.step}: ${result.seconds.toFixed(1)} s, ${result.peakMb.toFixed(0)} MB`);
   await step('status', 'status', NAME);
   await step('results', 'results', NAME);
   await step('verify', 'verify', NAME);

@@ -49,7 +49,7 @@ export class Place {
     return new Place(folder, service.base, temporal.at, [temporal, service]);
   }
 
-  /** What Temporal, with its database, or the run service has used since it started. */
+  /** Processor time that Temporal with its database, or the run service, has used since its start. */
   processorOf(server: 'temporal' | 'service'): Spent {
     const [temporal, service] = this.#servers;
     return (server === 'temporal' ? temporal : service).pids().map(spentBy).reduce(plus);

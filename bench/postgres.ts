@@ -125,7 +125,10 @@ function spawnPostgres(
   { data, port, folder }: { readonly data: string; readonly port: number; readonly folder: string },
 ): ChildProcess {
   const log = openSync(join(folder, 'postgres.log'), 'a');
-  const settings = ['max_connections=200', `unix_socket_directories=${data}`].flatMap((one) => ['-c', one]);
+  const settings = ['max_connections=200', `unix_socket_directories=${data}`].flatMap((setting) => [
+    '-c',
+    setting,
+  ]);
   const flags = [...args, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
   return spawn(program, flags, { stdio: ['ignore', log, log] });
 }

@@ -8,11 +8,11 @@ const TICK_MS = 10;
 export type Spent = {
   readonly userMs: number;
   readonly systemMs: number;
-  /** Of the thread that started the process. */
+  /** The thread that started the process. */
   readonly mainMs: number;
 };
 
-/** What a process has used since it started, with its threads that have ended. */
+/** Processor time of a process since its start, including threads that have ended. */
 export function spentBy(pid: number): Spent {
   const [userMs, systemMs] = timesIn(`/proc/${pid}/stat`);
   const [mainUser, mainSystem] = timesIn(`/proc/${pid}/task/${pid}/stat`);

@@ -87,7 +87,7 @@ function withMetrics(program: string, folder: string, port: number): string {
 const perRow = (counts: Counts, rows: number): Counts =>
   Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, count / rows]));
 
-export const sumOf = (counts: Counts): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+export const sumOf = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 function summaryOf({ outstanding, runSeconds, machines, busy, events, actions }: Rates): string {
   const text = (counts: Counts): string =>

@@ -1,4 +1,5 @@
-// What reads all rows of a batch. As a program, it measures one reader: `row-readers.ts <reader> <folder> <batch>`.
+// Every reader that visits all rows of a batch. As a program, it measures one of them: `row-readers.ts <reader> <folder>
+// <batch>`.
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -55,15 +56,15 @@ const finalize: Reader = async ({ store, file, batch, folder }) => {
     open: async () => ({ store, file, service: { listRuns: async () => undefined, nowMs: () => NOW } }),
   } as unknown as Deps;
   const times = { startedAt: NOW - 1_000, endedAt: NOW, evidence: [], isEvidenceLost: false, back: BACK };
-  const rest = { log: [], logNumber: 1, throughPass: pass, closed: closedSnapshot(state) };
-  const input = { batch: file.batch, mark: file.mark, folder, progress: last, ...times, ...rest };
+  const logFields = { log: [], logNumber: 1, throughPass: pass, closed: closedSnapshot(state) };
+  const input = { batch: file.batch, mark: file.mark, folder, progress: last, ...times, ...logFields };
   await new MockActivityEnvironment().run(() => finalizeBatch(deps, input));
 };
 
 const walk: Reader = async ({ store, file }) => {
-  let found = 0;
-  for await (const { record } of rowsOf(store, file)) if (record !== undefined) found += 1;
-  if (found !== file.sheet.rows) throw new Error(`${found} rows of ${file.sheet.rows}`);
+  let rowCount = 0;
+  for await (const { record } of rowsOf(store, file)) if (record !== undefined) rowCount += 1;
+  if (rowCount !== file.sheet.rows) throw new Error(`${rowCount} rows of ${file.sheet.rows}`);
 };
 
 const rebuilt: Reader = ({ store, file, batch }) => {
@@ -83,8 +84,8 @@ const rebuilt: Reader = ({ store, file, batch }) => {
 /** The rows of a new batch that are all in this one. */
 const overlap: Reader = async ({ store, file, folder }) => {
   const layout = layoutOf(store, file);
-  const other = { batch: basename(folder), folder, file, store };
-  (await findOverlap([other], rowsIn({ file: { ...file, batch: 'c' }, layout })))[Symbol.dispose]();
+  const otherBatch = { batch: basename(folder), folder, file, store };
+  (await findOverlap([otherBatch], rowsIn({ file: { ...file, batch: 'c' }, layout })))[Symbol.dispose]();
 };
 
 const sent: Reader = async ({ store, file }) => {
@@ -104,8 +105,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   walk,
   finalize,
   recount: async ({ store, file }) => {
-    const known = new KnownRuns();
-    await recount(store, file, { files: false, known });
+    const knownRuns = new KnownRuns();
+    await recount(store, file, { files: false, known: knownRuns });
   },
   rebuild: rebuilt,
   overlap,

@@ -14,7 +14,7 @@ import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 
 export type Served = {
   readonly child: ChildProcess;
-  /** Its processes, with those of its database. */
+  /** The processes of the server, including those of its database. */
   pids(): readonly number[];
   stop(): Promise<void>;
 };
@@ -43,9 +43,9 @@ export async function startService(
   deployments: readonly BenchDeployment[],
 ): Promise<Served & { readonly base: string }> {
   const file = join(folder, 'deployments.json');
-  const machines = deployments.map((one) => ({
+  const machines = deployments.map((deployment) => ({
     runSpread: 0,
-    ...one,
+    ...deployment,
     coldStartSeconds: 0,
     warmStartSeconds: 0,
     idleTimeoutSeconds: 86_400,

@@ -12,9 +12,9 @@ const RECENT = 3_000;
 export async function allRuns(base: string, deployment: string): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (;;) {
-    const found = await page(base, deployment, `with_inputs=true&limit=${PAGE}&offset=${runs.length}`);
-    runs.push(...found);
-    if (found.length < PAGE) return runs;
+    const pageRuns = await page(base, deployment, `with_inputs=true&limit=${PAGE}&offset=${runs.length}`);
+    runs.push(...pageRuns);
+    if (pageRuns.length < PAGE) return runs;
   }
 }
 
@@ -23,11 +23,11 @@ export const recentRuns = (base: string, deployment: string): Promise<readonly R
   page(base, deployment, `limit=${RECENT}&offset=0`);
 
 async function page(base: string, deployment: string, query: string): Promise<readonly Run[]> {
-  const known = (await (await fetch(`${base}/deployments`, { headers })).json()) as {
+  const deployments = (await (await fetch(`${base}/deployments`, { headers })).json()) as {
     readonly name: string;
     readonly workflow_id: string;
   }[];
-  const { workflow_id = '' } = known.find(({ name }) => name === deployment) ?? {};
+  const { workflow_id = '' } = deployments.find(({ name }) => name === deployment) ?? {};
   const answer = await fetch(`${base}/workflow/${workflow_id}/runs?${query}`, { headers });
   return runListSchema.parse(parseExactly(await answer.text()));
 }

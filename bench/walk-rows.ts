@@ -46,8 +46,8 @@ for (const [order, batch] of Object.entries(ORDERS)) {
 
 function measured(reader: string, folder: string, batch: EndedBatch): Read {
   const program = join(import.meta.dirname, 'row-readers.ts');
-  const given = [reader, folder, JSON.stringify(batch)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' });
+  const args = [reader, folder, JSON.stringify(batch)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${reader} failed: ${stderr}`);
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n', stdout.length - 2) + 1)) as Read;
 }

@@ -76,20 +76,20 @@ export function animationOf(
   ].join('\n');
 }
 
-/** What a line shows, and between which screens. */
+/** The texts of a line, each with the screens on which it is visible. */
 function spansOfTime(screens: readonly Screen[], row: number): readonly Shown[] {
-  const all: Shown[] = [];
+  const texts: Shown[] = [];
   let before = '[]';
   for (const [moment, { lines }] of screens.entries()) {
     const spans = lines[row] ?? [];
     const text = JSON.stringify(spans);
-    const last = all.at(-1);
+    const last = texts.at(-1);
     if (text === before && last !== undefined && last.to === moment)
-      all[all.length - 1] = { ...last, to: moment + 1 };
-    else if (spans.length > 0) all.push({ from: moment, to: moment + 1, row, spans });
+      texts[texts.length - 1] = { ...last, to: moment + 1 };
+    else if (spans.length > 0) texts.push({ from: moment, to: moment + 1, row, spans });
     before = text;
   }
-  return all;
+  return texts;
 }
 
 const xOf = (column: number): number => Number((MARGIN_PX + column * CHARACTER_PX).toFixed(1));

@@ -9,7 +9,7 @@ const PICTURES = join(import.meta.dirname, '../../docs/pictures');
 
 const NAMES = ['report.png', 'report-dark.png', 'report-phone.png'] as const;
 
-/** As many pictures as names. */
+/** Takes a picture for each name. */
 export async function photograph(path: string, names: readonly string[] = NAMES): Promise<void> {
   const address = pathToFileURL(path).href;
   const browser = await openBrowser();

@@ -77,7 +77,7 @@ function spansOf(line: IBufferLine): readonly Span[] {
     const style = styleOf(cell);
     const last = spans.at(-1);
     const gap = last === undefined ? Infinity : at - last.end;
-    // One blank between words does not begin another text.
+    // A single blank between words does not begin another text.
     if (last?.style === style && gap <= 1) {
       last.text += ' '.repeat(gap) + text;
       last.end = at + 1;

@@ -40,7 +40,7 @@ const sheetOf = (name: string, rows: number, bad: readonly number[]): string =>
 
 const executablePath = execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-// It is deleted at the end, so it must be ours: this throws if it exists.
+// The folder is deleted at the end, so it must be new: this throws if it exists.
 mkdirSync(OUT);
 const stage = new Stage();
 const server = await startTemporal();
@@ -106,7 +106,7 @@ async function photograph(url: string, name: string, height: number): Promise<vo
   const page = await browser.newPage({ viewport: { width: 1280, height } });
   await page.goto(url, { waitUntil: 'domcontentloaded' });
   await page.getByText(COMPLETE).first().waitFor();
-  // What comes after the first text.
+  // Waits for content that appears after the first text.
   await page.waitForTimeout(3_000);
   await page.evaluate(hideHost(hostname()));
   await page.screenshot({ path: join(PICTURES, `temporal-${name}.png`) });

@@ -76,9 +76,9 @@ export async function loopRival(ground: Ground): Promise<Rival> {
   return processRival('p-limit loop', 'loop.ts', await jobOf(ground));
 }
 
-async function jobOf({ base, deployment, folder, ...others }: Ground): Promise<RivalJob> {
+async function jobOf({ base, deployment, folder, ...job }: Ground): Promise<RivalJob> {
   const deploymentId = await deploymentIdOf(base, deployment);
-  return { ...others, base, deploymentId, folder: join(folder, 'by-hand') };
+  return { ...job, base, deploymentId, folder: join(folder, 'by-hand') };
 }
 
 function processRival(name: string, program: string, job: RivalJob): Rival {

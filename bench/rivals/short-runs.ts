@@ -57,8 +57,8 @@ export async function measureShortRuns(backend: Backend, sizes = SIZES): Promise
   const place = await Place.open(backend, machines);
   const speeds = programs.map((): number[] => []);
   for (const round of rounds)
-    for (const [at, one] of programs.entries())
-      speeds[at]?.push(await speedOf(place, one, nameOf(at, round)));
+    for (const [at, program] of programs.entries())
+      speeds[at]?.push(await speedOf(place, program, nameOf(at, round)));
   await place.close();
   return programs.map(({ program, rows }, at) => ({ program, rows, perSecond: median(speeds[at] ?? []) }));
 }

@@ -65,7 +65,7 @@ describe('sending a group', () => {
     await expect(
       environment.run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS, ...waits })),
     ).rejects.toBeInstanceOf(CompleteAsyncError);
-    return [...service.asked];
+    return [...service.requests];
   }
 
   const results = () => completed[0]?.results.toSorted((a, b) => a.place - b.place);

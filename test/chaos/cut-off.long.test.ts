@@ -45,7 +45,7 @@ describe('a worker whose network is cut in the middle of a group and repaired lo
   });
   afterEach(async () => {
     await stage.close();
-    await Promise.all([gateway, ...Object.values(network)].map((one) => one.close()));
+    await Promise.all([gateway, ...Object.values(network)].map((relay) => relay.close()));
   });
 
   const CUTS: readonly [string, readonly (keyof Network)[], Cut][] = [

@@ -73,7 +73,7 @@ describe.skipIf(why !== undefined)(
     });
     afterAll(async () => {
       balancer?.close();
-      await Promise.all(machines.map((one) => one.close()));
+      await Promise.all(machines.map((machine) => machine.close()));
       // PostgreSQL has its files in the stage's folder.
       for (const close of closers) await close();
       await stage.close();
@@ -169,7 +169,8 @@ describe.skipIf(why !== undefined)(
         expectOneRunPerRow(await stage.truth(), ROWS);
         const verified = await stage.run(['verify', batch]);
         expect([verified.code, verified.stdout]).toEqual([0, expect.any(String)]);
-        for (const one of [first, second, left, right]) expect((await one.kill('SIGTERM')).code).toBe(0);
+        for (const member of [first, second, left, right])
+          expect((await member.kill('SIGTERM')).code).toBe(0);
       },
       PATIENCE_MS + 300_000,
     );
@@ -192,8 +193,8 @@ async function balance(at: string, receivers: readonly Machine[]): Promise<Serve
   };
   const addresses = receivers.map(({ address }) => `${address}:8480`);
   const timer = setInterval(() => {
-    void Promise.all(addresses.map(isReady)).then((all) => {
-      ready = addresses.filter((_, index) => all[index]);
+    void Promise.all(addresses.map(isReady)).then((areReady) => {
+      ready = addresses.filter((_, index) => areReady[index]);
     });
   }, CHECK_MS);
   const server = await openForward(at, () => ready[(turn += 1) % Math.max(1, ready.length)]);

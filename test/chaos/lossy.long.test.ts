@@ -66,7 +66,7 @@ it(
     const lostAfter = injected('drop-answer') + injected('error-answer');
     const turnedAway = injected('busy') + injected('drop-request');
     expect(Math.min(lostAfter, injected('busy'), injected('drop-request'))).toBeGreaterThan(0);
-    const { sent, accepted, throttled, unconfirmed, absent, adopted: by, ...others } = requests;
+    const { sent, accepted, throttled, unconfirmed, absent, adopted: by, ...otherCounts } = requests;
     const adopted = by.webhook + by.list;
     expect({ sent, runs: accepted + adopted, none: throttled + absent }).toEqual({
       sent: service.requests['queue'],
@@ -77,7 +77,7 @@ it(
     // Only bounds: a webhook may arrive before its response is lost, and a slow worker may lose a group that was sent.
     expect(unconfirmed).toBe(adopted + absent);
     const none = { rejected: 0, blocked: 0, unknown: 0, resubmitted: 0, failed: 0, duplicates: 0 };
-    expect(others).toEqual(none);
+    expect(otherCounts).toEqual(none);
     expect(service.runs).toEqual({ success: ROWS });
     for (const [gpu, { seconds: paid }] of Object.entries(gpus))
       expect(paid).toBeCloseTo(service.sold[gpu] ?? 0, 1);

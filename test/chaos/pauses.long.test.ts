@@ -34,8 +34,8 @@ describe('a batch that cannot continue', () => {
     const base = stage.environment['RUNSHEET_API_URL'] ?? '';
     const oldKey = stage.environment['RUNSHEET_API_KEY'] ?? '';
     const keyFile = stage.write('key', oldKey);
-    const { RUNSHEET_API_KEY: _, ...others } = stage.environment;
-    stage.environment = { ...others, RUNSHEET_API_KEY_FILE: keyFile };
+    const { RUNSHEET_API_KEY: _, ...environment } = stage.environment;
+    stage.environment = { ...environment, RUNSHEET_API_KEY_FILE: keyFile };
     await stage.worker();
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
     await until(
@@ -107,7 +107,7 @@ describe('a batch that cannot continue', () => {
     expect(runs.length).toBeGreaterThan(ROWS);
     const duplicates = runs.filter(({ id }) => !counted.has(id)).map(({ id }) => id);
     const { first } = summary().duplicates;
-    expect(first.map((one) => one.run_id).toSorted()).toEqual(duplicates.toSorted());
+    expect(first.map((duplicate) => duplicate.run_id).toSorted()).toEqual(duplicates.toSorted());
     expect(done.stderr).toMatch(new RegExp(`${duplicates.length} duplicate runs?:`));
     const verified = await stage.run(['verify', '-o', 'json']);
     expect([verified.code, JSON.parse(verified.stdout)]).toEqual([
@@ -141,20 +141,24 @@ describe('a batch that cannot continue', () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
-    const [known] = await stage.truth();
+    const [earlier] = await stage.truth();
     const base = stage.environment['RUNSHEET_API_URL'] ?? '';
     const headers = {
       authorization: `Bearer ${stage.environment['RUNSHEET_API_KEY']}`,
       'content-type': 'application/json',
     };
     // Repeats a request, like a service that resumes after a day.
-    const body = JSON.stringify({ deployment_id: known?.deploymentId, inputs: {}, webhook: known?.webhook });
+    const body = JSON.stringify({
+      deployment_id: earlier?.deploymentId,
+      inputs: {},
+      webhook: earlier?.webhook,
+    });
     const queued = await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body });
     const { run_id } = (await queued.json()) as { run_id: string };
     const file = join(stage.batch(), 'late', `${run_id}.json`);
     await until(() => existsSync(file), 'the late run is recorded');
-    const end = { event_type: 'run.updated', status: 'success', run_id: known?.id, outputs: [] };
-    const again = await fetch(known?.webhook ?? '', { method: 'POST', headers, body: JSON.stringify(end) });
+    const end = { event_type: 'run.updated', status: 'success', run_id: earlier?.id, outputs: [] };
+    const again = await fetch(earlier?.webhook ?? '', { method: 'POST', headers, body: JSON.stringify(end) });
     expect(again.status).toBe(200);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ run_id, outcome: 'succeeded' });
     expect(readdirSync(join(stage.batch(), 'late'))).toEqual([`${run_id}.json`]);

@@ -53,10 +53,10 @@ describe('a query that a dead worker leaves behind', () => {
       .query('__temporal_workflow_metadata')
       .catch((error: unknown) => error);
     await until(async () => (await completionsOf(stage, 8)).length >= 8, 'the second wave has ended');
-    const [first, ...others] = await completionsOf(stage, 8);
+    const [first, ...laterEnds] = await completionsOf(stage, 8);
     await signals.runsCompleted(name, 'poll', first ? [first] : []);
     await query;
-    await signals.runsCompleted(name, 'poll', others);
+    await signals.runsCompleted(name, 'poll', laterEnds);
 
     const waited = await stage.run(['wait', batch]);
     expect(waited.code).toBe(0);

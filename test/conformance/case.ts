@@ -16,8 +16,8 @@ export type Case = Options & {
 
 const caseOf =
   (cost: Case['cost']) =>
-  (name: string, ...given: readonly [run: Run] | readonly [options: Options, run: Run]): Case => {
-    const [options, run] = given.length === 1 ? [{}, given[0]] : given;
+  (name: string, ...args: readonly [run: Run] | readonly [options: Options, run: Run]): Case => {
+    const [options, run] = args.length === 1 ? [{}, args[0]] : args;
     return { name, cost, run, ...options };
   };
 

@@ -12,7 +12,7 @@ import type { Service } from './service.ts';
 import type { Flavour } from './target.ts';
 
 const HOURS = 86_400;
-/** As many servers as runs that the cases want to execute at one time. */
+/** A server for each run that the cases execute at one time. */
 const SERVERS = { usual: 4, long: 5, full: 1, failing: 1, hasty: 2 } as const;
 type Kind = keyof typeof SERVERS;
 const KINDS = Object.keys(SERVERS) as Kind[];
@@ -46,7 +46,7 @@ export async function openComfy(flavour: Flavour, patienceMs: number): Promise<S
       (_, index) => new ComfyStandIn({ folder: join(folder, `${kind}-${index}`), checkpoints: [kind] }),
     ),
   );
-  await Promise.all(standIns.map((one) => one.start()));
+  await Promise.all(standIns.map((standIn) => standIn.start()));
   const service = await startLocalService({
     port: 0,
     tokens: TOKENS,
@@ -67,7 +67,7 @@ export async function openComfy(flavour: Flavour, patienceMs: number): Promise<S
   const [usual = '', long = '', full = '', failing = '', hasty = ''] = added.deployments.map(({ id }) => id);
   const close = async (): Promise<void> => {
     await service.close();
-    await Promise.all(standIns.map((one) => one.kill()));
+    await Promise.all(standIns.map((standIn) => standIn.kill()));
     rmSync(folder, { recursive: true, force: true });
   };
   return asTarget(

@@ -57,11 +57,11 @@ describe.each(SUITES)('$subject', ({ flavour, open, skips }) => {
   });
   afterAll(() => service.close());
 
-  for (const one of CASES.filter(({ only = flavour }) => only === flavour)) {
-    const reason = skips(one);
+  for (const conformanceCase of CASES.filter(({ only = flavour }) => only === flavour)) {
+    const reason = skips(conformanceCase);
     const why = reason === undefined ? '' : ` (${reason})`;
-    it.skipIf(reason !== undefined).concurrent(`${one.name}${why}`, () =>
-      expect(one.run(service)).resolves.toBeUndefined(),
+    it.skipIf(reason !== undefined).concurrent(`${conformanceCase.name}${why}`, () =>
+      expect(conformanceCase.run(service)).resolves.toBeUndefined(),
     );
   }
 });

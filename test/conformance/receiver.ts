@@ -65,15 +65,17 @@ function createInbox(
       };
       const givingUp = setTimeout(() => {
         looks.delete(look);
-        const seen = received.map((one) => `${one.method} ${String(one.body['status'])}`).join(', ');
+        const seen = received
+          .map((webhook) => `${webhook.method} ${String(webhook.body['status'])}`)
+          .join(', ');
         reject(new Error(`waited ${patienceMs} ms for webhooks in vain; received: ${seen || 'nothing'}`));
       }, patienceMs);
       looks.add(look);
       look();
     });
-  const take = (one: Received): number => {
-    received.push(one);
-    const status = answer(one, received);
+  const take = (webhook: Received): number => {
+    received.push(webhook);
+    const status = answer(webhook, received);
     for (const look of looks) look();
     return status;
   };

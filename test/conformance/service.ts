@@ -23,7 +23,7 @@ export type Question = {
   readonly base?: string;
 };
 
-/** One entry of a validation failure. */
+/** An entry of a validation failure. */
 export type Problem = { readonly loc: unknown[]; readonly msg: unknown; readonly type: unknown } & Json;
 
 export type Service = Target & {
@@ -43,7 +43,7 @@ export type Service = Target & {
   close(): Promise<void>;
 };
 
-/** Who is about to be asked under no rule at all. */
+/** A run id that no service has. */
 export const UNKNOWN_ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 export const QUEUE = '/run/deployment/queue';
 
@@ -77,13 +77,13 @@ export async function openService(target: Target): Promise<Service> {
     };
   }
 
-  const postRun: Service['postRun'] = (given = {}, question = {}) => {
-    const json = { deployment_id: target.deploymentId, ...given };
+  const postRun: Service['postRun'] = (fields = {}, question = {}) => {
+    const json = { deployment_id: target.deploymentId, ...fields };
     return ask('POST', QUEUE, { json, ...question });
   };
 
-  async function queue(given: Json = {}): Promise<string> {
-    const answer = await postRun(given);
+  async function queue(fields: Json = {}): Promise<string> {
+    const answer = await postRun(fields);
     assert.ok(isSuccess(answer), `Queue Run answered ${answer.status}: ${answer.text}`);
     return String(answer.json['run_id']);
   }
@@ -116,7 +116,7 @@ export async function openService(target: Target): Promise<Service> {
     until,
     inboxes,
     ended: (id) => until(id, isEnded),
-    refused: async (given) => problemsOf(await postRun(given)),
+    refused: async (fields) => problemsOf(await postRun(fields)),
     once<Value>(name: string, make: () => Promise<Value>): Promise<Value> {
       const old = made.get(name) as Promise<Value> | undefined;
       if (old !== undefined) return old;

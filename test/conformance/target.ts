@@ -28,23 +28,23 @@ export type Target = {
   readonly deploymentId: string;
   /** Deployments that behave in a known way. */
   readonly deployments?: {
-    /** Its runs start, and do not end during any case. */
+    /** A deployment whose runs start, and do not end during any case. */
     readonly long: string;
-    /** Its containers boot for hours; only of rented GPUs. */
+    /** A deployment whose containers boot for hours; only on rented GPUs. */
     readonly booting?: string;
-    /** One run occupies its only slot for hours, and all others wait. */
+    /** A deployment with one slot that a run occupies for hours, so that all others wait. */
     readonly full: string;
-    /** Its runs end as timeout. */
+    /** A deployment whose runs end as timeout. */
     readonly hasty: string;
-    /** Its runs fail. */
+    /** A deployment whose runs fail. */
     readonly failing: string;
   };
   readonly flavour: Flavour;
   /** Whether runs are executed on GPUs of the user's own. */
   readonly isOwn?: boolean;
-  /** Those of the run that most cases read (default: of all kinds). */
+  /** The inputs of the run that most cases read (default: inputs of all kinds). */
   readonly inputs?: Json;
-  /** Those of a run that lasts long enough to be seen at work (default: none). */
+  /** The inputs of a run that lasts long enough to be seen at work (default: none). */
   readonly lasting?: Json;
   /** Whether webhooks to the loopback address arrive here. */
   readonly reachesUs: boolean;

@@ -80,7 +80,7 @@ type Deployment = {
   };
 };
 const { data } = manifest('ConfigMap', 'runsheet') as { readonly data: Readonly<Record<string, string>> };
-const ours = ['runsheet-worker', 'runsheet-receiver'].map((name) => {
+const members = ['runsheet-worker', 'runsheet-receiver'].map((name) => {
   const { spec } = manifest('Deployment', name) as Deployment;
   const [container] = spec.template.spec.containers;
   const own = Object.fromEntries((container.env ?? []).map(({ name: variable, value }) => [variable, value]));
@@ -95,7 +95,7 @@ const kustomized = (folder: string): string =>
   execFileSync('kubectl', ['kustomize', folder], { cwd: ROOT, encoding: 'utf8' });
 
 describe('deploy/kubernetes', () => {
-  it.each(objects.map((one) => [nameOf(one), one] as const))('%s fits its schema', (_, object) => {
+  it.each(objects.map((object) => [nameOf(object), object] as const))('%s fits its schema', (_, object) => {
     const [, module = {}] = MODULES[object.apiVersion] ?? [];
     const Class = (module as Readonly<Record<string, Model>>)[object.kind];
     if (Class === undefined) throw new Error(`there is no schema of ${object.apiVersion} ${object.kind}`);
@@ -119,8 +119,8 @@ describe('deploy/kubernetes', () => {
     expect([status, stdout]).toEqual([0, '']);
   });
 
-  it.each(ours)('$name is started with a command and settings that the program takes', async (one) => {
-    const { container, environment } = one;
+  it.each(members)('$name is started with a command and settings that the program takes', async (member) => {
+    const { container, environment } = member;
     expect(await refusal(container.args)).toBeUndefined();
     expect(container.envFrom).toEqual([
       { configMapRef: { name: 'runsheet' } },
@@ -137,17 +137,17 @@ describe('deploy/kubernetes', () => {
     // A receiver takes webhooks also while the bucket is away; a worker needs the bucket.
     const port = container.args.includes('--receiver-only') ? 'webhooks' : 'metrics';
     expect(container['readinessProbe']).toMatchObject({ httpGet: { path: '/readyz', port } });
-    // It writes to the bucket and to /tmp only.
+    // The member writes only to the bucket and to /tmp.
     const mounted = container.volumeMounts.map(({ mountPath }) => mountPath);
     expect(mounted).toEqual(['/run/secrets/runsheet', '/tmp']);
-    const tmp = one.pod.volumes.find(({ name }) => name === 'tmp');
+    const tmp = member.pod.volumes.find(({ name }) => name === 'tmp');
     expect(tmp?.emptyDir?.sizeLimit).toMatch(/^\d+Gi$/);
     expect(config.out).toMatch(/^s3:/);
     expect(config.home).toMatch(/^\/tmp\//);
     expect(config.cache).toMatch(/^\/tmp\//);
   });
 
-  it.each(ours)(
+  it.each(members)(
     '$name may end every request, and is no root and writes to no image',
     ({ pod, container, environment }) => {
       const { member } = loadConfig(environment);
@@ -174,7 +174,7 @@ describe('deploy/kubernetes', () => {
     expect(takeS3Settings(s3.stringData)).toBeDefined();
     const values = [...Object.values(stringData), ...Object.values(s3.stringData)];
     expect(new Set(values)).toEqual(new Set(['REPLACE-ME']));
-    for (const { pod } of ours)
+    for (const { pod } of members)
       expect(pod.volumes).toContainEqual(
         expect.objectContaining({ secret: expect.objectContaining({ secretName: 'runsheet' }) }),
       );
@@ -182,7 +182,7 @@ describe('deploy/kubernetes', () => {
   });
 
   it('names what exists: labels, claims, ports, hosts, queues and deployments', () => {
-    for (const { name, spec, container } of ours) {
+    for (const { name, spec, container } of members) {
       expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
       const budget = manifest('PodDisruptionBudget', name) as { spec: { selector: object } };
       expect(budget.spec.selector).toEqual(spec.selector);
@@ -191,7 +191,7 @@ describe('deploy/kubernetes', () => {
     const service = manifest('Service', 'runsheet-webhooks') as {
       spec: { selector: object; ports: readonly object[] };
     };
-    expect(ours[0]?.spec.template.metadata.labels).toMatchObject(service.spec.selector);
+    expect(members[0]?.spec.template.metadata.labels).toMatchObject(service.spec.selector);
     expect(service.spec.ports).toMatchObject([{ name: 'webhooks', targetPort: 'webhooks' }]);
     const ingress = manifest('Ingress', 'runsheet-webhooks') as {
       spec: { rules: readonly { host: string }[]; tls: readonly { secretName: string }[] };
@@ -217,22 +217,22 @@ describe('deploy/kubernetes', () => {
       readonly images?: readonly object[];
       readonly resources: readonly string[];
     }[];
-    const images = kustomizations.flatMap((one) => one.images ?? []);
+    const images = kustomizations.flatMap((kustomization) => kustomization.images ?? []);
     expect(images).toHaveLength(5);
     for (const image of images) expect(image).toMatchObject({ name: 'runsheet', newTag: version });
-    const resources = kustomizations.flatMap((one) => one.resources);
+    const resources = kustomizations.flatMap((kustomization) => kustomization.resources);
     expect(resources).toContain('hpa.yaml');
     // Two scalers work against each other.
-    for (const one of ['secret.example.yaml', 'keda.yaml']) expect(resources).not.toContain(one);
+    for (const file of ['secret.example.yaml', 'keda.yaml']) expect(resources).not.toContain(file);
   });
 
   it('lets pods be reached on their ports only, and reach no address of metadata or of a private network', () => {
     const { spec } = manifest('NetworkPolicy', 'runsheet') as { spec: Policy };
     expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
     const named = spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port));
-    for (const { container } of ours)
+    for (const { container } of members)
       expect(named.map(String).toSorted()).toEqual(container.ports.map(({ name }) => name).toSorted());
-    for (const { spec: deployment } of ours)
+    for (const { spec: deployment } of members)
       expect(deployment.template.metadata.labels).toMatchObject(spec.podSelector.matchLabels);
     const [host = '', port] = data['TEMPORAL_ADDRESS']?.split(':') ?? [];
     expect(spec.egress).toContainEqual({
@@ -243,8 +243,8 @@ describe('deploy/kubernetes', () => {
     const [all4, all6] = blocks;
     const isOpen = (address: string): boolean => {
       const list = new BlockList();
-      for (const one of address.includes(':') ? [] : (all4?.except ?? []))
-        list.addSubnet(one.split('/')[0] ?? '', Number(one.split('/')[1]));
+      for (const range of address.includes(':') ? [] : (all4?.except ?? []))
+        list.addSubnet(range.split('/')[0] ?? '', Number(range.split('/')[1]));
       if (!address.includes(':')) return !list.check(address);
       list.addSubnet('2000::', 3, 'ipv6');
       return list.check(address, 'ipv6');
@@ -290,7 +290,7 @@ describe('deploy/kubernetes', () => {
       const file = join(folder, 'kustomization.yaml');
       const text = readFileSync(file, 'utf8');
       writeFileSync(file, text.replace('# components:\n#   - receivers', 'components:\n  - receivers'));
-      const objectsIn = parseAllDocuments(kustomized(folder)).map((one) => one.toJS() as Manifest);
+      const objectsIn = parseAllDocuments(kustomized(folder)).map((document) => document.toJS() as Manifest);
       rmSync(folder, { recursive: true });
       const deployments = objectsIn.filter(({ kind }) => kind === 'Deployment') as unknown as Deployment[];
       const templates = deployments.map(({ spec }) => spec.template);
@@ -305,24 +305,24 @@ describe('deploy/kubernetes', () => {
   );
 
   it.runIf(hasKubectl)('starts a build beside another one, for the same webhooks', () => {
-    const [one, other] = ['deploy/kubernetes', 'deploy/kubernetes/build'].map((folder) =>
+    const [usualObjects, buildObjects] = ['deploy/kubernetes', 'deploy/kubernetes/build'].map((folder) =>
       parseAllDocuments(kustomized(folder)).map((object) => object.toJS() as Manifest),
     );
     const deploymentIn = (some: readonly Manifest[] = []): Manifest & Deployment =>
       some.find(({ kind }) => kind === 'Deployment') as Manifest & Deployment;
-    const [usual, build] = [deploymentIn(one), deploymentIn(other)];
+    const [usual, build] = [deploymentIn(usualObjects), deploymentIn(buildObjects)];
     expect(build.metadata.name).not.toBe(usual.metadata.name);
     expect(build.spec.template.metadata.labels).not.toMatchObject(usual.spec.selector.matchLabels);
     expect(build.spec.template.metadata.labels).toMatchObject(build.spec.selector.matchLabels);
-    const selector = one?.find(({ kind }) => kind === 'Service')?.spec['selector'] as object;
+    const selector = usualObjects?.find(({ kind }) => kind === 'Service')?.spec['selector'] as object;
     expect(build.spec.template.metadata.labels).toMatchObject(selector);
-    const scaler = other?.find(({ kind }) => kind === 'HorizontalPodAutoscaler') as unknown as Scaler;
+    const scaler = buildObjects?.find(({ kind }) => kind === 'HorizontalPodAutoscaler') as unknown as Scaler;
     expect(scaler.spec.scaleTargetRef.name).toBe(build.metadata.name);
   });
 
   it.runIf(hasKubectl)('is what the Worker Controller takes, with the pods of the usual Deployment', () => {
     const built = parseAllDocuments(kustomized('deploy/kubernetes/controller')).map(
-      (one) => one.toJS() as Manifest,
+      (document) => document.toJS() as Manifest,
     );
     expect(built.map(({ kind }) => kind).toSorted()).toEqual([
       'Connection',
@@ -337,9 +337,9 @@ describe('deploy/kubernetes', () => {
       ajv.validate(schemas[kind] ?? false, spec);
       expect([kind, ajv.errors ?? null]).toEqual([kind, null]);
     }
-    const specOf = (kind: string) => built.find((one) => one.kind === kind)?.spec ?? {};
+    const specOf = (kind: string) => built.find((object) => object.kind === kind)?.spec ?? {};
     const usual = parseAllDocuments(kustomized('deploy/kubernetes'))
-      .map((one) => one.toJS() as Manifest)
+      .map((document) => document.toJS() as Manifest)
       .find(({ kind }) => kind === 'Deployment');
     const { template, workerOptions } = specOf('WorkerDeployment');
     expect(template).toEqual(usual?.spec['template']);

@@ -25,13 +25,13 @@ export const manifests: readonly Manifest[] = globSync('deploy/kubernetes/**/*.y
   );
 
 export function manifest(kind: string, name: string): unknown {
-  const found = manifests.find((one) => one.kind === kind && one.metadata.name === name);
-  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
-  return found;
+  const match = manifests.find((object) => object.kind === kind && object.metadata.name === name);
+  if (match === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return match;
 }
 
 /** The object without the file that it is from. */
-export function plain(found: Manifest): Omit<Manifest, 'file'> {
-  const { file: _, ...object } = found;
+export function plain(withFile: Manifest): Omit<Manifest, 'file'> {
+  const { file: _, ...object } = withFile;
   return object;
 }

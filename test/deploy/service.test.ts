@@ -154,8 +154,9 @@ describe('deploy/kubernetes/service', () => {
       flag(container.args, '--public-url'),
     ]);
     const closed = new BlockList();
-    const [all] = network.spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    for (const one of all?.except ?? []) closed.addSubnet(one.split('/')[0] ?? '', Number(one.split('/')[1]));
+    const [everywhere] = network.spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    for (const range of everywhere?.except ?? [])
+      closed.addSubnet(range.split('/')[0] ?? '', Number(range.split('/')[1]));
     for (const address of ['169.254.169.254', '10.0.0.1', '192.168.1.1'])
       expect(closed.check(address)).toBe(true);
   });

@@ -35,9 +35,9 @@ it('images of other people are named by their digest', () => {
     readonly services: Readonly<Record<string, { readonly image: string }>>;
   };
   const images = [...bases, ...Object.values(services).map(({ image }) => image)];
-  const others = images.filter((image) => !image.startsWith('runsheet:'));
-  expect(others.length).toBeGreaterThan(5);
-  expect(others.filter((image) => !/:[\w.-]+@sha256:[\da-f]{64}$/.test(image))).toEqual([]);
+  const foreignImages = images.filter((image) => !image.startsWith('runsheet:'));
+  expect(foreignImages.length).toBeGreaterThan(5);
+  expect(foreignImages.filter((image) => !/:[\w.-]+@sha256:[\da-f]{64}$/.test(image))).toEqual([]);
 });
 
 it('the job that may publish runs nothing of this repository and no dependency', () => {

@@ -25,8 +25,8 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
     const [program = '', ...args] = valuesOf(unit, 'ExecStart')[0]?.split(' ') ?? [];
     expect(program).toBe('/usr/local/bin/runsheet');
     expect(await refusal(args)).toBeUndefined();
-    const names = Object.keys(environment).filter((one) => one.startsWith('RUNSHEET_'));
-    expect(names.filter((one) => !VARIABLES.includes(one))).toEqual([]);
+    const names = Object.keys(environment).filter((variable) => variable.startsWith('RUNSHEET_'));
+    expect(names.filter((variable) => !VARIABLES.includes(variable))).toEqual([]);
     const { member, out } = loadConfig(environment);
     expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(member.drainMs);
     // Batches in S3 have no folder.
@@ -43,9 +43,9 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
   });
 
   it('reads its secrets as credentials of systemd', () => {
-    const credentials = valuesOf(unit, 'LoadCredential').map((one) => one.split(':')[0]);
+    const credentials = valuesOf(unit, 'LoadCredential').map((value) => value.split(':')[0]);
     const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
-    expect(files.map(([, path]) => path)).toEqual(credentials.map((one) => `%d/${one}`));
+    expect(files.map(([, path]) => path)).toEqual(credentials.map((credential) => `%d/${credential}`));
     expect(read('runsheet-worker.service')).toContain(`-D ${credentials.join(' ')} -t /etc/runsheet`);
   });
 });
@@ -97,8 +97,12 @@ describe('deploy/systemd/rs', () => {
     );
     const name = words.find((word) => word.startsWith('--unit='))?.slice('--unit='.length);
     const places = { '%S': '/var/lib', '%C': '/var/cache', '%d': `/run/credentials/${name}.service` };
-    const own = valuesOf(unit, 'Environment').filter((one) => !one.startsWith('RUNSHEET_WEBHOOK_LISTEN='));
-    const filled = own.map((one) => one.replace(/%[SCd]/, (place) => places[place as keyof typeof places]));
+    const own = valuesOf(unit, 'Environment').filter(
+      (value) => !value.startsWith('RUNSHEET_WEBHOOK_LISTEN='),
+    );
+    const filled = own.map((value) =>
+      value.replace(/%[SCd]/, (place) => places[place as keyof typeof places]),
+    );
     expect([...after('-E')].sort()).toEqual(filled.sort());
   });
 });

@@ -14,7 +14,7 @@ import { servicesWith } from './cases/services.ts';
 import { LARGE, SHEETS } from './cases/sheets.ts';
 import { USAGE } from './cases/usage.ts';
 
-/** One sentence each. */
+/** The errors that a case provokes. Every exception below has its reason in one sentence. */
 const PROVOKED: ReadonlySet<string> = new Set(
   [
     SHEETS,

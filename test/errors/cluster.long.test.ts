@@ -21,10 +21,10 @@ describe('what is printed with', () => {
 
   it.each(
     [...RUNNING, ...GONE, ...AGAIN, ...CLUSTERS, ...APPLICATIONS].map(
-      (one) => [`${one.code}, because ${one.name},`, one] as const,
+      (row) => [`${row.code}, because ${row.name},`, row] as const,
     ),
-  )('%s leads on', async (_, one) => {
-    expect(await differences(one, { ...ground.run(), recorded })).toBe('');
+  )('%s leads on', async (_, row) => {
+    expect(await differences(row, { ...ground.run(), recorded })).toBe('');
   });
 
   it('is pasted line by line as before', async () => {

@@ -22,15 +22,15 @@ describe('what is printed with', () => {
   });
 
   it.each(
-    [...EMBEDDED, ...diskCases(hasDisk)].map((one) => [`${one.code}, because ${one.name},`, one] as const),
-  )('%s leads on', async (_, one) => {
-    expect(await differences(one, { ...ground.run(), recorded })).toBe('');
+    [...EMBEDDED, ...diskCases(hasDisk)].map((row) => [`${row.code}, because ${row.name},`, row] as const),
+  )('%s leads on', async (_, row) => {
+    expect(await differences(row, { ...ground.run(), recorded })).toBe('');
   });
 
-  it.each(LARGE.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
+  it.each(LARGE.map((row) => [`${row.code}, because ${row.name},`, row] as const))(
     '%s leads on',
-    async (_, one) => {
-      expect(await differences(one, { ...(await openQuickGround()), recorded })).toBe('');
+    async (_, row) => {
+      expect(await differences(row, { ...(await openQuickGround()), recorded })).toBe('');
     },
   );
 

@@ -107,14 +107,14 @@ export class LongGround {
   }
 
   async killStarted(): Promise<void> {
-    for (const one of this.started.splice(0)) await one.killTree();
+    for (const child of this.started.splice(0)) await child.killTree();
   }
 
   async close(): Promise<void> {
     await this.stage.close();
   }
 
-  /** What the cases need. Text behind `bash` is given to bash. */
+  /** The functions that cases call. Text behind `bash` is given to bash. */
   run(): Run<LongGround> {
     const { stage } = this;
     const run = async (

@@ -9,7 +9,7 @@ const BEGIN =
 
 const OWN_LINE = new RegExp(`^ +(?:[a-z ]+: +)?(?=${BEGIN.source})`);
 
-/** What ends a command inside a sentence. */
+/** The end of a command inside a sentence. */
 const END = /^(?:;|: | \(|\)|`|\.(?:\s|$)|, | or (?!-)|: )/;
 
 export function commandsIn(text: string): readonly string[] {
@@ -22,9 +22,9 @@ export function commandsIn(text: string): readonly string[] {
 function inSentence(line: string): readonly string[] {
   const begin = BEGIN.exec(line);
   if (begin === null) return [];
-  const rest = line.slice(begin.index);
-  const length = lengthOf(rest);
-  return [rest.slice(0, length).trim(), ...inSentence(rest.slice(length))];
+  const tail = line.slice(begin.index);
+  const length = lengthOf(tail);
+  return [tail.slice(0, length).trim(), ...inSentence(tail.slice(length))];
 }
 
 /** Up to the first end that is not in quotes. */

@@ -1,4 +1,4 @@
-// One entry of the table: how an error is provoked, and where each command that it prints leads.
+// An entry of the table: how an error is provoked, and where each command that it prints leads.
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Code } from '../../src/errors/error.ts';
@@ -6,7 +6,7 @@ import { errorText } from '../../src/cli/format.ts';
 import type { Recorded } from '../printed/recorded.ts';
 import { commandsIn } from './printed-commands.ts';
 
-/** It keeps running, and prints this. */
+/** The command keeps running and prints this. */
 type Prints = { readonly prints: RegExp };
 
 /** 0: it works; another number: it ends so. A code: this error comes next. A pattern: it fails, and prints this. */
@@ -17,7 +17,7 @@ type Environment = Readonly<Record<string, string>>;
 
 export type Provocation<Ground> = {
   readonly code: Code;
-  /** What is wrong. */
+  /** The fault, in words. */
   readonly name: string;
   /** Makes it so. */
   readonly arrange?: (ground: Ground) => unknown;
@@ -26,7 +26,7 @@ export type Provocation<Ground> = {
   /** Instead of a command, what a program does with the library. */
   readonly throws?: (ground: Ground) => Promise<unknown>;
   readonly env?: Environment | ((ground: Ground) => Environment);
-  /** What happens as soon as the command has printed this. */
+  /** Runs as soon as the command has printed its text. */
   readonly meanwhile?: Meanwhile<Ground>;
   /** Where the printed commands lead, in their order (default: there is none, and `says` has the place and what is right there). */
   readonly leads?: readonly Lead[];
@@ -51,7 +51,7 @@ export type Run<Ground> = {
 /** Without the colours of a terminal. */
 const printed = ({ stdout, stderr }: Said): string => stripVTControlCharacters(`${stdout}\n${stderr}`);
 
-/** As an error, in JSON, in a check of doctor, or as the reason of a firing. */
+/** The code as an error, in JSON, in a check of doctor, or as the reason of a firing. */
 const CODES = [/error\[(E\d{3})\]/, /"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /];
 const codeIn = (said: Said): string | undefined =>
   CODES.flatMap((code) => code.exec(printed(said))?.slice(1) ?? []).find(Boolean);
@@ -71,50 +71,55 @@ function hintIn(said: Said): string {
     .join('\n');
 }
 
-/** What differs from the table, as a text; empty if the error is the one and each of its commands leads where it should. */
+/** The differences from the table as a text; empty if the error is the expected one and each of its commands leads where it should. */
 export async function differences<Ground>(
-  one: Provocation<Ground>,
+  provocation: Provocation<Ground>,
   { ground, run, paste, recorded }: Run<Ground>,
 ): Promise<string> {
-  await one.arrange?.(ground);
-  const { leads = [] } = one;
-  const args = (typeof one.args === 'function' ? one.args(ground) : one.args) ?? [];
-  const env = (typeof one.env === 'function' ? one.env(ground) : one.env) ?? {};
+  await provocation.arrange?.(ground);
+  const { leads = [] } = provocation;
+  const args = (typeof provocation.args === 'function' ? provocation.args(ground) : provocation.args) ?? [];
+  const env = (typeof provocation.env === 'function' ? provocation.env(ground) : provocation.env) ?? {};
   const said =
-    one.throws === undefined ? await run(args, env, one.meanwhile) : await thrownBy(one.throws(ground));
-  const wrong = unlike(one, said);
-  if (codeIn(said) === one.code)
+    provocation.throws === undefined
+      ? await run(args, env, provocation.meanwhile)
+      : await thrownBy(provocation.throws(ground));
+  const wrong = unlike(provocation, said);
+  if (codeIn(said) === provocation.code)
     for (const [at, command] of commandsIn(hintIn(said)).entries()) {
       const lead = leads[at];
       if (lead === undefined) continue;
       wrong.push(...pastedOff(command, lead, await paste(command, lead, env)));
       recorded?.add(hintIn(said), command);
     }
-  if (one.mend !== undefined) {
-    await one.mend(ground);
+  if (provocation.mend !== undefined) {
+    await provocation.mend(ground);
     wrong.push(...pastedOff('the same command', 0, await run(args, env)));
   }
-  await one.undo?.(ground);
+  await provocation.undo?.(ground);
   return wrong.join('\n\n');
 }
 
-/** What differs in the error. */
-function unlike(one: Pick<Provocation<never>, 'code' | 'says' | 'leads'>, said: Said): string[] {
-  const { leads = [] } = one;
-  if (codeIn(said) !== one.code) return [`not ${one.code}, but: ${said.code} ${printed(said)}`];
+/** The differences in the error itself. */
+function unlike(provocation: Pick<Provocation<never>, 'code' | 'says' | 'leads'>, said: Said): string[] {
+  const { leads = [] } = provocation;
+  if (codeIn(said) !== provocation.code)
+    return [`not ${provocation.code}, but: ${said.code} ${printed(said)}`];
   const commands = commandsIn(hintIn(said));
   const filledIn = commands.filter((command) => /<[\w| ]+>/.test(command));
   return [
-    ...(one.says?.test(printed(said)) === false ? [`not ${one.says}: ${printed(said)}`] : []),
+    ...(provocation.says?.test(printed(said)) === false ? [`not ${provocation.says}: ${printed(said)}`] : []),
     ...(commands.length === leads.length
       ? []
       : [`${commands.length} commands, not ${leads.length}: ${commands.join(' | ')}\n${printed(said)}`]),
-    ...(commands.length === 0 && one.says === undefined ? ['neither a command nor a text to look for'] : []),
+    ...(commands.length === 0 && provocation.says === undefined
+      ? ['neither a command nor a text to look for']
+      : []),
     ...filledIn.map((command) => `a placeholder in ${command}`),
   ];
 }
 
-/** What a program would print of the error. */
+/** The text that a program would print for the error. */
 async function thrownBy(work: Promise<unknown>): Promise<Said> {
   const stderr = await work.then(
     () => 'no error',
@@ -123,7 +128,7 @@ async function thrownBy(work: Promise<unknown>): Promise<Said> {
   return { code: 1, stdout: '', stderr };
 }
 
-/** What differs from where a pasted command should lead; empty if nothing does. */
+/** The differences from where a pasted command should lead; empty if there are none. */
 export function pastedOff(command: string, lead: Lead, said: Said): readonly string[] {
   const pattern = typeof lead === 'object' ? ('prints' in lead ? lead.prints : lead) : undefined;
   const isSo =

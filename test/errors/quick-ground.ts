@@ -25,7 +25,7 @@ export async function openQuickGround(
   };
   const paste = async (command: string): Promise<Said> => {
     const [, file] = / > (\S+)$/.exec(command) ?? [];
-    // What is sent elsewhere is on no terminal.
+    // Redirected output is not on a terminal.
     if (file !== undefined) console.isTerminal = false;
     let said: Said = { code: 0, stdout: '', stderr: '' };
     // && goes on while each of them works.

@@ -11,18 +11,18 @@ import { Recorded, recordOf } from '../printed/recorded.ts';
 import { differences } from './provocation.ts';
 import { openQuickGround } from './quick-ground.ts';
 
-const others = await openOtherServices();
-afterAll(() => others.close());
+const services = await openOtherServices();
+afterAll(() => services.close());
 
-const ALL = [...SHEETS, ...servicesWith(others), ...BATCHES, ...USAGE, ...PROGRAMS];
+const ALL = [...SHEETS, ...servicesWith(services), ...BATCHES, ...USAGE, ...PROGRAMS];
 
 const recorded = new Recorded();
 
 describe('what is printed with', () => {
-  it.each(ALL.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
+  it.each(ALL.map((row) => [`${row.code}, because ${row.name},`, row] as const))(
     '%s leads on',
-    async (_, one) => {
-      expect(await differences(one, { ...(await openQuickGround()), recorded })).toBe('');
+    async (_, row) => {
+      expect(await differences(row, { ...(await openQuickGround()), recorded })).toBe('');
     },
   );
 

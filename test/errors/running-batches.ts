@@ -41,7 +41,7 @@ export async function forget(ground: LongGround, name: string): Promise<void> {
   });
 }
 
-/** What Temporal's UI shows of a batch: its description, and its progress. */
+/** The description and the progress of a batch in Temporal's UI. */
 export const detailsOf = (ground: LongGround, name: string): Promise<readonly [string, string]> =>
   inTemporal(ground, async (client) => {
     const handle = client.workflow.getHandle(workflowIdOf(ground.batchFile(name)));
@@ -60,7 +60,7 @@ export const runOf = (name: string, ...flags: readonly string[]): readonly strin
   ...flags,
 ];
 
-/** It has runs, so nothing of it may be bought again. */
+/** Waits until the batch has runs, so that none of it may be bought again. */
 export const underWay = async (ground: LongGround, name: string): Promise<void> => {
   await ground.running(name);
   await until(

@@ -1,4 +1,4 @@
-// What messages show of an address that a user has typed, and which texts count as addresses.
+// The form in which messages show an address that a user typed, and the texts that count as addresses.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -44,7 +44,7 @@ describe('an error of Temporal', () => {
     const cause = new Error(`4 DEADLINE_EXCEEDED: Deadline exceeded after 9.998s${LB}`);
     const fault = withTemporalFault(new ServiceError('Failed to describe workflow', { cause }));
     expect(fault).toMatchObject({ code: 'E418', message: 'Temporal: it did not answer in time', exit: 6 });
-    const other = new Error('anything else');
-    expect(withTemporalFault(other)).toBe(other);
+    const error = new Error('anything else');
+    expect(withTemporalFault(error)).toBe(error);
   });
 });

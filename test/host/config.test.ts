@@ -221,8 +221,8 @@ describe('the address of the metrics', () => {
   it.each([
     ['9464', { host: '127.0.0.1', port: 9464 }],
     ['0.0.0.0:9464', { host: '0.0.0.0', port: 9464 }],
-  ])('is on this machine unless it names a host: %s', (given, address) => {
-    expect(load({ RUNSHEET_METRICS: given }).metrics).toEqual(address);
+  ])('is on this machine unless it names a host: %s', (text, address) => {
+    expect(load({ RUNSHEET_METRICS: text }).metrics).toEqual(address);
   });
 
   it('is absent by default, and refused with examples if it is none', () => {
@@ -238,9 +238,12 @@ describe('the settings of one worker of several', () => {
   });
 
   it('are those of the Worker Controller, unless others are set', () => {
-    const given = { TEMPORAL_DEPLOYMENT_NAME: 'runsheet/worker', TEMPORAL_WORKER_BUILD_ID: '0.1.0-5c3d' };
-    expect(load(given).member).toMatchObject({ deployment: 'runsheet/worker', build: '0.1.0-5c3d' });
-    expect(load({ ...given, RUNSHEET_WORKER_BUILD: 'own' }).member.build).toBe('own');
+    const environment = {
+      TEMPORAL_DEPLOYMENT_NAME: 'runsheet/worker',
+      TEMPORAL_WORKER_BUILD_ID: '0.1.0-5c3d',
+    };
+    expect(load(environment).member).toMatchObject({ deployment: 'runsheet/worker', build: '0.1.0-5c3d' });
+    expect(load({ ...environment, RUNSHEET_WORKER_BUILD: 'own' }).member.build).toBe('own');
   });
 
   it('may stand in runsheet.toml', () => {

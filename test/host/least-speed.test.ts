@@ -80,7 +80,7 @@ describe('a connection', () => {
 
   it('whose body the server does not take is kept', async () => {
     let request: Parameters<RequestListener>[0] | undefined;
-    const { socket } = await connected((asked) => void (request = asked));
+    const { socket } = await connected((incoming) => void (request = incoming));
     socket.write(`${POST}${'x'.repeat(100)}`);
     await pause(4 * WINDOW_MS);
     expect([request?.readableLength, socket.destroyed]).toEqual([100, false]);

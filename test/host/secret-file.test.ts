@@ -22,8 +22,8 @@ async function secretsOfProcess(home: string, count: number): Promise<unknown> {
 
 it('processes that create a secret at the same moment read the same one, even if containers give all of them the id 1', async () => {
   const home = freshFolder();
-  const [first, ...others] = await Promise.all([0, 1, 2].map(async () => secretsOfProcess(home, 200)));
+  const [first, ...laterReads] = await Promise.all([0, 1, 2].map(async () => secretsOfProcess(home, 200)));
   expect(first).toHaveLength(200);
-  for (const other of others) expect(other).toEqual(first);
+  for (const secrets of laterReads) expect(secrets).toEqual(first);
   expect(readdirSync(home)).toHaveLength(200);
 });

@@ -8,9 +8,9 @@ it.each([
   ['https://gpu.example/x/../api//', 'https://gpu.example/api'],
   ['https://gpu.example./API/./', 'https://gpu.example/API'],
   ['http://LOCALHOST:80/api', 'http://localhost/api'],
-])('the service at %s is the one at %s', (given, plain) => {
-  expect(loadConfig({ RUNSHEET_API_URL: given }).apiUrl).toBe(plain);
-  expect(isSameService({ base: given }, { base: plain })).toBe(true);
+])('the service at %s is the one at %s', (address, plain) => {
+  expect(loadConfig({ RUNSHEET_API_URL: address }).apiUrl).toBe(plain);
+  expect(isSameService({ base: address }, { base: plain })).toBe(true);
 });
 
 it('this machine is one machine, whatever it is called', () => {
@@ -22,19 +22,24 @@ it('this machine is one machine, whatever it is called', () => {
 
 it('other ports, paths, protocols and hosts are other services', () => {
   const base = 'http://gpu.example/api';
-  const others = ['http://gpu.example:81/api', 'http://gpu.example/API', 'https://gpu.example/api', 'local'];
-  for (const other of others)
-    expect([other, isSameService({ base }, { base: other })]).toEqual([other, false]);
+  const otherAddresses = [
+    'http://gpu.example:81/api',
+    'http://gpu.example/API',
+    'https://gpu.example/api',
+    'local',
+  ];
+  for (const address of otherAddresses)
+    expect([address, isSameService({ base }, { base: address })]).toEqual([address, false]);
   expect(spellingsOf(base)).toEqual([base]);
 });
 
 it('a service that calls itself the same at two addresses is one', () => {
-  const [one, other] = [
+  const [first, second] = [
     { base: 'http://a/api', id: 'x' },
     { base: 'http://b/api', id: 'x' },
   ];
-  expect(isSameService(one, other)).toBe(true);
-  expect(isSameService(one, { base: 'http://b/api', id: 'y' })).toBe(false);
+  expect(isSameService(first, second)).toBe(true);
+  expect(isSameService(first, { base: 'http://b/api', id: 'y' })).toBe(false);
   expect(isSameService({ base: 'http://a/api' }, { base: 'http://b/api' })).toBe(false);
 });
 

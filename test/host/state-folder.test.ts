@@ -99,7 +99,7 @@ describe('the state folder of the current folder', () => {
     message: expect.stringContaining('did not make it at this path'),
     hint: expect.stringMatching(/runsheet trust \S+\.runsheet$/),
   });
-  const all = () => ({
+  const attempts = () => ({
     reading: thrownBy(() => refuseUnknown(home)),
     taking: thrownBy(() => takeStateFolder(home)),
   });
@@ -109,7 +109,7 @@ describe('the state folder of the current folder', () => {
   it('counts if this user has made it here, and is never committed', () => {
     expect(thrownBy(() => refuseUnknown(home))).toBeUndefined();
     takeStateFolder(home);
-    expect(all()).toEqual(KNOWN);
+    expect(attempts()).toEqual(KNOWN);
     expect(statSync(home).mode & 0o777).toBe(0o700);
     expect(readFileSync(join(home, '.gitignore'), 'utf8')).toBe('*\n');
     expect(readdirSync(join(folder, 'clone'))).toEqual(['.runsheet']);
@@ -119,7 +119,7 @@ describe('the state folder of the current folder', () => {
     mkdirSync(join(home, 'schedules'), { recursive: true, mode: 0o700 });
     writeFileSync(join(home, 'programs'), '/bin/sh\n');
     writeFileSync(join(home, 'instance'), 'a'.repeat(64));
-    expect(all()).toEqual(REFUSED);
+    expect(attempts()).toEqual(REFUSED);
     expect(readdirSync(home).toSorted()).toEqual(['instance', 'programs', 'schedules']);
   });
 
@@ -134,9 +134,9 @@ describe('the state folder of the current folder', () => {
     move();
     home = join(folder, 'moved', '.runsheet');
     setNotes(home, notes);
-    expect(all()).toEqual(REFUSED);
+    expect(attempts()).toEqual(REFUSED);
     trustStateFolder(home, notes);
-    expect(all()).toEqual(KNOWN);
+    expect(attempts()).toEqual(KNOWN);
   });
 
   it('whose place another folder has taken is refused, also one with the same mark', () => {
@@ -144,19 +144,19 @@ describe('the state folder of the current folder', () => {
     cpSync(home, `${home}-other`, { recursive: true });
     rmSync(home, { recursive: true });
     renameSync(`${home}-other`, home);
-    expect(all()).toEqual(REFUSED);
+    expect(attempts()).toEqual(REFUSED);
   });
 
   it('with a mark that is a link to an endless device is refused', () => {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     symlinkSync('/dev/zero', join(home, 'instance'));
-    expect(all()).toEqual(REFUSED);
+    expect(attempts()).toEqual(REFUSED);
   });
 
   it('needs no note where the user names it', () => {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     setNotes(home, undefined);
-    expect(all()).toEqual(KNOWN);
+    expect(attempts()).toEqual(KNOWN);
   });
 
   it('is not made where nothing can remember it', () => {
@@ -184,9 +184,9 @@ describe('the state folder of the current folder', () => {
       const words = ['--input-type=module', '-e', script];
       return text(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
     };
-    const [first, ...others] = await Promise.all([secretsOf(), secretsOf(), secretsOf()]);
+    const [first, ...laterSecrets] = await Promise.all([secretsOf(), secretsOf(), secretsOf()]);
     expect(JSON.parse(first ?? '')).toHaveLength(50);
-    for (const other of others) expect(other).toBe(first);
+    for (const secrets of laterSecrets) expect(secrets).toBe(first);
     expect(readdirSync(join(folder, '7'))).toEqual(['.runsheet']);
     expect(trustNotes(notes)).toHaveLength(50);
   });

@@ -28,12 +28,12 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text, { mode: 0o600 });
 }
 
-const environment = (given: Readonly<Record<string, string>> = {}) => ({
+const environment = (variables: Readonly<Record<string, string>> = {}) => ({
   XDG_CONFIG_HOME: join(folder, 'config'),
   XDG_STATE_HOME: join(folder, 'state'),
-  ...given,
+  ...variables,
 });
-const load = (given: Readonly<Record<string, string>> = {}): Config => loadConfig(environment(given));
+const load = (variables: Readonly<Record<string, string>> = {}): Config => loadConfig(environment(variables));
 const trustIt = (): void => trust(ownNotes(environment()), choicesIn('runsheet.toml') as TrustSubject);
 const writeOwn = (text: string): void => write('config/runsheet/config.toml', text);
 
@@ -138,16 +138,16 @@ describe('the key of the user', () => {
     ['of the environment', { RUNSHEET_API_KEY: KEY }, ''],
     ['in a file of the environment', { RUNSHEET_API_KEY_FILE: 'secret' }, ''],
     ['of the own file', {}, `api_key_file = "secret"\n`],
-  ])('%s goes to the address of the user, never to one of a folder', (_, given, own) => {
+  ])('%s goes to the address of the user, never to one of a folder', (_, variables, own) => {
     write('secret', KEY);
     write('config/runsheet/secret', KEY);
     writeOwn(`api_url = "${OURS}"\n${own}`);
     write('runsheet.toml', PAIR);
     trustIt();
-    const config = load(given);
+    const config = load(variables);
     expect([config.apiUrl, keyOf(config)]).toEqual([THEIRS, 'key-of-the-folder-0123456789']);
     expect(keyOf(config, OURS)).toBe(KEY);
-    const commanded = load({ ...given, RUNSHEET_API_URL: OURS });
+    const commanded = load({ ...variables, RUNSHEET_API_URL: OURS });
     expect([commanded.apiUrl, keyOf(commanded)]).toEqual([OURS, KEY]);
     expect(keyOf(commanded, THEIRS)).toBe('key-of-the-folder-0123456789');
   });
@@ -173,8 +173,8 @@ describe('the key of the user', () => {
     trustIt();
     const production = load({ RUNSHEET_SERVICE: 'production' });
     expect([production.apiUrl, keyOf(production)]).toEqual([OURS, KEY]);
-    const theirs = load({ RUNSHEET_SERVICE: 'theirs' });
-    expect([theirs.apiUrl, keyOf(theirs)]).toEqual([THEIRS, 'key-of-the-folder-0123456789']);
+    const foreign = load({ RUNSHEET_SERVICE: 'theirs' });
+    expect([foreign.apiUrl, keyOf(foreign)]).toEqual([THEIRS, 'key-of-the-folder-0123456789']);
   });
 });
 

@@ -112,10 +112,10 @@ describe('the log of batches', () => {
     };
     await expect(ends('collectRows', {}, fail)).rejects.toThrow('ENOSPC');
     await expect(ends('keepLog', { entries: [{ at: 0, event: 'paused' }] }, fail)).rejects.toThrow('ENOSPC');
-    const other = async (): Promise<never> => {
+    const pollAgain = async (): Promise<never> => {
       throw ApplicationFailure.retryable('not yet', 'PollAgain');
     };
-    await expect(ends('pollRuns', {}, other)).rejects.toThrow('not yet');
+    await expect(ends('pollRuns', {}, pollAgain)).rejects.toThrow('not yet');
     expect([lines, stored]).toEqual([[], 2]);
   });
 });

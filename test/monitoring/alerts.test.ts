@@ -23,12 +23,12 @@ const RULES = groups.flatMap(({ rules }) => rules);
 
 type Happens = (world: MonitoredWorld) => void;
 const batch =
-  (given: Parameters<typeof figures>[0]): Happens =>
+  (facts: Parameters<typeof figures>[0]): Happens =>
   (world) => {
-    world.batch = { ...figures({ rows: 10_000, ...given }), done: given?.done ?? world.batch.done };
+    world.batch = { ...figures({ rows: 10_000, ...facts }), done: facts?.done ?? world.batch.done };
   };
 
-/** What provokes each alert when it happens every two minutes; other alerts that belong to the same fault. */
+/** Provokes each alert by a fault that happens every two minutes. `also`: further alerts of the same fault. */
 const FAULTS: Readonly<Record<string, { readonly happens: Happens; readonly also?: readonly string[] }>> = {
   RunsheetBatchPaused: { happens: batch({ state: 'paused', paused: 'blocked' }) },
   RunsheetBatchNoProgress: { happens: (world) => void (world.advances = false) },

@@ -18,9 +18,13 @@ async function shown(...turns: readonly (readonly KnownBatch[])[]): Promise<read
   return samplesIn(await registry.metrics());
 }
 
-const known = (batch: string, own = figures(), mark = MARK): KnownBatch => ({ batch, mark, figures: own });
+const knownBatch = (batch: string, own = figures(), mark = MARK): KnownBatch => ({
+  batch,
+  mark,
+  figures: own,
+});
 const sum = (values: Readonly<Record<string, number>>): number =>
-  Object.values(values).reduce((all, one) => all + one, 0);
+  Object.values(values).reduce((total, value) => total + value, 0);
 
 describe('the gauges of a running batch', () => {
   it('account for every row, by outcome or by phase', async () => {
@@ -30,7 +34,7 @@ describe('the gauges of a running batch', () => {
     world.answer(0, ['dropped', 'not-sent']);
     world.pass(1_000);
     world.state.tally = tallyOutcome(world.state.tally, 'refused', 3);
-    const samples = await shown([known('b', figuresOf(progress(world.state), false))]);
+    const samples = await shown([knownBatch('b', figuresOf(progress(world.state), false))]);
     const open = byLabel(samples, 'runsheet_batch_rows_open', 'phase');
     const ended = byLabel(samples, 'runsheet_batch_rows_ended', 'outcome');
     expect(Object.keys(open).toSorted()).toEqual(Object.keys(OPEN_PHASES).toSorted());
@@ -47,7 +51,7 @@ describe('the gauges of a running batch', () => {
     const { state } = running({ rows: 40, concurrency: 6 });
     pause(state, 'store', 'ENOSPC');
     pause(state, 'blocked', '401');
-    const paused = known('b', figuresOf(progress(state), false));
+    const paused = knownBatch('b', figuresOf(progress(state), false));
     const samples = await shown([paused]);
     expect(byLabel(samples, 'runsheet_batch_paused', 'reason')).toEqual({ store: 1, blocked: 1 });
     expect(byLabel(samples, 'runsheet_batch_state', 'state')).toEqual({
@@ -57,7 +61,7 @@ describe('the gauges of a running batch', () => {
       finished: 0,
       failed: 0,
     });
-    const later = await shown([paused], [known('b')]);
+    const later = await shown([paused], [knownBatch('b')]);
     expect(byLabel(later, 'runsheet_batch_paused', 'reason')).toEqual({});
   });
 
@@ -66,7 +70,7 @@ describe('the gauges of a running batch', () => {
     state.tally = tallyUse(state.tally, 'H100', { runs: 2, seconds: 30, costUsd: 1.5 });
     const budget = { spentNano: 2e9, reservedNano: 5e8 };
     const now = { ...progress(state), slots: 3, budget, maxCostNano: 4e9 };
-    const samples = await shown([known('b', figuresOf(now, false))]);
+    const samples = await shown([knownBatch('b', figuresOf(now, false))]);
     expect(valueOf(samples, 'runsheet_batch_slots')).toBe(3);
     expect(byLabel(samples, 'runsheet_batch_gpu_seconds', 'gpu')).toEqual({ H100: 30 });
     expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ H100: 2 });
@@ -80,7 +84,7 @@ describe('the gauges of a running batch', () => {
   it('have no cost on own GPUs, which have no price: what is not known is not 0', async () => {
     const { state } = running({ rows: 40, concurrency: 6 });
     state.tally = tallyUse(state.tally, 'RTX 4090', { runs: 2, seconds: 30, costUsd: 0 });
-    const samples = await shown([known('b', figuresOf(progress(state), false))]);
+    const samples = await shown([knownBatch('b', figuresOf(progress(state), false))]);
     expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ 'RTX 4090': 2 });
     expect(byLabel(samples, 'runsheet_batch_gpu_cost_usd', 'gpu')).toEqual({});
     expect(valueOf(samples, 'runsheet_batch_cost_usd')).toBeUndefined();
@@ -89,7 +93,7 @@ describe('the gauges of a running batch', () => {
   it('say that the batch failed if its workflow ended without results', async () => {
     const { state } = running({ rows: 40, concurrency: 6 });
     pause(state, 'store', 'ENOSPC');
-    const samples = await shown([known('b', figuresOf(progress(state), true))]);
+    const samples = await shown([knownBatch('b', figuresOf(progress(state), true))]);
     expect(valueOf(samples, 'runsheet_batch_state', { state: 'failed' })).toBe(1);
     expect(byLabel(samples, 'runsheet_batch_paused', 'reason')).toEqual({});
   });
@@ -108,7 +112,7 @@ describe('the gauges of an ended batch', () => {
   } as unknown as Summary;
 
   it('are the figures of its summary, with nothing open', async () => {
-    const samples = await shown([known('b', figuresAtEnd(summary))]);
+    const samples = await shown([knownBatch('b', figuresAtEnd(summary))]);
     expect(byLabel(samples, 'runsheet_batch_rows_ended', 'outcome')).toEqual(summary.outcomes);
     expect(valueOf(samples, 'runsheet_batch_rows_done')).toBe(40);
     expect(sum(byLabel(samples, 'runsheet_batch_rows_open', 'phase'))).toBe(0);
@@ -126,7 +130,7 @@ it('of an ended batch on own GPUs have no cost', async () => {
   const { tally, ledger } = progress(running({ rows: 40, concurrency: 6 }).state);
   const gpus = { 'RTX 4090': { runs: 41, seconds: 900.5 } };
   const summary = { rows: 40, ...tally, requests: ledger, bought_twice: 0, gpus } as unknown as Summary;
-  const samples = await shown([known('b', figuresAtEnd(summary))]);
+  const samples = await shown([knownBatch('b', figuresAtEnd(summary))]);
   expect(byLabel(samples, 'runsheet_batch_gpu_runs', 'gpu')).toEqual({ 'RTX 4090': 41 });
   expect(byLabel(samples, 'runsheet_batch_gpu_cost_usd', 'gpu')).toEqual({});
   expect(valueOf(samples, 'runsheet_batch_cost_usd')).toBeUndefined();
@@ -134,17 +138,17 @@ it('of an ended batch on own GPUs have no cost', async () => {
 
 describe('the labels', () => {
   it('tell batches of the same name apart by their marks, and need no mark otherwise', async () => {
-    const other = 'fedcba9876543210';
-    const samples = await shown([known('b'), known('b', figures(), other), known('c')]);
+    const otherMark = 'fedcba9876543210';
+    const samples = await shown([knownBatch('b'), knownBatch('b', figures(), otherMark), knownBatch('c')]);
     expect(Object.keys(byLabel(samples, 'runsheet_batch_rows', 'batch'))).toEqual([
       `b~${MARK}`,
-      `b~${other}`,
+      `b~${otherMark}`,
       'c',
     ]);
   });
 
   it('forget a batch that is no longer read', async () => {
-    const samples = await shown([known('b'), known('c')], [known('c')]);
+    const samples = await shown([knownBatch('b'), knownBatch('c')], [knownBatch('c')]);
     expect(new Set(samples.map(({ labels }) => labels['batch']))).toEqual(new Set(['c']));
   });
 
@@ -153,7 +157,7 @@ describe('the labels', () => {
       Array.from({ length: 13 }, (_, at) => [`gpu-${at}`, { runs: 1, seconds: 1, costUsd: 1 }]),
     );
     const byGpu = Object.keys(gpus).map((gpu) => ({ gpu, outstanding: 1, waiting: 1, unsent: 1 }));
-    const samples = await shown([known('b', figures({ gpus, byGpu }))]);
+    const samples = await shown([knownBatch('b', figures({ gpus, byGpu }))]);
     expect(samples.length).toBeGreaterThan(70);
     expect(samples.length).toBeLessThanOrEqual(110);
   });

@@ -36,14 +36,14 @@ describe('the watch of batches', () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  const batch = (name: string, given: Partial<RecentBatch> = {}): RecentBatch => ({
+  const batch = (name: string, facts: Partial<RecentBatch> = {}): RecentBatch => ({
     batch: name,
     mark: MARK,
     folder: `/${name}`,
     workflow: 'running',
     closedAt: undefined,
     progress: NOW,
-    ...given,
+    ...facts,
   });
   const ended = (name: string, closedAt = 1): RecentBatch =>
     batch(name, { workflow: 'completed', closedAt: new Date(closedAt) });

@@ -50,7 +50,7 @@ describe('the dashboard and the alert rules', () => {
     }[];
     for (const { name, type } of await registry.getMetricsAsJSON()) {
       // Prometheus adds the instance.
-      const own = new Set(['instance', ...(labels.find((one) => one.name === name)?.labelNames ?? [])]);
+      const own = new Set(['instance', ...(labels.find((metric) => metric.name === name)?.labelNames ?? [])]);
       if (String(type) !== 'histogram') series.set(name, own);
       else
         for (const suffix of ['bucket', 'sum', 'count'])
@@ -62,14 +62,14 @@ describe('the dashboard and the alert rules', () => {
     const metrics = metricsIn(query);
     expect(metrics.length).toBeGreaterThan(0);
     expect(metrics.filter((name) => !series.has(name))).toEqual([]);
-    const known = new Set(metrics.flatMap((name) => [...(series.get(name) ?? [])]));
-    expect(labelsIn(query).filter((label) => !known.has(label))).toEqual([]);
+    const knownLabels = new Set(metrics.flatMap((name) => [...(series.get(name) ?? [])]));
+    expect(labelsIn(query).filter((label) => !knownLabels.has(label))).toEqual([]);
   });
 
   it('have panels with different ids, and a list of batches from a metric that exists', () => {
     const ids = DASHBOARD.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    const [definition = ''] = DASHBOARD.templating.list.flatMap((one) => one.definition ?? []);
+    const [definition = ''] = DASHBOARD.templating.list.flatMap((variable) => variable.definition ?? []);
     expect(series.has(/label_values\((\w+), batch\)/.exec(definition)?.[1] ?? '')).toBe(true);
   });
 

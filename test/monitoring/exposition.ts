@@ -33,9 +33,10 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** The only value with these labels; undefined if there is none. */
 export function valueOf(samples: readonly Sample[], name: string, labels: Labels = {}): number | undefined {
-  const found = samples.filter((one) => one.name === name && hasAll(one.labels, labels));
-  if (found.length > 1) throw new Error(`${name} has ${found.length} values with ${JSON.stringify(labels)}`);
-  return found[0]?.value;
+  const matches = samples.filter((sample) => sample.name === name && hasAll(sample.labels, labels));
+  if (matches.length > 1)
+    throw new Error(`${name} has ${matches.length} values with ${JSON.stringify(labels)}`);
+  return matches[0]?.value;
 }
 
 const hasAll = (labels: Labels, wanted: Labels): boolean =>
@@ -50,6 +51,6 @@ export const byLabel = (
 ): Readonly<Record<string, number>> =>
   Object.fromEntries(
     samples
-      .filter((one) => one.name === name && hasAll(one.labels, labels))
-      .map((one) => [one.labels[label] ?? '', one.value]),
+      .filter((sample) => sample.name === name && hasAll(sample.labels, labels))
+      .map((sample) => [sample.labels[label] ?? '', sample.value]),
   );

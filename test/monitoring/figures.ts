@@ -13,7 +13,7 @@ export const figures = ({
   gpus = {},
   paused,
   duplicates = 0,
-  ...given
+  ...facts
 }: Given = {}): BatchFigures => ({
   ...NOTHING_OPEN,
   state: 'running',
@@ -21,7 +21,7 @@ export const figures = ({
   done: 0,
   concurrency: 10,
   costUsd: 0,
-  ...given,
+  ...facts,
   pauses: paused === undefined ? [] : [{ kind: paused, reason: 'it is', since: 0 }],
   ledger: { ...NO_LEDGER, duplicates },
   tally: { outcomes: { ...NO_OUTCOMES, ...outcomes }, gpus },

@@ -25,7 +25,7 @@ describe('the server for operators', () => {
     for (const close of closers) await close();
   });
 
-  const open = async (given: Partial<MonitorDeps> = {}): Promise<string> => {
+  const open = async (deps: Partial<MonitorDeps> = {}): Promise<string> => {
     const { url, close } = await monitor.open({
       listen: { host: '127.0.0.1', port: 0 },
       out: join(folder, 'batches'),
@@ -37,7 +37,7 @@ describe('the server for operators', () => {
       recent: async () => ({ batches: [], isComplete: true }),
       summaryOf: async () => undefined,
       log: pino({ level: 'silent' }),
-      ...given,
+      ...deps,
     });
     closers.push(close);
     return url;
@@ -46,8 +46,8 @@ describe('the server for operators', () => {
   it.each([{ host: 'evil.example' }, { origin: 'http://evil.example' }])(
     'shows nothing to a page of another site: %o',
     async (headers) => {
-      const asked = request(`${await open()}/metrics`, { headers }).end();
-      const [{ statusCode }] = (await once(asked, 'response')) as [IncomingMessage];
+      const clientRequest = request(`${await open()}/metrics`, { headers }).end();
+      const [{ statusCode }] = (await once(clientRequest, 'response')) as [IncomingMessage];
       expect(statusCode).toBe(403);
     },
   );
@@ -60,13 +60,13 @@ describe('the server for operators', () => {
       { ready: true, checks: { workers: 'ok', out: 'ok' } },
     ]);
     wrong = 'the workers are draining';
-    const other = await open();
-    const failing = await fetch(`${other}/readyz`);
+    const secondUrl = await open();
+    const failing = await fetch(`${secondUrl}/readyz`);
     expect([failing.status, await failing.json()]).toEqual([
       503,
       { ready: false, checks: { workers: 'the workers are draining', out: 'ok' } },
     ]);
-    const samples = samplesIn(await (await fetch(`${other}/metrics`)).text());
+    const samples = samplesIn(await (await fetch(`${secondUrl}/metrics`)).text());
     expect(valueOf(samples, 'runsheet_worker_ready')).toBe(0);
     expect(valueOf(samples, 'runsheet_worker_check', { check: 'workers' })).toBe(0);
     expect(valueOf(samples, 'runsheet_worker_check', { check: 'out' })).toBe(1);

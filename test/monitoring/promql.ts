@@ -24,8 +24,8 @@ const TREES = new Map<string, Tree>();
 
 /** Throws if it is not PromQL. */
 function treeOf(query: string): Tree {
-  const known = TREES.get(query);
-  if (known !== undefined) return known;
+  const cached = TREES.get(query);
+  if (cached !== undefined) return cached;
   const tree = parser.parse(query);
   tree.iterate({
     enter: ({ type }) => {
@@ -61,8 +61,8 @@ export function labelsIn(query: string): readonly string[] {
 
 /** The result of a query at a time, in seconds, as elements; a scalar is one without labels. */
 export function evaluate(query: string, scrapes: readonly Scrape[], at: number): readonly Element[] {
-  const known = scrapes.filter((scrape) => scrape.at <= at);
-  const value = new Evaluation(query, known, at).valueOf(treeOf(query).topNode.firstChild as Node);
+  const past = scrapes.filter((scrape) => scrape.at <= at);
+  const value = new Evaluation(query, past, at).valueOf(treeOf(query).topNode.firstChild as Node);
   return typeof value === 'number' ? [{ labels: {}, value }] : value;
 }
 
@@ -113,10 +113,10 @@ class Evaluation {
 
   #matcher(node: Node): (sample: Sample) => boolean {
     const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map(
-      (one) => {
-        const label = this.#text(one.getChild('LabelName') as Node);
-        const text = JSON.parse(this.#text(one.getChild('StringLiteral') as Node)) as string;
-        const operator = this.#text(one.getChild('MatchOp') as Node);
+      (matcher) => {
+        const label = this.#text(matcher.getChild('LabelName') as Node);
+        const text = JSON.parse(this.#text(matcher.getChild('StringLiteral') as Node)) as string;
+        const operator = this.#text(matcher.getChild('MatchOp') as Node);
         const pattern = new RegExp(`^(?:${text})$`);
         return ({ labels }: Sample): boolean => {
           const value = labels[label] ?? '';
@@ -134,8 +134,8 @@ class Evaluation {
     const body = (argument ?? node.getChild('FunctionCallBody')?.firstChild) as Node;
     if (name === 'time') return this.#at;
     if (name === 'absent') {
-      const found = this.valueOf(body) as readonly Element[];
-      return found.length === 0 ? [{ labels: {}, value: 1 }] : [];
+      const elements = this.valueOf(body) as readonly Element[];
+      return elements.length === 0 ? [{ labels: {}, value: 1 }] : [];
     }
     const over = OVER_TIME[name];
     if (over === undefined) throw new Error(`not supported: ${name} in ${this.#query}`);
@@ -147,10 +147,12 @@ class Evaluation {
   #ranges(node: Node): readonly { readonly labels: Labels; readonly points: readonly Point[] }[] {
     const selector = node.getChild('VectorSelector') as Node;
     const from = this.#at - secondsOf(this.#text(node.getChild('DurationExpr') as Node));
-    const all = this.#scrapes
+    const samples = this.#scrapes
       .filter(({ at }) => at > from)
-      .flatMap((scrape) => this.#in(scrape, selector).map((one) => ({ ...unnamed(one), at: scrape.at })));
-    return [...Map.groupBy(all, ({ labels }) => keyOf(labels)).values()].map((points) => ({
+      .flatMap((scrape) =>
+        this.#in(scrape, selector).map((element) => ({ ...unnamed(element), at: scrape.at })),
+      );
+    return [...Map.groupBy(samples, ({ labels }) => keyOf(labels)).values()].map((points) => ({
       labels: points[0]?.labels ?? {},
       points,
     }));
@@ -185,13 +187,16 @@ class Evaluation {
     const [a, b] = [this.valueOf(left), this.valueOf(right)];
     if (typeof a === 'number' && typeof b === 'number') return operate(sign, a, b) ?? 0;
     if (typeof a === 'number')
-      return (b as readonly Element[]).flatMap((one) => kept(one.labels, operate(sign, a, one.value)));
-    if (typeof b === 'number') return a.flatMap((one) => kept(one.labels, operate(sign, one.value, b)));
-    const others = new Map(b.map((one) => [keyOf(one.labels), one.value]));
-    return a.flatMap((one) => {
-      const other = others.get(keyOf(one.labels));
-      if (other === undefined) return [];
-      return sign === 'and' ? [one] : kept(one.labels, operate(sign, one.value, other));
+      return (b as readonly Element[]).flatMap((element) =>
+        kept(element.labels, operate(sign, a, element.value)),
+      );
+    if (typeof b === 'number')
+      return a.flatMap((element) => kept(element.labels, operate(sign, element.value, b)));
+    const byLabels = new Map(b.map(({ labels, value }) => [keyOf(labels), value]));
+    return a.flatMap((element) => {
+      const match = byLabels.get(keyOf(element.labels));
+      if (match === undefined) return [];
+      return sign === 'and' ? [element] : kept(element.labels, operate(sign, element.value, match));
     });
   }
 }
@@ -231,7 +236,7 @@ const ARITHMETIC: Table<(a: number, b: number) => number> = {
   '/': (a, b) => a / b,
 };
 const AGGREGATES: Table<(values: readonly number[]) => number> = {
-  sum: (values) => values.reduce((sum, one) => sum + one, 0),
+  sum: (values) => values.reduce((sum, value) => sum + value, 0),
   max: (values) => Math.max(...values),
   min: (values) => Math.min(...values),
 };

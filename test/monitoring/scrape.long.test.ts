@@ -27,7 +27,7 @@ const readiness = async (metrics: string) => {
 };
 
 describe('the metrics of a real batch', () => {
-  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
+  const stage = freshStage((stages) => stages.cluster(DEPLOYMENTS));
 
   const startWorker = async () => {
     const worker = await stage.worker({ RUNSHEET_METRICS: '0', RUNSHEET_LOG_LEVEL: 'info' });

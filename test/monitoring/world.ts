@@ -58,7 +58,7 @@ export class MonitoredWorld {
       disk: { free: this.freeShare * 1e12, size: 1e12 },
     });
     const samples = samplesIn(await this.#registry.metrics());
-    const labelled = samples.map((one) => ({ ...one, labels: { ...one.labels, instance: 'w' } }));
+    const labelled = samples.map((sample) => ({ ...sample, labels: { ...sample.labels, instance: 'w' } }));
     this.#scrapes.push({ at: this.at, samples: Map.groupBy(labelled, ({ name }) => name) });
   }
 }

@@ -21,19 +21,21 @@ const service = (act: Act, key?: Parameters<typeof scripted>[2]) => scripted(con
 
 describe('Queue Run', () => {
   it('returns the facts of the answer', async () => {
-    const { queueRun, asked } = await service((socket) => socket.write(answer(200, `{"run_id":"${RUN}"}`)));
+    const { queueRun, requests } = await service((socket) =>
+      socket.write(answer(200, `{"run_id":"${RUN}"}`)),
+    );
     expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
-    expect(asked[0]).toContain('POST /api/run/deployment/queue');
-    expect(asked[0]).toContain('authorization: Bearer key-000000001');
-    expect(asked[0]).not.toMatch(/upgrade|h2c/i);
+    expect(requests[0]).toContain('POST /api/run/deployment/queue');
+    expect(requests[0]).toContain('authorization: Bearer key-000000001');
+    expect(requests[0]).not.toMatch(/upgrade|h2c/i);
   });
 
   it('is unconfirmed, and sent once, if a worker behind the service may have taken it', async () => {
-    const { queueRun, asked } = await service((socket) =>
+    const { queueRun, requests } = await service((socket) =>
       socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
     );
     expect(classifyResponse(await queueRun(order, free))).toBe('unconfirmed');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it.each([
@@ -68,21 +70,23 @@ describe('Queue Run', () => {
     writeFileSync(file, 'old-key-000001\n');
     const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
     writeFileSync(file, 'new-key-000002\n');
-    const { queueRun, asked } = await service((socket, text) => {
+    const { queueRun, requests } = await service((socket, text) => {
       const isNew = text.includes('Bearer new-key-000002');
       socket.write(isNew ? answer(200, `{"run_id":"${RUN}"}`) : answer(401, '{"detail":"Invalid"}'));
     }, key);
     expect(await queueRun(order, free)).toMatchObject({ runId: RUN });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it('sends seeds of 64 bits digit for digit', async () => {
-    const { queueRun, asked } = await service((socket) => socket.write(answer(200, `{"run_id":"${RUN}"}`)));
+    const { queueRun, requests } = await service((socket) =>
+      socket.write(answer(200, `{"run_id":"${RUN}"}`)),
+    );
     await queueRun(
       { ...order, inputs: parseExactly('{"seed":18446744073709551615}') as Record<string, unknown> },
       free,
     );
-    expect(asked.join('')).toContain('"seed":18446744073709551615');
+    expect(requests.join('')).toContain('"seed":18446744073709551615');
   });
 });
 
@@ -232,11 +236,11 @@ describe('a key that is lost while it is used', () => {
     const file = join(folder, 'key');
     writeFileSync(file, 'old-key-000001\n');
     const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
-    const { queueRun, asked } = await service(
+    const { queueRun, requests } = await service(
       (socket) => socket.write(answer(401, '{"detail":"Invalid"}')),
       key,
     );
     expect(await queueRun(order, free)).toMatchObject({ begun: true, status: 401 });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });

@@ -116,10 +116,10 @@ describe('the time of a download', () => {
   ])('%s', async (_, transfers, bytes, slow) => {
     const { url } = await serveForTest(dripping(bytes));
     const download = openDownloads(transfers, SILENCE);
-    const all = Array.from({ length: transfers }, async () =>
+    const downloads = Array.from({ length: transfers }, async () =>
       whole((await download(url, { service: HERE, signal: never })).chunks),
     );
-    const results = await Promise.allSettled(all);
+    const results = await Promise.allSettled(downloads);
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(slow);
   });
 
@@ -167,13 +167,13 @@ describe('the time of a download', () => {
 
 describe('an address that redirects', () => {
   it('is followed with the requested range', async () => {
-    const { url, asked } = await serveForTest((request, response) => {
+    const { url, asked: requests } = await serveForTest((request, response) => {
       if (request.url === '/b') return stored(Buffer.from('0123456789'))(request, response);
       return void response.writeHead(302, { location: '/b' }).end();
     });
     expect(String(await fetched(`${url}/a`))).toBe('0123456789');
     expect(String(await fetched(`${url}/a`, { rest: { from: 4, validator: '"one"' } }))).toBe('456789');
-    expect(asked.map((request) => request.url)).toEqual(['/a', '/b', '/a', '/b']);
+    expect(requests.map((request) => request.url)).toEqual(['/a', '/b', '/a', '/b']);
   });
 
   it.each([301, 303, 307, 308])('with %i is followed five times and no more', async (status) => {
@@ -197,21 +197,21 @@ describe('an address that redirects', () => {
 
 describe('the rest of a file', () => {
   const content = Buffer.from('0123456789');
-  const rest = { from: 4, validator: '"one"' };
-  const arriving = async (listener: RequestListener, wanted: Partial<WantedFile> = { rest }) => {
-    const { url, asked } = await serveForTest(listener);
+  const wantedRange = { from: 4, validator: '"one"' };
+  const arriving = async (listener: RequestListener, wanted: Partial<WantedFile> = { rest: wantedRange }) => {
+    const { url, asked: requests } = await serveForTest(listener);
     const { chunks, ...arrived } = await openDownloads(2, SILENCE)(url, {
       service: HERE,
       signal: never,
       ...wanted,
     });
-    return { ...arrived, text: String(await whole(chunks)), asked };
+    return { ...arrived, text: String(await whole(chunks)), asked: requests };
   };
 
   it('is requested only if the file is the same', async () => {
-    const { asked, ...arrived } = await arriving(stored(content));
+    const { asked: requests, ...arrived } = await arriving(stored(content));
     expect(arrived).toEqual({ from: 4, bytes: 10, validator: '"one"', text: '456789' });
-    expect(asked[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"one"' });
+    expect(requests[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"one"' });
   });
 
   it.each([
@@ -290,14 +290,14 @@ describe('a body that is compressed although identity was requested', () => {
   ];
 
   it.each(encoded)('%s is decoded', async (encoding, body) => {
-    const { url, asked } = await serveForTest(
+    const { url, asked: requests } = await serveForTest(
       (_, response) =>
         void response
           .writeHead(200, { 'content-encoding': encoding, 'content-length': body.length })
           .end(body),
     );
     expect((await fetched(url)).equals(content)).toBe(true);
-    expect(asked[0]?.headers['accept-encoding']).toBe('identity');
+    expect(requests[0]?.headers['accept-encoding']).toBe('identity');
   });
 
   it('that ends too early fails', async () => {

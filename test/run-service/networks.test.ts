@@ -56,11 +56,11 @@ describe('an address of our own machine or network', () => {
   it.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '127.1', '0', '[::ffff:127.0.0.1]', '[::1]'])(
     '%s is not asked for a file of a service elsewhere, whatever it is called',
     async (name) => {
-      const { port, asked } = await serveForTest((_, response) => void response.end('secret'));
+      const { port, asked: requests } = await serveForTest((_, response) => void response.end('secret'));
       const refused = openDownloads(2)(`http://${name}:${port}/x`, { service: ELSEWHERE, signal: never });
       await expect(refused).rejects.toBeInstanceOf(FileFault);
       await expect(refused).rejects.toThrow('loopback');
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     },
   );
 
@@ -98,9 +98,9 @@ describe('an address of our own machine or network', () => {
   });
 
   it('is removed from the addresses of a host name', async () => {
-    const results = (base: string, all: boolean) =>
+    const results = (base: string, wantsAll: boolean) =>
       new Promise((done) => {
-        guardFor(base).lookup('localhost', { all }, (error, found) => done(error ?? found));
+        guardFor(base).lookup('localhost', { all: wantsAll }, (error, addresses) => done(error ?? addresses));
       });
     const plain = await lookup('localhost', { all: true });
     expect(await results(ELSEWHERE, true)).toBeInstanceOf(FileFault);

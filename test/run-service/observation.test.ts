@@ -37,7 +37,7 @@ type Observed = { readonly at: number; readonly report: Report };
 function watch(forMs: number, world: World): readonly Observed[] {
   const { offsetAt = () => 0, shownAt, ageMs = 0, deadlines = DEADLINES, everyMs = 1_000 } = world;
   const observed: Observed[] = [];
-  let known: Observation = NOT_OBSERVED;
+  let observation: Observation = NOT_OBSERVED;
   for (let at = 0; at <= forMs; at += everyMs) {
     const offset = offsetAt(at);
     // A timestamp contains the clock's error at that time.
@@ -46,8 +46,8 @@ function watch(forMs: number, world: World): readonly Observed[] {
     const serviceNowMs = offset === undefined ? undefined : NOW + at + offset;
     const sight: Sight = typeof run === 'string' ? { kind: run } : { kind: 'run', run, serviceNowMs };
     const look = { sinceLastMs: at === 0 ? 0 : everyMs, ageMs: ageMs + at, deadlines };
-    const { after, report } = observe(known, sight, look);
-    known = after;
+    const { after, report } = observe(observation, sight, look);
+    observation = after;
     if (report !== undefined) observed.push({ at, report });
   }
   return observed;

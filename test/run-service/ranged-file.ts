@@ -22,7 +22,7 @@ export const stored =
   };
 
 export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
+  const received: Uint8Array[] = [];
+  for await (const chunk of chunks) received.push(chunk);
+  return Buffer.concat(received);
 }

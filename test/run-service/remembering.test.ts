@@ -9,9 +9,9 @@ const END = '2026-11-21T10:00:00Z';
 
 /** How many requests three readings of a run need. */
 async function readings(run: Run | undefined, forgets = false): Promise<number> {
-  let asked = 0;
+  let reads = 0;
   const getRun = async () => {
-    asked += 1;
+    reads += 1;
     return run;
   };
   const service = remembering({ getRun } as unknown as RunService);
@@ -19,7 +19,7 @@ async function readings(run: Run | undefined, forgets = false): Promise<number> 
     await service.getRun('r');
     if (forgets) service.forget('r');
   }
-  return asked;
+  return reads;
 }
 
 describe('a caching service', () => {
@@ -29,18 +29,18 @@ describe('a caching service', () => {
   });
 
   it('evicts the oldest runs if the cached runs are large', async () => {
-    let asked = 0;
+    let reads = 0;
     const text = ['x'.repeat(1 << 20)];
     const getRun = async (id: string) => {
-      asked += 1;
+      reads += 1;
       return runSchema.parse({ id, status: 'success', ended_at: END, outputs: [{ data: { text } }] });
     };
     const service = remembering({ getRun } as unknown as RunService);
     for (let nth = 0; nth < 100; nth += 1) await service.getRun(`r${nth}`);
     await service.getRun('r99');
-    expect(asked).toBe(100);
+    expect(reads).toBe(100);
     await service.getRun('r0');
-    expect(asked).toBe(101);
+    expect(reads).toBe(101);
   });
 
   it.each([

@@ -11,8 +11,8 @@ describe('the times of a run', () => {
   it.each(['createdAtMs', 'queuedAtMs', 'startedAtMs', 'endedAtMs'] as const)(
     'are not known without %s',
     (name) => {
-      const { [name]: _, ...others } = TIMES;
-      expect(timesOf(others)).toBeUndefined();
+      const { [name]: _, ...times } = TIMES;
+      expect(timesOf(times)).toBeUndefined();
     },
   );
 

@@ -9,21 +9,21 @@ import { openTransport } from '../../src/run-service/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;
 
-export type Scripted = { readonly asked: readonly string[]; readonly at: ServiceConnection };
+export type Scripted = { readonly requests: readonly string[]; readonly at: ServiceConnection };
 
 /** The address of the service, and its recorded requests. */
 export async function scriptedAt(
   act: Act,
   key: ApiKey = keyFromEnvironment('key-000000001', 'TEST'),
 ): Promise<Scripted> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('data', (chunk: Buffer) => {
-      asked.push(chunk.toString());
-      act(socket, chunk.toString(), asked.length);
+      requests.push(chunk.toString());
+      act(socket, chunk.toString(), requests.length);
     });
   }).listen(0, '127.0.0.1');
   await new Promise<void>((done) => server.once('listening', done));
@@ -33,7 +33,10 @@ export async function scriptedAt(
   });
   const { port } = server.address() as AddressInfo;
   const clock = new ServiceClock();
-  return { asked, at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2), clock } };
+  return {
+    requests,
+    at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2), clock },
+  };
 }
 
 /** The same, with a client. */

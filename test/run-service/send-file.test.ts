@@ -23,17 +23,17 @@ const service = (act: Act) => scripted(connectRunService, act);
 /** Answers when the whole form has arrived. */
 const onForm =
   (...answers: readonly string[]): Act =>
-  (socket, asked) => {
-    if (asked.includes('--\r\n')) socket.write(answers[sent++ % answers.length] ?? '');
+  (socket, request) => {
+    if (request.includes('--\r\n')) socket.write(answers[sent++ % answers.length] ?? '');
   };
 let sent = 0;
 
 describe('a file that is sent', () => {
   it('is a form with the type of its name, and gets the address that the service says', async () => {
     sent = 0;
-    const { sendFile, asked } = await service(onForm(answer(200, STORED)));
+    const { sendFile, requests } = await service(onForm(answer(200, STORED)));
     expect(await sendFile(file('picture', { name: 'a"\r\nb.webp' }))).toBe('https://a.example/a.png');
-    const form = asked.join('');
+    const form = requests.join('');
     expect(form).toContain('POST /api/file/upload');
     expect(form).toContain(
       'name="file"; filename="a___b.webp"\r\ncontent-type: image/webp\r\n\r\npicture\r\n--',

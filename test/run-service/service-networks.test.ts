@@ -1,4 +1,4 @@
-// Which addresses a service can open by what its name means, over all sets of addresses.
+// The addresses that a service opens through the meaning of its name, over all sets of addresses.
 
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -35,15 +35,15 @@ const v4 = fc.oneof(
 );
 const address = fc.oneof(
   v4,
-  v4.map((one) => `::ffff:${one}`),
-  v4.map((one) => `64:ff9b::${one}`),
+  v4.map((ip) => `::ffff:${ip}`),
+  v4.map((ip) => `64:ff9b::${ip}`),
   fc.ipV6(),
   fc.constantFrom('::1', 'fd00::1', 'fe80::1', '2606:4700::1111', ...METADATA),
 );
 const addresses = fc.array(address, { minLength: 1, maxLength: 4 });
 
-const all = (found: readonly string[]): readonly LookupAddress[] =>
-  found.map((one) => ({ address: one, family: isIP(one) }));
+const lookupAddresses = (addressTexts: readonly string[]): readonly LookupAddress[] =>
+  addressTexts.map((ip) => ({ address: ip, family: isIP(ip) }));
 
 let names = 0;
 /** A guard for a service whose new name means these addresses, one set after the other. */
@@ -51,9 +51,13 @@ function guarded(
   ...answers: readonly (readonly string[])[]
 ): NetworkGuard & { readonly asked: () => number } {
   names += 1;
-  let asked = 0;
-  const resolve: Resolve = async () => all(answers[Math.min(asked++, answers.length - 1)] ?? []);
-  return { ...guardFor(`https://service-${names}.example/api`, 'the address', resolve), asked: () => asked };
+  let lookups = 0;
+  const resolve: Resolve = async () =>
+    lookupAddresses(answers[Math.min(lookups++, answers.length - 1)] ?? []);
+  return {
+    ...guardFor(`https://service-${names}.example/api`, 'the address', resolve),
+    asked: () => lookups,
+  };
 }
 
 const opens = (guard: NetworkGuard, host: string): Promise<boolean> =>
@@ -67,7 +71,7 @@ describe('a service with a name', () => {
     const holds = fc.asyncProperty(addresses, address, async (service, target) => {
       const network = networkOf(target);
       const isOpen = await opens(guarded(service), target);
-      return network === 'public' ? isOpen : !isOpen || service.every((one) => networkOf(one) === network);
+      return network === 'public' ? isOpen : !isOpen || service.every((ip) => networkOf(ip) === network);
     });
     expect(await fc.check(holds)).toMatchObject({ failed: false });
   });
@@ -88,8 +92,8 @@ describe('a service with a name', () => {
     expect(guard.asked()).toBe(1);
   });
 
-  it.each([['10.0.0.1'], ['127.0.0.1'], ['::1'], ['fd00::7']])('at %s opens it', async (one) => {
-    expect(await opens(guarded([one]), one)).toBe(true);
+  it.each([['10.0.0.1'], ['127.0.0.1'], ['::1'], ['fd00::7']])('at %s opens it', async (ip) => {
+    expect(await opens(guarded([ip]), ip)).toBe(true);
   });
 
   it('is where the connections of our own calls found it', async () => {
@@ -97,11 +101,11 @@ describe('a service with a name', () => {
     const base = `http://localhost:${port}/api`;
     const dispatcher = openTransport(1);
     await (await request(base, { dispatcher })).body.dump();
-    const found = await lookup('localhost', { all: true });
-    const liar = guardFor(base, 'the address', async () => all(['10.0.0.1']));
+    const localAddresses = await lookup('localhost', { all: true });
+    const liar = guardFor(base, 'the address', async () => lookupAddresses(['10.0.0.1']));
     expect(await opens(liar, '10.0.0.2')).toBe(false);
     expect(await opens(liar, new URL(url).hostname)).toBe(
-      found.every((one) => networkOf(one.address) === 'loopback'),
+      localAddresses.every((record) => networkOf(record.address) === 'loopback'),
     );
     await dispatcher.close();
   });
@@ -112,7 +116,7 @@ describe('a service behind a proxy', () => {
 
   it('opens no address of this machine, because the proxy may find its name elsewhere', async () => {
     takeProxies({ https_proxy: 'http://proxy.example:3128' });
-    for (const one of ['127.0.0.1', '::1']) expect(await opens(guarded([one]), one)).toBe(false);
+    for (const ip of ['127.0.0.1', '::1']) expect(await opens(guarded([ip]), ip)).toBe(false);
     // An address of this machine in a form that a proxy is asked for.
     expect(await opens(guardFor('https://[64:ff9b::7f00:1]/api'), '127.0.0.1')).toBe(false);
     expect(await opens(guarded(['10.0.0.1']), '10.0.0.1')).toBe(true);
@@ -124,13 +128,13 @@ describe('a service behind a proxy', () => {
 describe('an address of metadata', () => {
   it.each(METADATA)(
     '%s is refused for every service but the one that the user gave as this address',
-    async (one) => {
-      const host = one.includes(':') ? `[${one}]` : one;
-      expect(networkOf(one)).toBe('metadata');
-      expect(await opens(guarded([one]), one)).toBe(false);
-      expect(await opens(guardFor('http://169.254.1.1/api'), one)).toBe(false);
-      expect(await opens(guardFor('http://10.0.0.1/api'), one)).toBe(false);
-      expect(await opens(guardFor(`http://${host}/api`), one)).toBe(true);
+    async (ip) => {
+      const host = ip.includes(':') ? `[${ip}]` : ip;
+      expect(networkOf(ip)).toBe('metadata');
+      expect(await opens(guarded([ip]), ip)).toBe(false);
+      expect(await opens(guardFor('http://169.254.1.1/api'), ip)).toBe(false);
+      expect(await opens(guardFor('http://10.0.0.1/api'), ip)).toBe(false);
+      expect(await opens(guardFor(`http://${host}/api`), ip)).toBe(true);
     },
   );
 });
@@ -141,23 +145,29 @@ describe('a connection', () => {
       (_, response) => void response.setHeader('connection', 'close').end('file'),
     );
     const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1'];
-    let asked = 0;
-    const guard = guardFor('http://127.0.0.1/api', 'the address', async () => all([answers[asked++] ?? '']));
+    let lookups = 0;
+    const guard = guardFor('http://127.0.0.1/api', 'the address', async () =>
+      lookupAddresses([answers[lookups++] ?? '']),
+    );
     const dispatcher = openFileTransport(1, guard.lookup, { headersMs: 5000, idleMs: 5000 });
     const url = `http://rebound.example:${inside.port}/`;
     const answer = await request(url, { dispatcher });
-    expect([await answer.body.text(), asked]).toEqual(['file', 1]);
+    expect([await answer.body.text(), lookups]).toEqual(['file', 1]);
     await expect(request(url, { dispatcher })).rejects.toThrow('a metadata address');
-    expect([inside.asked.length, asked]).toEqual([1, 2]);
+    expect([inside.asked.length, lookups]).toEqual([1, 2]);
     await dispatcher.destroy();
   });
 
   it('goes to the allowed ones of several addresses only', async () => {
     await fc.assert(
-      fc.asyncProperty(addresses, async (found) => {
-        const guard = guardFor('https://93.184.215.14/api', 'the address', async () => all(found));
+      fc.asyncProperty(addresses, async (mixed) => {
+        const guard = guardFor('https://93.184.215.14/api', 'the address', async () =>
+          lookupAddresses(mixed),
+        );
         const allowed = await guard.addressesOf('mixed.example').catch(() => []);
-        expect(allowed.map((one) => one.address)).toEqual(found.filter((one) => networkOf(one) === 'public'));
+        expect(allowed.map((record) => record.address)).toEqual(
+          mixed.filter((lookups) => networkOf(lookups) === 'public'),
+        );
       }),
     );
   });

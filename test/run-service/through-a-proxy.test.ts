@@ -29,11 +29,11 @@ const never = new AbortController().signal;
 
 const got: string[] = [];
 let status = 200;
-const answers: RequestListener = (asked, response) => {
-  const { host, 'proxy-authorization': login = '' } = asked.headers;
-  got.push(`${asked.method} ${asked.url} of ${host}${login}`);
-  asked.resume().on('end', () => {
-    response.writeHead(asked.url?.startsWith('/moved') ? 302 : status, { location: 'http://10.0.0.7/x' });
+const answers: RequestListener = (incoming, response) => {
+  const { host, 'proxy-authorization': login = '' } = incoming.headers;
+  got.push(`${incoming.method} ${incoming.url} of ${host}${login}`);
+  incoming.resume().on('end', () => {
+    response.writeHead(incoming.url?.startsWith('/moved') ? 302 : status, { location: 'http://10.0.0.7/x' });
     response.end(JSON.stringify({ run_id: RUN }));
   });
 };
@@ -62,7 +62,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   takeProxies({});
-  for (const one of opened.splice(0)) await one.close();
+  for (const listener of opened.splice(0)) await listener.close();
 });
 
 /** The proxy for everything, in small letters for http and in capital ones for https. */
@@ -96,16 +96,16 @@ describe('a POST', () => {
     [PLAIN, 'POST http://service.example/api/run/deployment/queue'],
     [SECURE, 'CONNECT service.example:443'],
   ])('to %s goes through the proxy and is accepted', async (base, line) => {
-    const { asked } = await staged();
+    const { asked: requests } = await staged();
     expect(await post(base)).toEqual({ facts: { begun: true, status: 200, runId: RUN }, is: 'accepted' });
-    expect(asked).toEqual([line]);
+    expect(requests).toEqual([line]);
     expect(got).toEqual(['POST /api/run/deployment/queue of service.example']);
   });
 
   it('to a name of no_proxy does not go through it', async () => {
-    const { asked } = await staged({}, '', 'service.example');
+    const { asked: requests } = await staged({}, '', 'service.example');
     const { facts, is } = await post(PLAIN);
-    expect({ is, asked }).toEqual({ is: 'not-sent', asked: [] });
+    expect({ is, requests }).toEqual({ is: 'not-sent', requests: [] });
     expect(facts.error).toMatch(/ENOTFOUND|EAI_AGAIN/);
   });
 
@@ -125,9 +125,9 @@ describe('a POST', () => {
     [SECURE, 0, false, 'not-sent', /through the proxy http:/],
   ])('to %s of which the proxy makes %i', async (base, refused, begun, is, reason) => {
     await staged({ status: refused });
-    const found = await post(base);
-    expect(found).toMatchObject({ facts: { begun }, is });
-    expect(found.facts.error ?? found.facts.detail).toMatch(reason);
+    const result = await post(base);
+    expect(result).toMatchObject({ facts: { begun }, is });
+    expect(result.facts.error ?? result.facts.detail).toMatch(reason);
     expect(got).toEqual([]);
   });
 
@@ -176,15 +176,15 @@ describe('a POST', () => {
 describe('what else goes out', () => {
   const fetched = async (url: string): Promise<string> => {
     const { chunks } = await openDownloads(2)(url, { service: PLAIN, signal: never });
-    const all: Uint8Array[] = [];
-    for await (const chunk of chunks) all.push(chunk);
-    return Buffer.concat(all).toString();
+    const received: Uint8Array[] = [];
+    for await (const chunk of chunks) received.push(chunk);
+    return Buffer.concat(received).toString();
   };
 
   it('files go through the proxy', async () => {
-    const { asked } = await staged();
+    const { asked: requests } = await staged();
     for (const base of [PLAIN, SECURE]) expect(await fetched(`${base}/hen.png`)).toContain(RUN);
-    expect(asked).toEqual(['GET http://service.example/hen.png', 'CONNECT service.example:443']);
+    expect(requests).toEqual(['GET http://service.example/hen.png', 'CONNECT service.example:443']);
   });
 
   it.each([
@@ -193,9 +193,9 @@ describe('what else goes out', () => {
     ['http://169.254.169.254/latest', 'metadata'],
     [`${PLAIN}/moved`, 'private'],
   ])('an inner address is not requested from the proxy: %s', async (url, network) => {
-    const { asked } = await staged();
+    const { asked: requests } = await staged();
     await expect(fetched(url)).rejects.toThrow(`a ${network} address`);
-    expect(asked.filter((line) => !line.endsWith('/moved'))).toEqual([]);
+    expect(requests.filter((line) => !line.endsWith('/moved'))).toEqual([]);
   });
 
   it('a name that leads inside on this machine is not requested from the proxy', async () => {
@@ -203,31 +203,31 @@ describe('what else goes out', () => {
     const { lookup } = await import('node:dns/promises');
     const own = hostname();
     await expect(lookup(own)).resolves.toMatchObject({ family: expect.any(Number) as number });
-    const { asked } = await staged({ hosts: { [own]: server.port } });
+    const { asked: requests } = await staged({ hosts: { [own]: server.port } });
     await expect(fetched(`http://${own}/x`)).rejects.toThrow(/address, where the run service is not/);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('notifications go through the proxy, within the networks of the service too', async () => {
-    const { asked } = await staged();
+    const { asked: requests } = await staged();
     for (const within of [undefined, PLAIN])
       await postNotice(`${PLAIN}/notice`, { text: '{}', signal: never, within });
-    expect(asked).toEqual(['POST http://service.example/notice', 'POST http://service.example/notice']);
+    expect(requests).toEqual(['POST http://service.example/notice', 'POST http://service.example/notice']);
   });
 
   it('S3 goes through the proxy', async () => {
     const keys = { AWS_ACCESS_KEY_ID: 'hens', AWS_SECRET_ACCESS_KEY: 'a-secret-of-hens' };
     const settings = takeS3Settings({ ...keys, AWS_ENDPOINT_URL_S3: PLAIN });
-    const { asked } = await staged();
+    const { asked: requests } = await staged();
     await new S3Client({ bucket: 'nightly', key: '' }, settings).send({ method: 'GET', key: 'a.json' });
-    expect(asked).toEqual(['GET http://service.example/nightly/a.json']);
+    expect(requests).toEqual(['GET http://service.example/nightly/a.json']);
   });
 
   it('this machine is reached directly', async () => {
-    const { asked } = await staged({ status: 403 });
+    const { asked: requests } = await staged({ status: 403 });
     expect((await post(`http://127.0.0.1:${server.port}`)).is).toBe('accepted');
     expect((await post(`http://localhost:${server.port}`)).is).toBe('accepted');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('a reading call says which proxy refuses it', async () => {

@@ -5,12 +5,12 @@ import { measureAll, pageOf, type Measured } from './truth-table.ts';
 const TABLE = join(import.meta.dirname, 'truth-table.txt');
 
 describe('the result of a POST', () => {
-  let all: readonly Measured[] = [];
+  let results: readonly Measured[] = [];
   beforeAll(async () => {
-    all = await measureAll();
+    results = await measureAll();
   });
 
-  const of = (wanted: (one: Measured) => boolean): readonly Measured[] => all.filter(wanted);
+  const of = (wanted: (one: Measured) => boolean): readonly Measured[] => results.filter(wanted);
 
   it('is "not sent" only if the server received nothing of the request', () => {
     const notSent = of(({ class: postClass }) => postClass === 'not-sent');
@@ -47,6 +47,6 @@ describe('the result of a POST', () => {
   });
 
   it('is exactly as in truth-table.txt', async () => {
-    await expect(pageOf(all)).toMatchFileSnapshot(TABLE);
+    await expect(pageOf(results)).toMatchFileSnapshot(TABLE);
   });
 });

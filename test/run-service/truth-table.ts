@@ -39,8 +39,10 @@ export async function measureAll(): Promise<readonly Measured[]> {
     );
     // Cases that wait for a long time-out run concurrently with the others.
     return await Promise.all(
-      cases.map((one) =>
-        one.fault.base === undefined ? limit(() => measure(one, full.port)) : measure(one, full.port),
+      cases.map((measuredCase) =>
+        measuredCase.fault.base === undefined
+          ? limit(() => measure(measuredCase, full.port))
+          : measure(measuredCase, full.port),
       ),
     );
   } finally {
@@ -108,8 +110,13 @@ function baseOf({ base }: WireFault, wire: Wire, fullPort: number): string {
 }
 
 /** The table as a page. Equal rows for all sizes, and then for all connections, are merged. */
-export function pageOf(all: readonly Measured[]): string {
-  const rows = all.map(({ what, connection, body, ...rest }) => [what, connection, body, ...outcomeOf(rest)]);
+export function pageOf(results: readonly Measured[]): string {
+  const rows = results.map(({ what, connection, body, ...facts }) => [
+    what,
+    connection,
+    body,
+    ...outcomeOf(facts),
+  ]);
   const lines = joinAlike(joinAlike(rows, 2), 1);
   return [
     '# Results of a POST',
@@ -128,8 +135,8 @@ export function pageOf(all: readonly Measured[]): string {
 /** Merges rows that differ in one cell. */
 function joinAlike(rows: readonly (readonly string[])[], cell: number): readonly (readonly string[])[] {
   const alike = Map.groupBy(rows, (row) => row.with(cell, '').join(' | '));
-  return [...alike.values()].map(([first = [], ...others]) =>
-    first.with(cell, [first, ...others].map((row) => row[cell]).join(', ')),
+  return [...alike.values()].map(([first = [], ...alikeRows]) =>
+    first.with(cell, [first, ...alikeRows].map((row) => row[cell]).join(', ')),
   );
 }
 

@@ -21,10 +21,10 @@ const saying = (status: number, body: string, headers?: string) =>
 
 describe('Queue Run on V1', () => {
   it('uses V1’s address, with all fields that V1 accepts', async () => {
-    const { queueRun, asked } = await saying(200, `{"run_id":"${RUN}"}`);
+    const { queueRun, requests } = await saying(200, `{"run_id":"${RUN}"}`);
     expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
-    expect(asked.join('')).toMatch(/^POST \/api\/run HTTP/);
-    expect(asked.join('')).toContain(
+    expect(requests.join('')).toMatch(/^POST \/api\/run HTTP/);
+    expect(requests.join('')).toContain(
       `{"deployment_id":"${RUN}","inputs":{"seed":1},"webhook":"${WEBHOOK}","gpu":"L4"}`,
     );
   });
@@ -51,9 +51,9 @@ describe('Queue Run on V1', () => {
     ],
     ['a 400 refuses the row', 400, '{"success":false,"error":{"name":"ZodError"}}', '', 'rejected'],
   ])('%s', async (_, status, body, headers, became) => {
-    const { queueRun, asked } = await saying(status, body, headers);
+    const { queueRun, requests } = await saying(status, body, headers);
     expect(classifyResponse(await queueRun(order, free))).toBe(became);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('reports the service’s message and not its JSON', async () => {
@@ -69,7 +69,7 @@ describe('Queue Run on V1', () => {
 
 describe('a run of V1', () => {
   it('has V1’s fields, and durations from its dates', async () => {
-    const { getRun, asked } = await saying(
+    const { getRun, requests } = await saying(
       200,
       JSON.stringify({
         id: RUN,
@@ -89,7 +89,7 @@ describe('a run of V1', () => {
       runSeconds: 6,
       outputs: [{ files: [{ url: 'http://files/1.png' }] }],
     });
-    expect(asked.join('')).toMatch(new RegExp(`^GET /api/run\\?run_id=${RUN} HTTP`));
+    expect(requests.join('')).toMatch(new RegExp(`^GET /api/run\\?run_id=${RUN} HTTP`));
   });
 
   it('has no durations if the time when a machine took it is unknown', async () => {
@@ -125,7 +125,7 @@ describe('a run of V1', () => {
 
 describe('a feature that V1 lacks', () => {
   it('is not requested', async () => {
-    const { cancelRun, listRuns, listDeployments, getDeployment, asked } = await saying(200, '{}');
+    const { cancelRun, listRuns, listDeployments, getDeployment, requests } = await saying(200, '{}');
     const page = { limit: 1, offset: 0 };
     expect([
       await cancelRun(RUN),
@@ -133,7 +133,7 @@ describe('a feature that V1 lacks', () => {
       await listDeployments(),
       await getDeployment(RUN),
     ]).toEqual([false, undefined, undefined, undefined]);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('is used if a probe finds it', async () => {

@@ -10,7 +10,7 @@ import { answer } from './scripted.ts';
 export const RUN = '3f1c9f0e-6a56-4d0b-9f9e-0d5f3f6d1a11';
 export const OTHER_RUN = '9a1d51c2-24a5-4f6f-8f0e-6f2d7c1b7b22';
 
-/** What a server does wrong, and when. */
+/** The faults of a server, and their moments. */
 export type Wrong = {
   /** When a client has connected. */
   readonly atAccept?: (socket: Socket) => void;
@@ -93,7 +93,7 @@ export class Wire {
   /** Must be called when the first byte of the request is being written. */
   readonly begun = (): void => {
     if (this.#wrong.unread !== undefined)
-      setImmediate(() => this.#sockets.forEach((one) => this.#wrong.unread?.(one)));
+      setImmediate(() => this.#sockets.forEach((socket) => this.#wrong.unread?.(socket)));
   };
 
   /** Returns how much of the request the server has read. Call it after the client has closed its connections. */

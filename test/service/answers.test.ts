@@ -16,7 +16,7 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
     /** Asks, and compares the answer with the schemas of the operation of this route. */
     const check = async (route: string, path: string, options = {}) => {
       const answer = await opened.ask(route.split(' ', 1)[0] ?? '', path, options);
-      const operation = present(operations.find((one) => one.route === route));
+      const operation = present(operations.find((candidate) => candidate.route === route));
       faults.push(...[contradiction(operation, answer) ?? []].flat());
     };
     return { ...opened, operations, check, faults };
@@ -35,7 +35,7 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
     await ended(id);
     const { workflow_id } = (await ask('GET', `/api/run/${id}`)).json;
     const workflow = String(workflow_id);
-    for (const one of [id, 'no', UNKNOWN, '%']) await check('GET /api/run/:run_id', `/api/run/${one}`);
+    for (const runId of [id, 'no', UNKNOWN, '%']) await check('GET /api/run/:run_id', `/api/run/${runId}`);
     for (const query of [`?run_id=${id}`, '']) await check('GET /api/run', `/api/run${query}`);
     for (const list of [
       `${workflow}/runs`,
@@ -46,8 +46,8 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
       await check('GET /api/workflow/:workflow_id/runs', `/api/workflow/${list}`);
     await check('GET /api/deployment/:deployment_id/runs', `/api/deployment/${deploymentId}/runs`);
     await check('GET /api/deployments', '/api/deployments');
-    for (const one of [deploymentId, UNKNOWN])
-      await check('GET /api/deployment/:deployment_id', `/api/deployment/${one}`);
+    for (const candidateId of [deploymentId, UNKNOWN])
+      await check('GET /api/deployment/:deployment_id', `/api/deployment/${candidateId}`);
     await check('GET /api/platform/gpu-pricing', '/api/platform/gpu-pricing');
     for (const options of [{}, { headers: { authorization: '' } }]) {
       await check('GET /api/platform/profile', '/api/platform/profile', options);
@@ -86,7 +86,9 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
     const { queue, ended } = await open({ runSeconds: 20 });
     const receiver = await openReceiver();
     await ended(await queue({ webhook: receiver.url, webhook_intermediate_status: true }));
-    const received = await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    const received = await receiver.until((webhooks) =>
+      webhooks.some(({ body }) => body['status'] === 'success'),
+    );
     expect(received.length).toBeGreaterThan(5);
     for (const { body } of received) expect(webhookShown.parse(body)).toEqual(body);
   });
@@ -96,7 +98,7 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
     const receiver = await openReceiver();
     const id = await queue({ webhook: receiver.url });
     await ended(id);
-    await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    await receiver.until((webhooks) => webhooks.some(({ body }) => body['status'] === 'success'));
     const log = logShown.parse(JSON.parse((await ask('GET', `/api/v2/clickhouse-run-logs/${id}`)).text));
     expect(new Set(log.map((line) => line.log_type))).toEqual(new Set(['info', 'webhook']));
     const headers = { authorization: `Bearer ${TOKEN}` };

@@ -96,7 +96,7 @@ describe('the database', () => {
       const first = openDatabase(file);
       first.insert(run('a'));
       expect(modes()).toEqual(['600', '600']);
-      // As a version before left it behind, killed.
+      // A copy in the state in which a killed process of an earlier version leaves the file.
       cpSync(`${file}-wal`, `${file}-copy`);
       first.close();
       cpSync(`${file}-copy`, `${file}-wal`);

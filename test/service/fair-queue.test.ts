@@ -19,9 +19,9 @@ it('a fair queue serves the owner who was served longest ago, and the items of e
     fc.property(fc.array(act, { minLength: 20, maxLength: 120 }), (acts) => {
       const queue = new FairQueue<string, Item>();
       const model = new Model();
-      for (const one of acts)
-        expect([resultOf(queue, one), queue.size, queue.first]).toEqual([
-          model.resultOf(one),
+      for (const step of acts)
+        expect([resultOf(queue, step), queue.size, queue.first]).toEqual([
+          model.resultOf(step),
           model.waiting.length,
           model.first,
         ]);
@@ -45,10 +45,10 @@ function resultOf(queue: FairQueue<string, Item>, act: Act): unknown {
 /** The same with a plain array. */
 class Model {
   waiting: readonly Item[] = [];
-  /** Who was served, the last one first. */
+  /** The owners that were served, most recent first. */
   #served: readonly string[] = [];
 
-  /** Those with items, in the order in which they began to wait. */
+  /** The owners with items, in the order in which they began to wait. */
   #owners: readonly string[] = [];
 
   get first(): Item | undefined {
@@ -66,8 +66,8 @@ class Model {
 
   #afterOf(act: Act): unknown {
     const item = act === 'next' ? this.first : 'leaves' in act ? act.leaves : act;
-    const isHere = this.waiting.some((one) => item !== undefined && keyOf(one) === keyOf(item));
-    this.waiting = this.waiting.filter((one) => item === undefined || keyOf(one) !== keyOf(item));
+    const isHere = this.waiting.some((waiting) => item !== undefined && keyOf(waiting) === keyOf(item));
+    this.waiting = this.waiting.filter((waiting) => item === undefined || keyOf(waiting) !== keyOf(item));
     if (act === 'next') {
       if (item !== undefined)
         this.#served = [item.owner, ...this.#served.filter((owner) => owner !== item.owner)];

@@ -14,11 +14,11 @@ it('a queue behaves like a plain array for all sequences of operations', () => {
       const line = new FifoQueue<number, number>();
       let model: number[] = [];
       let joined = 0;
-      for (const one of acts) {
-        if (one === 'join') line.join(joined, joined);
-        const gave = one === 'next' ? line.next() : typeof one === 'number' && line.leave(one);
-        const [expected, left] = afterOn(model, one, joined);
-        if (one === 'join') joined++;
+      for (const step of acts) {
+        if (step === 'join') line.join(joined, joined);
+        const gave = step === 'next' ? line.next() : typeof step === 'number' && line.leave(step);
+        const [expected, left] = afterOn(model, step, joined);
+        if (step === 'join') joined++;
         model = left;
         expect([gave, line.size, line.first]).toEqual([expected, model.length, model[0]]);
       }

@@ -21,9 +21,9 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
     const ended = await opened.queue();
     const { workflow_id: workflow } = await opened.wire(ended);
     await opened.ended(ended);
-    const theirs = await ofAnother(opened);
-    const known = {
-      ids: [ended, await opened.queue(), theirs, opened.deploymentId, String(workflow)],
+    const foreignRun = await ofAnother(opened);
+    const facts = {
+      ids: [ended, await opened.queue(), foreignRun, opened.deploymentId, String(workflow)],
       token: TOKEN,
       otherTokens: [OTHER_TOKEN, 'nobodys', ''],
     };
@@ -34,10 +34,10 @@ describe.each(['specification', 'vendor'] as const)('a service with the behaviou
       const statuses = new Set<number>();
       seen.set(operation.route, statuses);
       await fc.assert(
-        fc.asyncProperty(requestsFor(operation, known), async (one) => {
-          const answer = await send(one);
+        fc.asyncProperty(requestsFor(operation, facts), async (request) => {
+          const answer = await send(request);
           statuses.add(answer.status);
-          expect(faultOf(operation, one, answer)).toBeUndefined();
+          expect(faultOf(operation, request, answer)).toBeUndefined();
         }),
         { seed: SEED, numRuns: REQUESTS },
       );
@@ -68,7 +68,7 @@ it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
       ([, path]) => path,
     );
     for (const [path = '', routes] of taken) {
-      const methods = routes.map(([one]) => one);
+      const methods = routes.map(([routeMethod]) => routeMethod);
       if (methods.includes(method)) continue;
       const answer = await ask(method, path.replaceAll(/:\w+/g, 'any'));
       const allowed = String(answer.headers['allow']).split(', ');
@@ -79,7 +79,7 @@ it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
 
 type Answer = { readonly status: number; readonly headers: object; readonly text: string };
 
-/** What is wrong with the answer; undefined if nothing. */
+/** The fault in the answer; undefined if there is none. */
 function faultOf(operation: Operation, { isValid }: Fuzzed, answer: Answer): string | undefined {
   // V1 answers 500 to an invalid request, in its own format.
   const isV1 = operation.route.includes('/v1/');

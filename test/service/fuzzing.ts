@@ -33,9 +33,9 @@ const mostly = <Value>(
   seldom: fc.Arbitrary<Part<Value>>,
 ): fc.Arbitrary<Part<Value>> => fc.oneof({ arbitrary: often, weight: 4 }, { arbitrary: seldom, weight: 1 });
 
-export function requestsFor(operation: Operation, known: Known): fc.Arbitrary<Fuzzed> {
+export function requestsFor(operation: Operation, facts: Known): fc.Arbitrary<Fuzzed> {
   const [method = '', path = ''] = operation.route.split(' ');
-  const values = valuesOf(known);
+  const values = valuesOf(facts);
   const pathParts = parametersOf(operation.params);
   const queryParts = parametersOf(operation.query);
   return fc
@@ -43,8 +43,8 @@ export function requestsFor(operation: Operation, known: Known): fc.Arbitrary<Fu
       inPath: fc.tuple(
         ...pathParts.map(({ schema }) => mostly(good(values(schema).map(encoded)), bad(wildSegment))),
       ),
-      inQuery: fc.tuple(...queryParts.map((one) => queryPart(one, values))),
-      token: tokenPart(known),
+      inQuery: fc.tuple(...queryParts.map((part) => queryPart(part, values))),
+      token: tokenPart(facts),
       body: bodyPart(operation, values),
       more: fc.dictionary(fc.constantFrom('accept', 'x-anything', 'if-none-match'), headerText, {
         maxKeys: 1,
@@ -67,14 +67,14 @@ export function requestsFor(operation: Operation, known: Known): fc.Arbitrary<Fu
 /** The parameters of a schema, as they are before it reads them. */
 function parametersOf(schema: z.ZodType | undefined) {
   const { properties = {}, required = [] } = schema ? written(schema) : {};
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, one]) => ({
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => ({
     name,
-    schema: one,
+    schema: property,
     isRequired: (required as readonly string[]).includes(name),
   }));
 }
 
-/** What is parsed by a step before the schema proper is written like that schema. */
+/** A schema that parses its input in a first step is written in the form of the actual schema. */
 const written = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, {
     io: 'input',
@@ -100,12 +100,12 @@ const wildSegment = fc.oneof(
 type Values = (schema: JsonSchema) => fc.Arbitrary<unknown>;
 
 function queryPart(
-  one: { readonly name: string; readonly isRequired: boolean; readonly schema: JsonSchema },
+  part: { readonly name: string; readonly isRequired: boolean; readonly schema: JsonSchema },
   values: Values,
 ): fc.Arbitrary<Part<readonly string[]>> {
-  const pair = (value: string): string => `${one.name}=${value}`;
-  const valid = good<readonly string[]>(values(one.schema).map((value) => [pair(encoded(value))]));
-  const absent = fc.constant<Part<readonly string[]>>({ value: [], isValid: !one.isRequired });
+  const pair = (value: string): string => `${part.name}=${value}`;
+  const valid = good<readonly string[]>(values(part.schema).map((value) => [pair(encoded(value))]));
+  const absent = fc.constant<Part<readonly string[]>>({ value: [], isValid: !part.isRequired });
   const wild = bad<readonly string[]>(fc.array(wildSegment.map(pair), { minLength: 1, maxLength: 2 }));
   return mostly(valid, fc.oneof(absent, wild));
 }
@@ -114,7 +114,9 @@ const tokenPart = ({ token, otherTokens }: Known): fc.Arbitrary<Part<Record<stri
   fc.oneof(
     { arbitrary: good(fc.constant({ authorization: `Bearer ${token}` })), weight: 8 },
     {
-      arbitrary: bad(fc.constantFrom(...otherTokens.map((one) => ({ authorization: `Bearer ${one}` })))),
+      arbitrary: bad(
+        fc.constantFrom(...otherTokens.map((bearer) => ({ authorization: `Bearer ${bearer}` }))),
+      ),
       weight: 1,
     },
     {
@@ -184,12 +186,12 @@ const cut = fc.tuple(fc.nat(200), fc.constantFrom('', '"', '}', ',', '\u0000', '
 const nearly = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(valid, fc.nat(20), fc.jsonValue({ maxDepth: 2 }), fc.boolean())
-    .map(([value, nth, other, drops]) => {
-      if (typeof value !== 'object' || value === null) return other;
+    .map(([value, nth, junk, drops]) => {
+      if (typeof value !== 'object' || value === null) return junk;
       const names = Object.keys(value);
       const name = names[nth % (names.length + 1)] ?? 'surplus';
-      const { [name]: _dropped, ...rest } = value as Record<string, unknown>;
-      return drops ? rest : { ...rest, [name]: other };
+      const { [name]: _dropped, ...remaining } = value as Record<string, unknown>;
+      return drops ? remaining : { ...remaining, [name]: junk };
     });
 
 const BOUNDARY = 'fuzzed-boundary';
@@ -226,12 +228,12 @@ const multipartPart = (): fc.Arbitrary<Part<Body>> =>
 const VALID_FORM = 'file,a.png,image/png,true,true';
 
 /** Values that are valid for a schema. */
-function valuesOf(known: Known): Values {
+function valuesOf(facts: Known): Values {
   const ofType = (type: unknown, schema: JsonSchema): fc.Arbitrary<unknown> => {
     const { minimum = -(2 ** 53), maximum = 2 ** 53 } = schema as { minimum?: number; maximum?: number };
     switch (type) {
       case 'string':
-        return texts(schema['format'], known);
+        return texts(schema['format'], facts);
       case 'integer':
         return fc.oneof(
           fc.integer({ min: Math.max(minimum, -(2 ** 31)), max: Math.min(maximum, 100) }),
@@ -253,12 +255,15 @@ function valuesOf(known: Known): Values {
   };
   const objects = (schema: JsonSchema): fc.Arbitrary<unknown> => {
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
-    const own = fc.record(Object.fromEntries(properties.map(([name, one]) => [name, values(one)])), {
-      requiredKeys: (schema['required'] ?? []) as string[],
-    });
-    const others = schema['additionalProperties'];
-    if (typeof others !== 'object' || others === null) return own;
-    const surplus = fc.dictionary(anyText, values(others as JsonSchema), {
+    const own = fc.record(
+      Object.fromEntries(properties.map(([name, property]) => [name, values(property)])),
+      {
+        requiredKeys: (schema['required'] ?? []) as string[],
+      },
+    );
+    const additional = schema['additionalProperties'];
+    if (typeof additional !== 'object' || additional === null) return own;
+    const surplus = fc.dictionary(anyText, values(additional as JsonSchema), {
       maxKeys: 4,
       noNullPrototype: true,
     });
@@ -269,7 +274,7 @@ function valuesOf(known: Known): Values {
     if (only !== undefined) return fc.constant(only);
     if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
     if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as JsonSchema[]).map(values));
-    if (Array.isArray(type)) return fc.oneof(...type.map((one) => ofType(one, schema)));
+    if (Array.isArray(type)) return fc.oneof(...type.map((name) => ofType(name, schema)));
     return ofType(type, schema);
   }
   return values;

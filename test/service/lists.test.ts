@@ -56,8 +56,8 @@ describe('the run list of a workflow', () => {
       const body = `{"deployment_id": "${asking.deploymentId}", "inputs": {"seed": ${seed}, "deep": [{"n": ${seed}}]}}`;
       const { json } = await asking.ask('POST', '/api/run/deployment/queue', { body });
       const list = await asking.ask('GET', `/api/workflow/${await workflowOf(asking)}/runs?with_inputs=true`);
-      const one = await asking.ask('GET', `/api/run/${String(json['run_id'])}`);
-      for (const { text } of [list, one]) {
+      const single = await asking.ask('GET', `/api/run/${String(json['run_id'])}`);
+      for (const { text } of [list, single]) {
         expect(text).toContain(`"workflow_inputs":{"seed":${seed},"deep":[{"n":${seed}}]}`);
       }
     },
@@ -93,9 +93,9 @@ it('the profile names the service, also after a restart, and no two are called t
     await service.close();
     return id;
   };
-  const [first, again, other] = [await named(database), await named(database), await named(':memory:')];
+  const [first, again, third] = [await named(database), await named(database), await named(':memory:')];
   expect([first?.length, again]).toEqual([32, first]);
-  expect(other).not.toBe(first);
+  expect(third).not.toBe(first);
 });
 
 describe('the light list of a workflow', () => {

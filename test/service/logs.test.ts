@@ -36,7 +36,7 @@ describe('the log of a run', () => {
     const receiver = await openReceiver((nth) => (nth === 1 ? 500 : 200));
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue({ webhook: receiver.url });
-    await receiver.until((all) => all.length === 5);
+    await receiver.until((webhooks) => webhooks.length === 5);
     const tries = async (): Promise<string[]> =>
       (await logOf(opened, id)).filter(({ log_type }) => log_type === 'webhook').map(({ log }) => log);
     await expect.poll(async () => (await tries()).length).toBe(5);
@@ -72,7 +72,7 @@ describe('target_events', () => {
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue({ webhook: `${receiver.url}/?target_events=run.updated%2Crun.output` });
     await opened.ended(id);
-    const all = await receiver.until((received) => received.length === 4);
-    expect(all.every(({ body }) => body['event_type'] === 'run.updated')).toBe(true);
+    const webhooks = await receiver.until((received) => received.length === 4);
+    expect(webhooks.every(({ body }) => body['event_type'] === 'run.updated')).toBe(true);
   });
 });

@@ -98,7 +98,7 @@ describe('machines', () => {
     expect(machines.leave(ticket(2)), 'it left already').toBe(false);
     expect(machines.leave(ticket(1)), 'it never waited').toBe(false);
     machines.release(last().container);
-    expect(begun.map((one) => one.number)).toEqual([1, 3]);
+    expect(begun.map((started) => started.number)).toEqual([1, 3]);
   });
 
   it('count a container that was busy before the restart', () => {
@@ -132,7 +132,7 @@ describe('machines', () => {
     expect(machines.ahead(6).map(({ number }) => number)).toEqual([601, 603, 2, 602, 3, 4]);
     expect(machines.census().get('d')).toEqual({ waiting: 602, busy: 1, idle: 0 });
     for (let ended = 0; ended < 6; ended++) machines.release(last().container);
-    expect(begun.map((one) => one.number)).toEqual([1, 601, 603, 2, 602, 3, 4]);
+    expect(begun.map((ticket) => ticket.number)).toEqual([1, 601, 603, 2, 602, 3, 4]);
   });
 
   it('never exceed the limit, lose a run, serve one twice or let one overtake another of its owner', () => {

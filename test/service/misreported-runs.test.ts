@@ -63,24 +63,26 @@ describe('webhooks with faults', () => {
     const { queue, ended } = await openService({ runSeconds: 1 }, { faults: { [fault]: 1 } });
     const id = await queue({ webhook: receiver.url });
     await ended(id);
-    return { id, all: await receiver.until((all) => all.length === calls) };
+    return { id, webhooks: await receiver.until((webhooks) => webhooks.length === calls) };
   };
 
   it('lie-webhook says success from the first webhook on', async () => {
-    const { all } = await received('lie-webhook');
-    expect(new Set(all.map(({ body }) => body['status']))).toEqual(new Set(['success']));
+    const { webhooks } = await received('lie-webhook');
+    expect(new Set(webhooks.map(({ body }) => body['status']))).toEqual(new Set(['success']));
   });
 
   it('stray-webhook names a run that does not exist', async () => {
-    const { id, all } = await received('stray-webhook');
-    expect(all.map(({ body }) => body['run_id'])).not.toContain(id);
+    const { id, webhooks } = await received('stray-webhook');
+    expect(webhooks.map(({ body }) => body['run_id'])).not.toContain(id);
   });
 
   it('delay-webhook sends a webhook 3 s late, after later ones', async () => {
     const receiver = await openReceiver();
     const { queue } = await openService({ runSeconds: 1 }, { faults: { 'delay-webhook': 0.5 }, seed: 2 });
     await queue({ webhook: receiver.url });
-    const told = (await receiver.until((all) => all.length === 4)).map(({ body }) => String(body['status']));
+    const told = (await receiver.until((webhooks) => webhooks.length === 4)).map(({ body }) =>
+      String(body['status']),
+    );
     expect(told.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['queued', 'running', 'started', 'success']);
     expect(told).not.toEqual(['queued', 'started', 'running', 'success']);
   });

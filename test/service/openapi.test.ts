@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
         `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
         Object.keys(operation.responses),
         operation.requestBody !== undefined,
-        new Set(operation.parameters?.map((one) => one.in)),
+        new Set(operation.parameters?.map((parameter) => parameter.in)),
       ]),
     );
     const expected = OPERATIONS.map(({ route, answers, body, params, query }) => [
@@ -43,8 +43,8 @@ describe('the OpenAPI document', () => {
       body !== undefined,
       new Set([...(params ? ['path'] : []), ...(query ? ['query'] : [])]),
     ]);
-    const byRoute = (all: readonly (readonly unknown[])[]) =>
-      new Map(all.map(([route, ...rest]) => [route, rest]));
+    const byRoute = (routes: readonly (readonly unknown[])[]) =>
+      new Map(routes.map(([route, ...facts]) => [route, facts]));
     expect(byRoute(described)).toEqual(byRoute(expected));
   });
 

@@ -18,7 +18,7 @@ it('only the owner of the token that queued a run reads, cancels or lists it', a
   const opened = await openService({}, { tokens });
   const { ask, deploymentId } = opened;
   const own = await queuedBy('ann', opened);
-  const other = await queuedBy('ben', opened);
+  const foreignRun = await queuedBy('ben', opened);
   expect((await ask('GET', `/api/run/${own}`, as('ann'))).json['user_id']).toBe('user_ann');
   for (const [method, path] of [
     ['GET', `/api/run/${own}`],
@@ -37,7 +37,7 @@ it('only the owner of the token that queued a run reads, cancels or lists it', a
     data: { id: string }[];
     meta: { total: number };
   };
-  expect([list.data.map(({ id }) => id), list.meta.total]).toEqual([[other], 1]);
+  expect([list.data.map(({ id }) => id), list.meta.total]).toEqual([[foreignRun], 1]);
 });
 
 it('one run of an owner does not wait for all runs of another, and the page shows who comes next', async () => {
@@ -62,13 +62,13 @@ it('one run of an owner does not wait for all runs of another, and the page show
 it('a revoked token is refused from then on, and no other', async () => {
   const opened = await openService({}, { tokens: ['ann:token-of-ann', 'ann:another'] });
   const { ask } = opened;
-  const other = { headers: { authorization: 'Bearer another' } };
+  const otherUser = { headers: { authorization: 'Bearer another' } };
   const id = await queuedBy('ann', opened);
-  expect((await ask('POST', '/control/tokens/token-of-ann/revoke', other)).status).toBe(200);
+  expect((await ask('POST', '/control/tokens/token-of-ann/revoke', otherUser)).status).toBe(200);
   const refused = await ask('GET', `/api/run/${id}`, as('ann'));
   expect([refused.status, refused.json]).toEqual([401, { detail: 'Revoked token' }]);
-  expect((await ask('GET', `/api/run/${id}`, other)).status).toBe(200);
-  expect((await ask('POST', '/control/tokens/nobodys/revoke', other)).status).toBe(404);
+  expect((await ask('GET', `/api/run/${id}`, otherUser)).status).toBe(200);
+  expect((await ask('POST', '/control/tokens/nobodys/revoke', otherUser)).status).toBe(404);
 });
 
 describe('a service on loopback whose keys belong to several people', () => {

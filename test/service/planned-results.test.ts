@@ -15,7 +15,7 @@ describe('a run with a planned result', () => {
     expect(run.status).toBe('success');
     expect(Number(run.queuedAtMs)).toBeGreaterThan(Number(first.queuedAtMs));
     expect(run.runSeconds).toBe(0.4);
-    await receiver.until((all) => all.length === 7);
+    await receiver.until((webhooks) => webhooks.length === 7);
     expect(statuses(receiver.received)).toEqual([
       'queued',
       'started',
@@ -41,7 +41,7 @@ describe('a run with a planned result', () => {
       { faults: { oom: 1 }, speed: 1e5 },
     );
     const id = await opened.queue({ webhook: receiver.url });
-    await receiver.until((all) => all.length === 3);
+    await receiver.until((webhooks) => webhooks.length === 3);
     expect((await opened.run(id)).status).toBe('running');
     const next = await opened.queue();
     await opened.until(next, (run) => run.status === 'running');

@@ -11,5 +11,5 @@ const PATIENCE_MS = 10_000;
 export async function openReceiver(answer: (nth: number, received: Received) => number = () => 200) {
   const inboxes = await openInboxes(PATIENCE_MS);
   onTestFinished(() => inboxes.close());
-  return inboxes.open((one, all) => answer(all.length, one));
+  return inboxes.open((webhook, webhooks) => answer(webhooks.length, webhook));
 }

@@ -50,9 +50,11 @@ describe('kill -9', () => {
     const first = await startProcess(database, deployment);
     const ids: string[] = [];
     for (let i = 0; i < 6; i++) ids.push(await first.queue({ webhook: receiver.url, inputs: { number: i } }));
-    const [one = '', two = ''] = ids;
-    await receiver.until((all) => [one, two].every((id) => told(all, id, ['queued', 'started', 'running'])));
-    const before = [await first.run(one), await first.run(two)];
+    const [firstId = '', two = ''] = ids;
+    await receiver.until((webhooks) =>
+      [firstId, two].every((id) => told(webhooks, id, ['queued', 'started', 'running'])),
+    );
+    const before = [await first.run(firstId), await first.run(two)];
     await first.kill();
 
     const second = await startProcess(database, deployment);
@@ -67,7 +69,7 @@ describe('kill -9', () => {
     const taken = after.slice(2).map((run) => Number(run.queuedAtMs));
     expect(taken).toEqual(taken.toSorted((a, b) => a - b));
     expect(mostAtOnce(after)).toBe(2);
-    const received = await receiver.until((all) => ids.every((id) => told(all, id, CHANGES)));
+    const received = await receiver.until((webhooks) => ids.every((id) => told(webhooks, id, CHANGES)));
     for (const id of ids) {
       expect(
         CHANGES.map((status) => of(received, id, status)),
@@ -111,8 +113,8 @@ describe('a database', () => {
     const database = temporaryFile();
     const [portraits, anything] = [present(DEMO_DEPLOYMENTS[0]), present(DEMO_DEPLOYMENTS[1])];
     const first = await startLocalService({ ...options, database, speed: 10 });
-    const asked = asking(first.url, anything.id);
-    const ids = await Promise.all([asked.queue(), asked.queue(), asked.queue()]);
+    const client = asking(first.url, anything.id);
+    const ids = await Promise.all([client.queue(), client.queue(), client.queue()]);
     await first.close();
     const without = await startLocalService({ ...options, database, deployments: [portraits] });
     const waiting = asking(without.url, anything.id);

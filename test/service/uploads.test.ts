@@ -124,7 +124,7 @@ it('uploads of one owner have a bound, which neither another owner nor a deleted
   const second = await openService({}, options);
   expect((await send('ann-key', 10, second.service)).status).toBe(413);
   await second.service.close();
-  // As if the uploads were two days old.
+  // A negative age makes the uploads two days old.
   const third = await openService({}, { ...options, keepFilesMs: -2 * 86_400_000 });
   expect(kept(database)).toEqual([]);
   expect((await send('ann-key', MB, third.service)).status).toBe(200);

@@ -8,8 +8,8 @@ describe('a webhook that is not accepted', () => {
     const receiver = await openReceiver((_nth, { method }) => (method === 'GET' ? 200 : 500));
     const { queue, ended } = await openService();
     await ended(await queue({ webhook: receiver.url }));
-    const received = await receiver.until((all) => all.length === 8);
-    expect(received.filter((one) => one.method === 'GET').length).toBe(4);
+    const received = await receiver.until((webhooks) => webhooks.length === 8);
+    expect(received.filter((webhook) => webhook.method === 'GET').length).toBe(4);
   });
 
   it('affects nothing if the connection is refused', async () => {
@@ -25,7 +25,7 @@ it('the name localhost means this machine', async () => {
   const receiver = await openReceiver();
   const { queue } = await openService();
   await queue({ webhook: receiver.url.replace('127.0.0.1', 'localhost') });
-  expect(await receiver.until((all) => all.length === 4)).toHaveLength(4);
+  expect(await receiver.until((webhooks) => webhooks.length === 4)).toHaveLength(4);
 });
 
 describe('an address', () => {
@@ -77,5 +77,5 @@ it('a receiver that never answers does not delay others', async () => {
   const { queue } = await openService({ concurrencyLimit: 40 });
   await Promise.all(Array.from({ length: 30 }, () => queue({ webhook: silent.url })));
   await queue({ webhook: quick.url });
-  expect(await quick.until((all) => all.length === 4)).toHaveLength(4);
+  expect(await quick.until((webhooks) => webhooks.length === 4)).toHaveLength(4);
 });

@@ -50,7 +50,7 @@ export class Aims {
   }
 
   get kills(): number {
-    return [...this.#hits.values()].reduce((all, one) => all + one, 0);
+    return [...this.#hits.values()].reduce((sum, hits) => sum + hits, 0);
   }
 
   /** The next aim; undefined after enough kills. */
@@ -72,8 +72,8 @@ export class Aims {
 
   /** How often each aim of these modes was hit. */
   counts(modes: readonly Mode[]): Readonly<Record<string, number>> {
-    const all = modes.flatMap((mode) => PARTS.flatMap((part) => aimsOf(mode, part)));
-    return Object.fromEntries(all.map((aim) => [nameOf(aim), this.#hits.get(nameOf(aim)) ?? 0]));
+    const aims = modes.flatMap((mode) => PARTS.flatMap((part) => aimsOf(mode, part)));
+    return Object.fromEntries(aims.map((aim) => [nameOf(aim), this.#hits.get(nameOf(aim)) ?? 0]));
   }
 }
 

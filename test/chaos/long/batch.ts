@@ -40,7 +40,7 @@ const AFTERMATH_MS = 2_000;
 export async function chaosBatch(params: BatchParams): Promise<BatchResult> {
   const rig = await Rig.open(params);
   const counters = readCounters(rig.base);
-  const others = simulateOthers({
+  const otherRuns = simulateOthers({
     base: rig.base,
     name: () => rig.name(),
     truth: () => rig.truth(),
@@ -48,14 +48,14 @@ export async function chaosBatch(params: BatchParams): Promise<BatchResult> {
   try {
     await Promise.all([rig.startCommand(), killAtBirth(rig, params)]);
     await Promise.all([killOnTheWay(rig, counters, params), killAtClose(rig, params)]);
-    await others.stop();
+    await otherRuns.stop();
     await counters.stop();
-    return await judged(rig, counters, others, params);
+    return await judged(rig, counters, otherRuns, params);
   } catch (error) {
     params.log(`the files are kept in ${await rig.keepEvidence()}`);
     throw error;
   } finally {
-    await others.stop();
+    await otherRuns.stop();
     await counters.stop();
     await rig.close();
   }
@@ -115,7 +115,7 @@ async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
 async function judged(
   rig: Rig,
   counters: Counters,
-  others: Others,
+  otherRuns: Others,
   params: BatchParams,
 ): Promise<BatchResult> {
   while (!rig.isServed() || !(await isAnswering(rig))) await wait(100);
@@ -133,7 +133,7 @@ async function judged(
     findings,
     evidence: isBad ? await rig.keepEvidence() : undefined,
     runs: runs.length,
-    counts: sum(counters.faults(), others.counts()),
+    counts: sum(counters.faults(), otherRuns.counts()),
   };
 }
 

@@ -46,20 +46,20 @@ export async function chaos(params: ChaosParams): Promise<ChaosResult> {
   while (aims.kills < params.kills && seconds() < params.minutes * 60) {
     const mode = modes[batches % modes.length] ?? 'cluster';
     try {
-      const one = await chaosBatch({ mode, rows, concurrency, seed: seed + batches, aims, log: stamped });
-      for (const [kind, found] of Object.entries(one.findings))
-        findings[kind as keyof Findings].push(...found);
-      if (one.evidence !== undefined) evidence.push(one.evidence);
-      runs += one.runs;
-      faults = sum(faults, one.counts);
-      stamped(`batch ${batches + 1} (${mode}): ${one.runs} runs, ${aims.kills} kills so far`);
+      const result = await chaosBatch({ mode, rows, concurrency, seed: seed + batches, aims, log: stamped });
+      for (const [kind, newFindings] of Object.entries(result.findings))
+        findings[kind as keyof Findings].push(...newFindings);
+      if (result.evidence !== undefined) evidence.push(result.evidence);
+      runs += result.runs;
+      faults = sum(faults, result.counts);
+      stamped(`batch ${batches + 1} (${mode}): ${result.runs} runs, ${aims.kills} kills so far`);
     } catch (error) {
       findings.stuck.push(`batch ${batches + 1} (${mode}): ${errorMessage(error)}`);
       stamped(errorMessage(error));
     }
     batches += 1;
-    for (const [kind, found] of Object.entries(findings))
-      if (found.length > 0) stamped(`${kind}: ${found.slice(0, 5).join('; ').slice(0, 1_000)}`);
+    for (const [kind, texts] of Object.entries(findings))
+      if (texts.length > 0) stamped(`${kind}: ${texts.slice(0, 5).join('; ').slice(0, 1_000)}`);
   }
   return {
     kills: aims.kills,
@@ -81,4 +81,4 @@ export const neverMet = ({ aims, faults }: ChaosResult): readonly string[] =>
     .map(([name]) => name);
 
 export const hasFindings = ({ findings }: ChaosResult): boolean =>
-  Object.values(findings).some((found) => found.length > 0);
+  Object.values(findings).some((texts) => texts.length > 0);

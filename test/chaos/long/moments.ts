@@ -161,5 +161,5 @@ function isCollected(folder: string, rows: number): boolean {
   const parts = join(folder, 'parts');
   const names = existsSync(parts) ? readdirSync(parts).filter((name) => /^\d.*\.jsonl$/.test(name)) : [];
   const lines = names.map((name) => readFileSync(join(parts, name), 'utf8').split('\n').length - 1);
-  return lines.reduce((all, one) => all + one, 0) >= rows;
+  return lines.reduce((sum, count) => sum + count, 0) >= rows;
 }

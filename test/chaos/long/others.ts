@@ -39,7 +39,7 @@ export function simulateOthers(world: World): Others {
       await act().catch(() => undefined);
     }
   };
-  const all = [
+  const timers = [
     every(RUN_EVERY_MS, async () => {
       await queueForeign(world, counts['runs of others']);
       counts['runs of others'] += 1;
@@ -63,7 +63,7 @@ export function simulateOthers(world: World): Others {
     counts: () => counts,
     stop: async () => {
       stopped.abort();
-      await Promise.all(all);
+      await Promise.all(timers);
     },
   };
 }
@@ -78,11 +78,11 @@ async function queueForeign({ base, name, truth }: World, nth: number): Promise<
   const deploymentId = (await truth()).at(0)?.deploymentId;
   const { batch = 'a-batch', mark = '' } = name() ?? {};
   if (deploymentId === undefined) return;
-  const other = `${mark.slice(8)}${mark.slice(0, 8)}`;
+  const otherMark = `${mark.slice(8)}${mark.slice(0, 8)}`;
   const webhook = [
     undefined,
     'http://127.0.0.1:1/somebody',
-    `http://runsheet.invalid/hook/2/${batch}/${other}/1/1/${MAC}`,
+    `http://runsheet.invalid/hook/2/${batch}/${otherMark}/1/1/${MAC}`,
     `http://runsheet.invalid/hook/1/${batch}/1/1/${MAC}`,
   ][nth % 4];
   const inputs = { prompt: `of somebody else, ${nth}` };

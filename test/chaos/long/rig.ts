@@ -132,7 +132,7 @@ export class Rig {
 
   /** Whether all processes are up. */
   isWhole(): boolean {
-    return Object.values(this.#kept).every((one) => one.isUp()) && this.isServed();
+    return Object.values(this.#kept).every((process) => process.isUp()) && this.isServed();
   }
 
   /** Whether the run service is reachable through the gateway. */
@@ -174,8 +174,8 @@ export class Rig {
   }
 
   async close(): Promise<void> {
-    const all = Object.values(this.#kept).map((one) => one.close());
-    await Promise.all(all);
+    const closings = Object.values(this.#kept).map((kept) => kept.close());
+    await Promise.all(closings);
     await this.#client?.close().catch(() => undefined);
     await this.stage.close();
     await this.#closeGateway();
@@ -261,27 +261,30 @@ export class Rig {
   }
 
   #pidsOf(victim: Victim): readonly number[] {
-    const { service, temporal, worker, other, receiver, command } = this.#kept;
+    const { service, temporal, worker, other: otherWorker, receiver, command } = this.#kept;
     const embedded = this.params.mode === 'embedded' ? livingRecord(this.stage.path('.runsheet')) : undefined;
     const of = (...kept: readonly (Kept | undefined)[]): readonly number[] =>
-      kept.flatMap((one) => one?.pids() ?? []);
-    const given = (...pids: readonly (number | undefined)[]): readonly number[] =>
+      kept.flatMap((process) => process?.pids() ?? []);
+    const definedPids = (...pids: readonly (number | undefined)[]): readonly number[] =>
       pids.filter((pid) => pid !== undefined);
     switch (victim) {
       case 'worker':
-        return embedded ? given(embedded.worker?.pid) : of(Math.random() < 0.5 ? worker : other);
+        return embedded ? definedPids(embedded.worker?.pid) : of(Math.random() < 0.5 ? worker : otherWorker);
       case 'workers':
-        return embedded ? given(embedded.worker?.pid) : of(worker, other);
+        return embedded ? definedPids(embedded.worker?.pid) : of(worker, otherWorker);
       case 'receiver':
         return of(receiver);
       case 'Temporal':
-        return embedded ? given(embedded.temporal?.pid) : of(temporal);
+        return embedded ? definedPids(embedded.temporal?.pid) : of(temporal);
       case 'servers':
-        return given(embedded?.pid);
+        return definedPids(embedded?.pid);
       case 'command':
         return of(command);
       case 'machine': {
-        const roots = [...of(temporal, worker, other, receiver, command), ...given(embedded?.pid)];
+        const roots = [
+          ...of(temporal, worker, otherWorker, receiver, command),
+          ...definedPids(embedded?.pid),
+        ];
         return roots.flatMap((pid) => familyOf(pid));
       }
       case 'run service':

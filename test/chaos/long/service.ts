@@ -82,9 +82,9 @@ export function readCounters(base: string): Counters {
 }
 
 function countsOf(runs: Counts): { readonly ended: number; readonly outstanding: number } {
-  const all = Object.entries(runs);
+  const totals = Object.entries(runs);
   const of = (isEnded: boolean): number =>
-    all.reduce((count, [status, times]) => count + (ENDED.has(status) === isEnded ? times : 0), 0);
+    totals.reduce((count, [status, times]) => count + (ENDED.has(status) === isEnded ? times : 0), 0);
   return { ended: of(true), outstanding: of(false) };
 }
 

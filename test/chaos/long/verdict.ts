@@ -51,16 +51,16 @@ type Facts = Evidence & {
 
 export async function judge(evidence: Evidence): Promise<Findings> {
   const facts = factsOf(evidence);
-  const found = noFindings();
-  found.lost.push(...lostRows(facts));
-  for (const row of facts.results) found.untrue.push(...untrueIn(row, facts));
-  found.untrue.push(...(await wrongFiles(facts)));
-  found.unreported.push(...unreportedRuns(facts));
-  found['bought twice'].push(...boughtTwice(facts));
-  found.others.push(...touchedRuns(facts));
-  found['too many'].push(...tooMany(facts));
-  found.sums.push(...wrongSums(facts));
-  return found;
+  const findings = noFindings();
+  findings.lost.push(...lostRows(facts));
+  for (const row of facts.results) findings.untrue.push(...untrueIn(row, facts));
+  findings.untrue.push(...(await wrongFiles(facts)));
+  findings.unreported.push(...unreportedRuns(facts));
+  findings['bought twice'].push(...boughtTwice(facts));
+  findings.others.push(...touchedRuns(facts));
+  findings['too many'].push(...tooMany(facts));
+  findings.sums.push(...wrongSums(facts));
+  return findings;
 }
 
 function factsOf(evidence: Evidence): Facts {
@@ -165,16 +165,18 @@ function boughtTwice({ duplicates, own, calls }: Facts): readonly string[] {
       const isDuplicate = runs > 1 && sent <= 1;
       // A row whose first run was hidden behind a 429 has its second one under the next attempt.
       const { place } = readToken(webhook) ?? {};
-      const wasHidden = [...refused].some((one) => readToken(one)?.place === place && runsOf.has(one));
+      const wasHidden = [...refused].some(
+        (address) => readToken(address)?.place === place && runsOf.has(address),
+      );
       return !isDuplicate && !wasHidden;
     })
-    .map((one) => `row ${one.row}, attempt ${one.attempt}: ${one.run_id} (${one.status})`);
+    .map((run) => `row ${run.row}, attempt ${run.attempt}: ${run.run_id} (${run.status})`);
 }
 
 function touchedRuns({ runs, own }: Facts): readonly string[] {
-  const ours = new Set(own.map(({ id }) => id));
+  const ownIds = new Set(own.map(({ id }) => id));
   return runs
-    .filter(({ id, status }) => !ours.has(id) && status === 'cancelled')
+    .filter(({ id, status }) => !ownIds.has(id) && status === 'cancelled')
     .map(({ id, webhook }) => `${id} of ${webhook} is cancelled`);
 }
 
@@ -195,7 +197,7 @@ function wrongSums(facts: Facts): readonly string[] {
   const ended = own.filter(({ status }) => isTerminal(status)).length;
   const counted = (outcome: string): number => results.filter((row) => row['outcome'] === outcome).length;
   const costs = records.flatMap(({ attempts }) => attempts.map(({ cost_usd: cost = 0 }) => cost));
-  const total = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const equal = (what: string, a: number, b: number, by = 0): readonly string[] =>
     Math.abs(a - b) <= by ? [] : [`${what}: ${a} is not ${b}`];
   return [
@@ -210,7 +212,7 @@ function wrongSums(facts: Facts): readonly string[] {
     ...equal(
       'seconds of duplicates',
       summary.duplicates.gpu_seconds,
-      total(duplicates.map((one) => one.gpu_seconds)),
+      total(duplicates.map((duplicate) => duplicate.gpu_seconds)),
       0.001,
     ),
     ...equal('cost', summary.cost_usd ?? 0, total(costs), 0.001),

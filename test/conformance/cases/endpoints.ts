@@ -94,7 +94,7 @@ const FIELDS: readonly Case[] = [
     async (service) => {
       const inbox = service.inboxes.open();
       const id = await service.queue({ webhook: inbox.url });
-      const received = await inbox.until((all) => all.length > 0);
+      const received = await inbox.until((webhooks) => webhooks.length > 0);
       assert.equal(received[0]?.body['run_id'], id);
     },
   ),

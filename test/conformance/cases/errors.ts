@@ -44,8 +44,8 @@ const kindCase = (
 ): Case =>
   free(name, async (service) => {
     const problems = await ask(service);
-    const found = problems.map(({ type, loc }) => [type, ...loc].map(String));
-    assert.deepEqual(found, [expected.map(String)]);
+    const words = problems.map(({ type, loc }) => [type, ...loc].map(String));
+    assert.deepEqual(words, [expected.map(String)]);
     for (const problem of problems) check(problem);
   });
 

@@ -92,7 +92,7 @@ const LOGS: readonly Case[] = [
     async (service) => {
       const inbox = service.inboxes.open();
       const id = await service.queue({ webhook: inbox.url });
-      await inbox.until((all) => all.length > 0);
+      await inbox.until((received) => received.length > 0);
       const deadlineMs = Date.now() + service.patienceMs;
       // A try is written down when it has been answered.
       while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {

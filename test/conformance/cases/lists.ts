@@ -11,8 +11,8 @@ deployment_id duration`.split(/\s/);
 const DESCRIBED = ['id', 'workflow_id', 'gpu', 'concurrency_limit', 'run_timeout', 'input_types'];
 
 function showAll(shown: readonly Json[], names: readonly string[]): void {
-  for (const one of shown)
-    for (const name of names) assert.ok(name in one, `${name} is not in ${JSON.stringify(one)}`);
+  for (const run of shown)
+    for (const name of names) assert.ok(name in run, `${name} is not in ${JSON.stringify(run)}`);
 }
 
 type Listed = { readonly ids: readonly string[]; readonly runs: readonly Json[] };
@@ -84,7 +84,7 @@ const WORKFLOW: readonly Case[] = [
   }),
   buys('offset skips that many of the newest runs', async (service) => {
     await listed(service);
-    // Others queue meanwhile, so that the place of one run proves nothing.
+    // More runs are queued meanwhile, so the place of a single run proves nothing.
     assert.deepEqual(await listOf(service, 'limit=5&offset=1000000'), []);
   }),
   buys('a user does not see the runs of another user', { needs: ['another key'] }, async (service) => {

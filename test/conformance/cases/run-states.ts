@@ -10,7 +10,7 @@ const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
 const waiting = (service: Service): Promise<string> =>
   service.once('waiting', async () => {
     const deployment_id = service.deployments?.full;
-    // One is executed, and one may be its machine's next.
+    // The first run is executed, and the second may be its machine's next.
     for (let before = 0; before < 2; before++) await service.queue({ deployment_id });
     return service.queue({ deployment_id });
   });

@@ -50,8 +50,11 @@ export const RUN_CASES: readonly Case[] = [
     assert.equal(run['webhook_intermediate_status'], true),
   ),
   buys('`worker_function_call_id` identifies one call: no two runs have the same', async (service) => {
-    const other = await service.ended(await service.queue());
-    assert.notEqual(other['worker_function_call_id'], (await finished(service))['worker_function_call_id']);
+    const secondRun = await service.ended(await service.queue());
+    assert.notEqual(
+      secondRun['worker_function_call_id'],
+      (await finished(service))['worker_function_call_id'],
+    );
   }),
   buys('`gpu` may be one of these', async (service) => {
     const gpus = [...GPU_VALUES, ...(service.flavour === 'vendor' ? VENDOR_GPU_VALUES : [])];

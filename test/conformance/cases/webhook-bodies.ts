@@ -1,4 +1,4 @@
-// What a single webhook says.
+// The content of a single webhook.
 
 import assert from 'node:assert/strict';
 import { buys, type Case } from '../case.ts';
@@ -6,7 +6,8 @@ import type { Received } from '../receiver.ts';
 import { isEnded, type Service } from '../service.ts';
 
 export const REACHED = { needs: ['webhooks that reach this machine'] } as const;
-export const hasEnded = (all: readonly Received[]): boolean => all.some(({ body }) => isEnded(body));
+export const hasEnded = (received: readonly Received[]): boolean =>
+  received.some(({ body }) => isEnded(body));
 
 /** Outputs without the host that files are fetched from: a gateway before the service may have another name. */
 const pathsIn = (outputs: unknown): string => JSON.stringify(outputs).replaceAll(/https?:\/\/[^/]+/g, '');
@@ -16,9 +17,9 @@ const first = (service: Service): Promise<Received & { id: string }> =>
   service.once('first webhook', async () => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
-    const [one] = await inbox.until((all) => all.length > 0);
-    assert.ok(one);
-    return { ...one, id };
+    const [webhook] = await inbox.until((received) => received.length > 0);
+    assert.ok(webhook);
+    return { ...webhook, id };
   });
 
 const firstCase = (name: string, check: (one: Received & { id: string }) => void): Case =>
@@ -27,8 +28,8 @@ const firstCase = (name: string, check: (one: Received & { id: string }) => void
 export const WEBHOOK_BODY_CASES: readonly Case[] = [
   firstCase(
     'a webhook has these six keys and no other; `event_type` is `run.updated`; `run_id` is the id of the run; `progress` is a number from 0 to 1',
-    ({ id, body: { event_type, status, live_status, progress, run_id, outputs, ...others } }) => {
-      assert.deepEqual([event_type, typeof status, run_id, others], ['run.updated', 'string', id, {}]);
+    ({ id, body: { event_type, status, live_status, progress, run_id, outputs, ...surplus } }) => {
+      assert.deepEqual([event_type, typeof status, run_id, surplus], ['run.updated', 'string', id, {}]);
       assert.ok(live_status === null || typeof live_status === 'string');
       assert.ok(typeof progress === 'number' && progress >= 0 && progress <= 1, String(progress));
       assert.ok(Array.isArray(outputs));
@@ -45,8 +46,8 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
   buys('`outputs` of a success are those of the run', REACHED, async (service) => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: inbox.url });
-    const all = await inbox.until(hasEnded);
-    const end = all.find(({ body }) => isEnded(body));
+    const webhooks = await inbox.until(hasEnded);
+    const end = webhooks.find(({ body }) => isEnded(body));
     assert.deepEqual(pathsIn(end?.body['outputs']), pathsIn((await service.run(id))['outputs']));
   }),
 ];

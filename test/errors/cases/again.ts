@@ -15,7 +15,7 @@ import type { Provocation } from '../provocation.ts';
 
 type Case = Provocation<LongGround>;
 
-/** As somebody else has made it, and never started it. */
+/** Copies a batch as if somebody else had made it and never started it. */
 function bringAsForeign(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   rmSync(join(to, STARTED_FILE), { force: true });
@@ -225,9 +225,9 @@ export const AGAIN: readonly Case[] = [
       ground.sheet('came with "it".csv', 'prompt\ncame\n');
       ground.real = await openRealService(ground.stage.environment['RUNSHEET_API_URL'] ?? '');
       const args = ['submit', 'came with "it".csv', '-d', 'Porträts', '--name', 'came'];
-      const there = ground.stage.path('another home');
-      await ground.stage.run([...args, '--out', there], { RUNSHEET_API_URL: ground.real.base });
-      bringAsForeign(join(there, 'came'), ground.stage.path('batches', 'came'));
+      const otherHome = ground.stage.path('another home');
+      await ground.stage.run([...args, '--out', otherHome], { RUNSHEET_API_URL: ground.real.base });
+      bringAsForeign(join(otherHome, 'came'), ground.stage.path('batches', 'came'));
     },
     args: ['submit', 'came with "it".csv', '-d', 'Porträts', '--name', 'came'],
     env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),

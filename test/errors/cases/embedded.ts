@@ -39,8 +39,8 @@ async function queueMany(port: number): Promise<void> {
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   const isThere = (): Promise<boolean> => fetch(base).then(Boolean, () => false);
   await until(isThere, 'the service listens');
-  const all = (await (await fetch(`${base}/deployments`, { headers })).json()) as { id: string }[];
-  const body = JSON.stringify({ deployment_id: all[1]?.id, inputs: { text: 'x'.repeat(10_000) } });
+  const deployments = (await (await fetch(`${base}/deployments`, { headers })).json()) as { id: string }[];
+  const body = JSON.stringify({ deployment_id: deployments[1]?.id, inputs: { text: 'x'.repeat(10_000) } });
   while (await isThere())
     await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body }).catch(() => undefined);
 }

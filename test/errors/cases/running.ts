@@ -27,7 +27,7 @@ const PAUSES: readonly Case[] = [
     code: 'E501',
     name: 'the next row may cost more than is left',
     arrange: (ground) => ground.sheet('dear.csv', 'prompt\nd1\nd2\nd3\n'),
-    // One run fits, and what it costs leaves no room for the next one.
+    // The budget fits one run and leaves no room for the next.
     args: runOf('dear', '--max-cost', '0.20225', '-c', '1'),
     leads: [0],
   },

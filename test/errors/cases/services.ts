@@ -17,8 +17,8 @@ const arrange = (console: Console): void => void console.write('ok.csv', 'prompt
 const NO_SERVER = 'http://127.0.0.1:1/api';
 
 /** `others` are services that answer otherwise. */
-export const servicesWith = (others: OtherServices): readonly Case[] => {
-  const at = (name: string) => ({ RUNSHEET_API_URL: others.at(name) });
+export const servicesWith = (services: OtherServices): readonly Case[] => {
+  const at = (name: string) => ({ RUNSHEET_API_URL: services.at(name) });
   return [
     {
       code: 'E301',
@@ -34,7 +34,7 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       args: ['service', '--comfyui', 'http://127.0.0.1:1'],
       says: /start it \(python main\.py --listen\), or give the address at which it answers/,
     },
-    ...unusable(others),
+    ...unusable(services),
     {
       code: 'E302',
       name: 'a deployment with an umlaut and quotes is misspelt',
@@ -155,7 +155,7 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
   ];
 };
 
-/** What answers at the address of a GPU server instead of a ComfyUI. */
+/** Answers at the address of a GPU server that are not from a ComfyUI. */
 function unusable({ gpu, secured }: OtherServices): readonly Case[] {
   const wrong = (name: string, url: string, says: RegExp): Case => ({
     code: 'E614',

@@ -252,7 +252,7 @@ const CELLS: readonly Case[] = [
   },
 ];
 
-/** It takes seconds to read. */
+/** Sheets that take seconds to read. */
 export const LARGE: readonly Case[] = [
   {
     code: 'E108',

@@ -47,17 +47,17 @@ describe('the verification run', () => {
   });
 
   it('has the flag and no webhook', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const service = await scripted(connectRunService, (socket, text) => {
-      asked.push(text);
+      requests.push(text);
       socket.write(answer(404, '{"detail":"Deployment not found"}'));
     });
     const deployment = { id: RUN } as VerifyParams['deployment'];
     const stop = new AbortController().signal;
     const { check } = await verify({ service, deployment, inputs: {}, queued: () => undefined, stop });
     expect(check).toEqual({ kind: 'refused', reason: 'the service answered 404: Deployment not found' });
-    expect(asked.join('')).toContain(`{"deployment_id":"${RUN}","inputs":{},"flags":["provider_v2"]}`);
-    expect(asked.filter((text) => text.startsWith('POST'))).toHaveLength(1);
+    expect(requests.join('')).toContain(`{"deployment_id":"${RUN}","inputs":{},"flags":["provider_v2"]}`);
+    expect(requests.filter((text) => text.startsWith('POST'))).toHaveLength(1);
   });
 
   it('is reported as failed if it fails', async () => {

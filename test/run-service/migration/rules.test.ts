@@ -16,7 +16,8 @@ const facts = (more: Partial<MigrationFacts> = {}): MigrationFacts => ({
   check: SUCCEEDED,
   ...more,
 });
-const verdicts = (given: MigrationFacts): readonly Verdict[] => judge(given).map(({ verdict }) => verdict);
+const verdicts = (migration: MigrationFacts): readonly Verdict[] =>
+  judge(migration).map(({ verdict }) => verdict);
 const V1 = { api: 'v1', machine: {}, check: { kind: 'left-out', why: 'v1' } } as const;
 const provider = (version?: string) => ({ machine: { version, type: 'provider-serverless' } });
 
@@ -85,8 +86,8 @@ describe('the seven rules of the migration', () => {
   });
 
   it('name an action for every rule that is broken, not revealed, or must be checked by the user', () => {
-    const given = [V1, provider('v2.0.0'), provider(), { machine: {} }].map((more) => facts(more));
-    const open = given
+    const cases = [V1, provider('v2.0.0'), provider(), { machine: {} }].map((more) => facts(more));
+    const open = cases
       .flatMap(judge)
       .filter(({ verdict }) => verdict !== 'holds' && verdict !== 'does-not-apply');
     expect(open.length).toBeGreaterThan(10);
@@ -101,10 +102,10 @@ describe('the seven rules of the migration', () => {
   });
 
   it('distinguish a run that shows no version from a missing run', () => {
-    const found = (more: Partial<MigrationFacts>): string =>
+    const findingOf = (more: Partial<MigrationFacts>): string =>
       judge(facts({ machine: {}, ...more }))[1]?.found ?? '';
-    expect(found({})).toBe('the run does not show the version');
-    expect(found(V1)).toBe('without a run, the version is unknown');
+    expect(findingOf({})).toBe('the run does not show the version');
+    expect(findingOf(V1)).toBe('without a run, the version is unknown');
   });
 });
 
