@@ -2,7 +2,7 @@
 
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { type Event, EVIDENCE, type GroupResult, LOG, PASS, RESULTS } from '../src/batch/events.ts';
-import { type Command } from '../src/batch/commands.ts';
+import type { Command, CommandOf } from '../src/batch/commands.ts';
 import type { Notice } from '../src/batch/notices/notice.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { activitySummary } from '../src/batch/shown/shown-batch.ts';
@@ -92,8 +92,6 @@ function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
   const { type: _, ...input } = command;
   return input;
 }
-
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
 const passLoaded = (
   activities: BatchRuntime['activities'],

@@ -22,6 +22,8 @@ export type ReadBack = {
   readonly offset?: { readonly min: number; readonly max: number };
 };
 
+export type CommandOf<Type extends Command['type']> = Extract<Command, { type: Type }>;
+
 export type Command =
   | {
       readonly type: 'send';

@@ -36,7 +36,7 @@ const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.Workfl
 /** `running` and `closed`: the workflow existed before. */
 export type StartResult = 'started' | 'running' | 'closed';
 
-export type KnownBatch = BatchRef & {
+export type ListedBatch = BatchRef & {
   readonly status: WorkflowExecutionStatusName;
   /** The first workflow run of the execution, by which started.json names it. */
   readonly firstRun: Execution;
@@ -67,8 +67,8 @@ const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownB
 /** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: it does not encrypt. */
 type ClientTraits = { readonly encrypted: boolean; readonly searchable: boolean };
 
-async function listed(client: Client, condition = ''): Promise<readonly KnownBatch[]> {
-  const batches: KnownBatch[] = [];
+async function listed(client: Client, condition = ''): Promise<readonly ListedBatch[]> {
+  const batches: ListedBatch[] = [];
   for await (const execution of client.workflow.list({
     query: `WorkflowType = 'runsheetBatch'${condition}`,
   })) {
@@ -79,7 +79,7 @@ async function listed(client: Client, condition = ''): Promise<readonly KnownBat
 }
 
 /** A namespace that does not know the attribute refuses the query, and has no batch with it. */
-function ofNoAttribute(error: unknown): readonly KnownBatch[] {
+function ofNoAttribute(error: unknown): readonly ListedBatch[] {
   if (isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) return [];
   throw error;
 }
@@ -96,7 +96,7 @@ export function openBatchClient(
 ) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
-  const find = (name: BatchName): Promise<KnownBatch | undefined> =>
+  const find = (name: BatchName): Promise<ListedBatch | undefined> =>
     handleOf(name).describe().then(known, undefinedIfGone);
 
   return {
@@ -135,7 +135,7 @@ export function openBatchClient(
     running: () => listed(reach(), " AND ExecutionStatus = 'Running'"),
 
     /** The batches with these rows, as far as the namespace is searchable. */
-    withContent: async (content: string): Promise<readonly KnownBatch[]> =>
+    withContent: async (content: string): Promise<readonly ListedBatch[]> =>
       searchable ? listed(reach(), ` AND RunsheetContent = '${content}'`).catch(ofNoAttribute) : [],
 
     /** Resolves when the batch has ended, even if Temporal is unreachable meanwhile. Throws E506 if it failed. */
@@ -199,7 +199,7 @@ function known(
       readonly workflowExecutionInfo?: { readonly firstRunId?: string | null } | null;
     };
   },
-): KnownBatch | undefined {
+): ListedBatch | undefined {
   const { workflowId, raw } = execution;
   const name = batchNameOf(workflowId);
   if (name === undefined) return undefined;

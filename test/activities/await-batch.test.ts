@@ -32,10 +32,10 @@ async function made(out?: string) {
   const ref = { batch, mark: file.mark, folder };
   const look = (status: Status): Promise<unknown> => looks(status, status);
   const looks = (first: Status, second: Status): Promise<unknown> => {
-    let asked = 0;
-    const deps = depsOf({ statusOf: async () => (asked++ === 0 ? first : second) });
+    let requests = 0;
+    const deps = depsOf({ statusOf: async () => (requests++ === 0 ? first : second) });
     return new MockActivityEnvironment()
-      .run(() => awaitBatch({ ...deps, open: (one) => batches.open(one) }, ref))
+      .run(() => awaitBatch({ ...deps, open: (batchRef) => batches.open(batchRef) }, ref))
       .catch((error: unknown) =>
         error instanceof ApplicationFailure ? [error.type, error.nonRetryable] : (error as Error).message,
       );

@@ -79,7 +79,7 @@ describe('a row that is sent again', () => {
         store,
         service: {
           getRun: async (id) => {
-            const { end = 'failed' } = sent.find((one) => one.id === id) ?? {};
+            const { end = 'failed' } = sent.find((candidate) => candidate.id === id) ?? {};
             const isGood = end === 'succeeded' || end === 'no files';
             const run = runOf(id, isGood ? 'success' : 'failed', [`http://files/${id}`]);
             return { ...run, gpu: 'L4', coldStartSeconds: 0, runSeconds: 1 };
@@ -119,20 +119,20 @@ describe('a row that is sent again', () => {
     const seen = new Set<string>();
     let batches = 0;
     // A shorter row would need the part of an earlier pass, so all rows are sent in each pass.
-    const given = fc.integer({ min: 1, max: 4 }).chain((passes) =>
+    const histories = fc.integer({ min: 1, max: 4 }).chain((passes) =>
       fc.array(fc.array(fc.constantFrom(...ENDS), { minLength: passes, maxLength: passes }), {
         minLength: ROWS,
         maxLength: ROWS,
       }),
     );
     await fc.assert(
-      fc.asyncProperty(given, async (rows) => {
+      fc.asyncProperty(histories, async (rows) => {
         batches += 1;
         const { store, file, tally } = await batchOf(rows, join(root, String(batches)));
         const records: RowRecord[] = [];
         let at = 0;
-        for await (const one of rowsOf(store, file)) {
-          const record = recordOf(one, file);
+        for await (const row of rowsOf(store, file)) {
+          const record = recordOf(row, file);
           records.push(record);
           const ends = rows[at] ?? [];
           const expected = expectedOf(ends, at + 1);

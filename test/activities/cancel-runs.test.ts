@@ -8,19 +8,19 @@ import { depsOf, REF } from './deps.ts';
 const runs = Array.from({ length: 40 }, (_, at) => ({ place: at + 1, attempt: 1, runId: `r${at + 1}` }));
 
 async function cancel(cancelRun: (id: string) => Promise<boolean>): Promise<readonly string[]> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const deps = depsOf({
     service: {
       cancelRun: (id: string) => {
-        asked.push(id);
+        requests.push(id);
         return cancelRun(id);
       },
     },
   });
   await new MockActivityEnvironment()
     .run(() => cancelRuns(deps, { ...REF, runs }))
-    .catch((error: unknown) => asked.push(String(error)));
-  return asked;
+    .catch((error: unknown) => requests.push(String(error)));
+  return requests;
 }
 
 describe('cancelling runs', () => {
@@ -29,11 +29,11 @@ describe('cancelling runs', () => {
   });
 
   it('sends all requests although one fails, and then fails itself, so that Temporal retries it', async () => {
-    const asked = await cancel(async (id) => {
+    const requests = await cancel(async (id) => {
       if (id === 'r2') throw new Error('403 not yours');
       return true;
     });
-    expect(asked).toEqual([...runs.map(({ runId }) => runId), 'Error: 403 not yours']);
+    expect(requests).toEqual([...runs.map(({ runId }) => runId), 'Error: 403 not yours']);
   });
 
   it('succeeds if the service refuses to cancel a run, because that run ends like any other', async () => {

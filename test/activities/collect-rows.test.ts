@@ -18,7 +18,7 @@ import type { Store } from '../../src/store/store.ts';
 import * as of from '../results/outputs.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { stored } from '../run-service/ranged-file.ts';
-import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
+import { depsOf, downloadOf, REF, runOf, type DepsOverrides } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
@@ -48,7 +48,7 @@ describe('collecting rows', () => {
     store = folderStore(folder);
   });
 
-  const given = (own: Partial<Given> = {}): Given => ({
+  const inputOf = (own: Partial<DepsOverrides> = {}): DepsOverrides => ({
     store,
     service: { getRun: async (id) => runOf(id, 'success', [`http://files/${id}`]) },
     readRows: async (_, numbers) =>
@@ -57,9 +57,9 @@ describe('collecting rows', () => {
     ...own,
   });
 
-  const write = (rows: readonly EndedRow[], own: Partial<Given> = {}): Promise<PartResult> =>
+  const write = (rows: readonly EndedRow[], own: Partial<DepsOverrides> = {}): Promise<PartResult> =>
     new MockActivityEnvironment().run(() =>
-      collectRows(depsOf(given(own)), { ...REF, pass: PASS, part: 1, rows }),
+      collectRows(depsOf(inputOf(own)), { ...REF, pass: PASS, part: 1, rows }),
     );
 
   const records = async (): Promise<readonly PartRecord[]> =>
@@ -114,7 +114,7 @@ describe('collecting rows', () => {
 
   it('names the attempts whose cost their runs do not say: no GPU, no price, no times, or no run any more', async () => {
     const whole = { gpu: 'L4', queuedAtMs: 1, startedAtMs: 2, coldStartSeconds: 1, runSeconds: 2 };
-    const known: Readonly<Record<string, object>> = {
+    const runsById: Readonly<Record<string, object>> = {
       r1: whole,
       r2: { ...whole, gpu: undefined },
       r3: { ...whole, gpu: 'unknown' },
@@ -124,8 +124,9 @@ describe('collecting rows', () => {
       r6: { status: 'cancelled' },
       r7: { ...whole, status: 'running' },
     };
-    const getRun = async (id: string) => (known[id] ? { ...runOf(id, 'failed'), ...known[id] } : undefined);
-    const rows = Object.keys(known).map((_, at) => ended(at + 1, 'failed'));
+    const getRun = async (id: string) =>
+      runsById[id] ? { ...runOf(id, 'failed'), ...runsById[id] } : undefined;
+    const rows = Object.keys(runsById).map((_, at) => ended(at + 1, 'failed'));
     const result = await write([...rows, ended(8, 'failed')], { service: { getRun } });
     expect(result.unpriced).toEqual([2, 3, 4, 5, 7, 8]);
     // A second try reads the same from the part.
@@ -194,14 +195,14 @@ describe('collecting rows', () => {
     ['a large page', Buffer.concat([of.HTML, Buffer.alloc(2 << 20, ' ')]), 'a.mp4', 'HTML instead of MP4'],
     ['a large truncated video', large(of.MP4), 'a.mp4', 'the MP4 is truncated'],
   ])('has no success for a row whose file is %s, and says so', async (_, content, filename, why) => {
-    const { url, asked } = await serveForTest(stored(content));
+    const { url, asked: requests } = await serveForTest(stored(content));
     const run = (id: string): Run => ({
       ...runOf(id, 'success'),
       outputs: [
         {
           nodeId: '9',
           nodeTitle: undefined,
-          files: [{ url: `${url}/${asked.length}`, filename, type: 'output' }],
+          files: [{ url: `${url}/${requests.length}`, filename, type: 'output' }],
           texts: [],
         },
       ],
@@ -238,9 +239,9 @@ describe('collecting rows', () => {
 
   it('defers the rest of a part whose host lets downloads wait for long, but not a row at its last try', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    let asked = 0;
+    let requests = 0;
     const download = async (): Promise<never> => {
-      asked += 1;
+      requests += 1;
       vi.setSystemTime(Date.now() + 60_000);
       throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
     };
@@ -249,24 +250,24 @@ describe('collecting rows', () => {
     expect(deferred.map(({ kind }) => kind)).toEqual(rows.map(() => 'host'));
     expect(deferred[0]?.waitedMs).toBeGreaterThanOrEqual(60_000);
     expect(new Set(deferred.map(({ reason }) => reason)).size).toBe(1);
-    // Those that had begun.
-    expect(asked).toBeLessThanOrEqual(16);
+    // Only downloads that had begun were requested.
+    expect(requests).toBeLessThanOrEqual(16);
     rmSync(join(folder, PART));
     expect((await write([...rows.slice(1), lastTry(1)], { download })).deferred).toHaveLength(59);
   });
 
   it('defers rows that waited for a slot meanwhile, without a download of their own', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    let asked = 0;
+    let requests = 0;
     const download = async (): Promise<never> => {
-      asked += 1;
+      requests += 1;
       vi.setSystemTime(Date.now() + 60_000);
       throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
     };
     const rows = Array.from({ length: 16 }, (_, at) => ended(at + 1));
     const own = { download, downloadSlots: new DownloadSlots(1, 1) };
     const { deferred } = await write(rows, own).finally(() => vi.useRealTimers());
-    expect([deferred.length, asked]).toEqual([16, 1]);
+    expect([deferred.length, requests]).toEqual([16, 1]);
   });
 
   it('defers all rows while the service cannot be read', async () => {
@@ -282,8 +283,8 @@ describe('collecting rows', () => {
   });
 
   it('ignores times and costs if the service returns another run', async () => {
-    const other = { ...runOf('another', 'success'), gpu: 'H100', runSeconds: 1_000 };
-    const service = { getRun: async () => other };
+    const strangeRun = { ...runOf('another', 'success'), gpu: 'H100', runSeconds: 1_000 };
+    const service = { getRun: async () => strangeRun };
     const { deferred } = await write([ended(1, 'failed')], { service });
     expect(deferred).toMatchObject([
       { place: 1, kind: 'host', reason: expect.stringContaining('another run') },
@@ -308,7 +309,7 @@ describe('collecting rows', () => {
   /** A download that never ends; `started` resolves when it was requested. */
   function endless() {
     const started = Promise.withResolvers<void>();
-    const download: Given['download'] = (_, { signal }) => {
+    const download: DepsOverrides['download'] = (_, { signal }) => {
       started.resolve();
       return new Promise((__, failed) =>
         signal.addEventListener('abort', () => failed(signal.reason as Error)),
@@ -320,7 +321,7 @@ describe('collecting rows', () => {
   it('writes nothing after Temporal has abandoned it', async () => {
     const environment = new MockActivityEnvironment();
     const { download, started } = endless();
-    const deps = depsOf(given({ download }));
+    const deps = depsOf(inputOf({ download }));
     const writing = environment.run(() =>
       collectRows(deps, { ...REF, pass: PASS, part: 1, rows: [ended(1)] }),
     );

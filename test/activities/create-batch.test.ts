@@ -47,7 +47,7 @@ type More = Partial<BatchCall> & {
   readonly findPool?: (pool: string) => Promise<void>;
   /** Batches of the same rows, of another worker. */
   readonly others?: readonly { batch: string; mark: string; folder: string }[];
-  /** As a workflow writes them. */
+  /** The options as a workflow writes them. */
   readonly options?: object;
 };
 
@@ -62,7 +62,7 @@ const make = async (
     apiUrl = base,
     environment = new MockActivityEnvironment(),
     findPool = noPool,
-    others = [],
+    others: recent = [],
     sheets = place.folder,
     options,
     ...more
@@ -79,7 +79,7 @@ const make = async (
     download: openDownloads(2),
     isEmbedded: false,
     isEncrypted: false,
-    servers: { pools: { show: findPool }, batches: { withContent: async () => others } },
+    servers: { pools: { show: findPool }, batches: { withContent: async () => recent } },
     searchAttributes: async () => [],
   };
   const call: BatchCall = { sheet, callId, request: REQUEST, ...more };
@@ -130,8 +130,8 @@ describe('a call that is repeated with its id', () => {
 
   it('finds the batch of a call that runs at the same time, also if both read different sheets', async () => {
     const sheet = place.write('owls.csv', SHEET);
-    const other = place.write('other/owls.csv', `${SHEET}3,a hen\n`);
-    const made = await Promise.all([sheet, other, sheet].map((one) => make(one, 'workflow/run/1')));
+    const secondSheet = place.write('other/owls.csv', `${SHEET}3,a hen\n`);
+    const made = await Promise.all([sheet, secondSheet, sheet].map((path) => make(path, 'workflow/run/1')));
     expect(new Set(made.map(({ mark }) => mark)).size).toBe(1);
     expect(batchesThere()).toHaveLength(1);
   });
@@ -150,13 +150,13 @@ it('asks before it buys rows that a batch on another machine of the cluster has'
   const sheet = place.write('owls.csv', SHEET);
   const real = await openRealService(base);
   onTestFinished(real.close);
-  const others = [{ batch: 'owls', mark: 'm', folder: '/srv/other/owls' }];
-  expect(await failureOf(make(sheet, 'one', { others, apiUrl: real.base }))).toMatchObject({
+  const elsewhere = [{ batch: 'owls', mark: 'm', folder: '/srv/other/owls' }];
+  expect(await failureOf(make(sheet, 'one', { others: elsewhere, apiUrl: real.base }))).toMatchObject({
     type: 'E539',
     nonRetryable: true,
   });
   expect(batchesThere()).toEqual([]);
-  await make(sheet, 'one', { others, apiUrl: real.base, reuse: 'again' });
+  await make(sheet, 'one', { others: elsewhere, apiUrl: real.base, reuse: 'again' });
   expect(batchesThere()).toHaveLength(1);
 });
 
@@ -300,13 +300,13 @@ describe('a sheet', () => {
   it('is read only below the folders that the worker has for sheets, whoever starts the workflow', async () => {
     const sheet = place.write('private/owls.csv', SHEET);
     const sheets = join(place.folder, 'sheets');
-    for (const one of [
+    for (const path of [
       sheet,
       pathToFileURL(sheet).href,
       `${place.folder}/private/none.csv`,
       's3://b/a.csv',
     ]) {
-      const refused = await failureOf(make(one, 'one', { sheets }));
+      const refused = await failureOf(make(path, 'one', { sheets }));
       expect(refused).toMatchObject({ type: 'E106', nonRetryable: true });
       expect(refused.message).toContain(`this worker reads sheets only below ${place.out}, ${sheets}; `);
     }

@@ -58,8 +58,8 @@ async function firings() {
 it('is at the service of its name, although the worker has another one', async () => {
   const { fire, place, staging } = await firings();
   const made = await fire('number,prompt\n1,a fox\n');
-  const found = await openBatchFolder(place.out, made?.batch ?? '');
-  expect(found?.file.service.base).toBe(staging.base);
+  const opened = await openBatchFolder(place.out, made?.batch ?? '');
+  expect(opened?.file.service.base).toBe(staging.base);
 });
 
 it.each([

@@ -26,13 +26,13 @@ export function runOf(id: string, status: string, files: readonly string[] = [])
   return runSchema.parse({ id, status, ended_at: endedAt, outputs });
 }
 
-export type Given = {
+export type DepsOverrides = {
   readonly service?: Partial<RememberingService>;
   readonly store?: Partial<Store>;
   readonly workflowId?: string;
 } & Partial<Deps>;
 
-function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
+function openOf({ service = {}, store = {}, workflowId }: DepsOverrides): OpenBatch {
   const file = {
     batch: 'b',
     mark: MARK,
@@ -58,7 +58,7 @@ function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   };
 }
 
-export function depsOf(given: Given): Deps {
+export function depsOf(overrides: DepsOverrides): Deps {
   const own = {
     log: pino({ level: 'silent' }),
     downloadSlots: new DownloadSlots(),
@@ -70,11 +70,11 @@ export function depsOf(given: Given): Deps {
       began: () => undefined,
       answered: () => undefined,
     },
-    open: async () => openOf(given),
+    open: async () => openOf(overrides),
     standing: async () => ({ is: 'ours' }),
     holder: holderHere({ kind: 'embedded', home: '/nowhere/.runsheet' }),
   };
-  return { ...own, ...given } as unknown as Deps;
+  return { ...own, ...overrides } as unknown as Deps;
 }
 
 /** A download that returns or throws the result of `content` for an address. */

@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
-type Given = {
+type DownloadCase = {
   readonly download?: Download;
   readonly service?: Partial<WantedOutputs['service']>;
   readonly wanted?: Partial<WantedOutputs>;
@@ -35,13 +35,17 @@ describe('downloading the outputs of a run', () => {
   const showing = (run: (id: string) => Run | undefined) => ({ getRun: async (id: string) => run(id) });
   const oneFile = showing((id) => runOf(id, 'success', ['http://files/1']));
 
-  function deliver({ download = downloadOf(() => PNG), service, wanted }: Given = {}): Promise<Delivery> {
-    const known = { base: SERVICE, forget: () => undefined, ...oneFile, ...service };
+  function deliver({
+    download = downloadOf(() => PNG),
+    service,
+    wanted,
+  }: DownloadCase = {}): Promise<Delivery> {
+    const remembering = { base: SERVICE, forget: () => undefined, ...oneFile, ...service };
     return downloadOutputs(
       { download },
       {
         store,
-        service: known,
+        service: remembering,
         runId: 'r',
         names: { folder: 'outputs', name: 'fox' },
         signal: never,
@@ -59,14 +63,14 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('requests new addresses until the download succeeds', async () => {
-    let asked = 0;
+    let requests = 0;
     const download = downloadOf(() => {
-      asked += 1;
-      if (asked < 5) throw new FileFault('files answered 403', 5);
+      requests += 1;
+      if (requests < 5) throw new FileFault('files answered 403', 5);
       return PNG;
     });
     expect(await deliver({ download })).toMatchObject({ kind: 'delivered' });
-    expect(asked).toBe(5);
+    expect(requests).toBe(5);
   });
 
   it('reads the run again before each retry, because addresses expire', async () => {
@@ -84,13 +88,13 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('fails a row whose files cannot be downloaded, with the reason', async () => {
-    const { url, asked } = await serveForTest((_, response) => void response.writeHead(404).end());
+    const { url, asked: requests } = await serveForTest((_, response) => void response.writeHead(404).end());
     const service = showing((id) => runOf(id, 'success', [`${url}/1`]));
     expect(await deliver({ service, download: openDownloads(2) })).toEqual({
       kind: 'file',
       reason: `file 1 (one.bin): ${url.slice('http://'.length)} answered 404`,
     });
-    expect(asked).toHaveLength(5);
+    expect(requests).toHaveLength(5);
   });
 
   it.each([
@@ -109,10 +113,10 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('does not trust a 404 of a host that also fails in other ways', async () => {
-    let asked = 0;
+    let requests = 0;
     const download = downloadOf(() => {
-      asked += 1;
-      if (asked === 2) throw new HostFault('files', 'files answered 500', 5);
+      requests += 1;
+      if (requests === 2) throw new HostFault('files', 'files answered 500', 5);
       throw new FileFault('files answered 404', 5);
     });
     expect(await deliver({ download })).toMatchObject({ kind: 'host', host: 'files' });
@@ -122,10 +126,10 @@ describe('downloading the outputs of a run', () => {
     ['an address of our own network', 'http://10.0.0.1/x'],
     ['an invalid address', 'ftp://files/x'],
   ])('requests only once what cannot change: %s', async (_, url) => {
-    let asked = 0;
-    const service = { getRun: async (id: string) => ((asked += 1), runOf(id, 'success', [url])) };
+    let requests = 0;
+    const service = { getRun: async (id: string) => ((requests += 1), runOf(id, 'success', [url])) };
     expect(await deliver({ service, download: openDownloads(2) })).toMatchObject({ kind: 'file' });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('fails a run without any output', async () => {
@@ -138,9 +142,9 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('downloads nothing while the service shows the run as running again, because more outputs may follow', async () => {
-    let asked = 0;
+    let requests = 0;
     const whole = runOf('r', 'success', ['http://files/1', 'http://files/2']);
-    const service = showing((id) => ((asked += 1) < 3 ? runOf(id, 'running', ['http://files/1']) : whole));
+    const service = showing((id) => ((requests += 1) < 3 ? runOf(id, 'running', ['http://files/1']) : whole));
     const delivery = await deliver({ service });
     expect(delivery).toMatchObject({ kind: 'delivered', files: [{}, {}] });
   });
@@ -149,12 +153,12 @@ describe('downloading the outputs of a run', () => {
     ['vanished', () => undefined, { kind: 'file', reason: 'the service no longer shows this run' }],
     ['shown as running again', (id: string) => runOf(id, 'running'), { kind: 'host', host: '127.0.0.1:1' }],
   ])('waits longer for a run that is %s than for one without outputs', async (_, hidden, verdict) => {
-    let asked = 0;
+    let requests = 0;
     const service = showing((id) =>
-      (asked += 1) < 8 ? hidden(id) : runOf(id, 'success', ['http://files/1']),
+      (requests += 1) < 8 ? hidden(id) : runOf(id, 'success', ['http://files/1']),
     );
     expect(await deliver({ service })).toMatchObject({ kind: 'delivered' });
-    asked = -5;
+    requests = -5;
     expect(await deliver({ service })).toMatchObject(verdict);
   });
 
@@ -186,18 +190,18 @@ describe('downloading the outputs of a run', () => {
   });
 
   it('gives up on a host that breaks off every transfer, however many bytes arrived', async () => {
-    let asked = 0;
+    let requests = 0;
     const breaking: Download = async () => ({
       from: 0,
       bytes: undefined,
-      validator: `"${(asked += 1)}"`,
-      chunks: brokenOff(Buffer.alloc(3 << 20, asked)),
+      validator: `"${(requests += 1)}"`,
+      chunks: brokenOff(Buffer.alloc(3 << 20, requests)),
     });
     expect(await deliver({ download: breaking })).toMatchObject({
       kind: 'host',
       reason: 'file 1 (one.bin): broken off',
     });
-    expect(asked).toBe(5);
+    expect(requests).toBe(5);
   });
 
   it('stores nothing after an abort between the last byte and the rename', async () => {
@@ -231,20 +235,20 @@ describe('downloading the outputs of a run', () => {
     const ADDRESSES = ['http://files/1', 'http://files/2', 'http://files/3'];
     const several = showing((id) => runOf(id, 'success', ADDRESSES));
     const counting = (fails: (url: string, nth: number) => boolean) => {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const download = downloadOf((url) => {
-        asked.push(url.slice(-1));
-        if (asked.length > 100) throw new Error('it asks without end');
-        if (fails(url, asked.length)) throw new HostFault('files', 'files answered 500', 5);
+        requests.push(url.slice(-1));
+        if (requests.length > 100) throw new Error('it asks without end');
+        if (fails(url, requests.length)) throw new HostFault('files', 'files answered 500', 5);
         return Buffer.concat([PNG, Buffer.from(url)]);
       });
-      return { asked, download };
+      return { asked: requests, download };
     };
 
     it('does not download a file again when another one fails', async () => {
-      const { asked, download } = counting((_, nth) => nth === 3 || nth === 4);
+      const { asked: requests, download } = counting((_, nth) => nth === 3 || nth === 4);
       expect(await deliver({ service: several, download })).toMatchObject({ kind: 'delivered' });
-      expect(asked).toEqual(['1', '2', '3', '3', '3']);
+      expect(requests).toEqual(['1', '2', '3', '3', '3']);
     });
 
     it('does not confuse files if the service returns them in another order', async () => {

@@ -22,7 +22,7 @@ class Downloads {
   }
 
   running(batch: string): number {
-    return this.#open.filter((one) => one.batch === batch).length;
+    return this.#open.filter((download) => download.batch === batch).length;
   }
 
   get all(): number {
@@ -30,7 +30,7 @@ class Downloads {
   }
 
   async end(batch: string): Promise<void> {
-    const at = this.#open.findIndex((one) => one.batch === batch);
+    const at = this.#open.findIndex((download) => download.batch === batch);
     if (at >= 0) this.#open.splice(at, 1)[0]?.end();
     await settled();
   }
@@ -94,8 +94,8 @@ describe('slots of downloads', () => {
           expect(downloads.all).toBeLessThanOrEqual(5 + 3 * 2);
           for (const [name, count] of Object.entries(wanted))
             expect(downloads.running(name)).toBeGreaterThanOrEqual(Math.min(count, 2));
-          const all = Object.values(wanted).reduce((sum, count) => sum + count, 0);
-          expect(downloads.all).toBeGreaterThanOrEqual(Math.min(all, 5));
+          const total = Object.values(wanted).reduce((sum, count) => sum + count, 0);
+          expect(downloads.all).toBeGreaterThanOrEqual(Math.min(total, 5));
         }
       }),
     );

@@ -66,13 +66,13 @@ describe('a large file', () => {
   };
 
   it('continues where its transfer broke off, and requests only the missing bytes', async () => {
-    const { url, asked } = await serveForTest(breaking(6 * MIB));
+    const { url, asked: requests } = await serveForTest(breaking(6 * MIB));
     expectWhole(await fetching(url));
-    const [, from] = /^bytes=(\d+)-$/.exec(asked.at(-1)?.headers.range ?? '') ?? [];
+    const [, from] = /^bytes=(\d+)-$/.exec(requests.at(-1)?.headers.range ?? '') ?? [];
     // The last bytes that the host sent may be lost with the connection.
     expect(Number(from)).toBeGreaterThan(2 * MIB);
     expect(Number(from)).toBeLessThanOrEqual(6 * MIB);
-    expect([asked.length, asked.at(-1)?.headers['if-range']]).toEqual([2, '"one"']);
+    expect([requests.length, requests.at(-1)?.headers['if-range']]).toEqual([2, '"one"']);
   });
 
   it('continues by Last-Modified if there is no ETag', async () => {
@@ -80,21 +80,25 @@ describe('a large file', () => {
       'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT',
       date: 'Sun, 22 Nov 2026 10:00:00 GMT',
     };
-    const { url, asked } = await serveForTest(breaking(6 * MIB, stored(CONTENT, headers), headers));
+    const { url, asked: requests } = await serveForTest(breaking(6 * MIB, stored(CONTENT, headers), headers));
     expectWhole(await fetching(url));
-    expect(asked.at(-1)?.headers).toMatchObject({ 'if-range': headers['last-modified'] });
+    expect(requests.at(-1)?.headers).toMatchObject({ 'if-range': headers['last-modified'] });
   });
 
-  const other = randomBytes(3 * MIB);
+  const strangeContent = randomBytes(3 * MIB);
   const longer = randomBytes(9 * MIB);
   it.each([
-    ['the file has changed', stored(other, { etag: '"two"' }), other],
+    ['the file has changed', stored(strangeContent, { etag: '"two"' }), strangeContent],
     [
       'the host ignores ranges',
       (_, response) => void response.setHeader('etag', '"one"').end(CONTENT),
       CONTENT,
     ],
-    ['the host no longer sends a validator', (_, response) => void response.end(other), other],
+    [
+      'the host no longer sends a validator',
+      (_, response) => void response.end(strangeContent),
+      strangeContent,
+    ],
     ['the file is longer, although its validator is the same', stored(longer), longer],
   ] satisfies [string, RequestListener, Buffer][])(
     'leaves nothing behind, and is fetched anew, if %s',
@@ -110,11 +114,11 @@ describe('a large file', () => {
     ['its host sends no validator', 6 * MIB, {}],
     ['its transfer breaks without headway', 2 * MIB, { etag: '"one"' }],
   ])('leaves nothing behind, and is fetched anew, if %s', async (_, at, headers) => {
-    const { url, asked } = await serveForTest(breaking(at, stored(CONTENT), headers));
+    const { url, asked: requests } = await serveForTest(breaking(at, stored(CONTENT), headers));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     expectNothing();
     expectWhole(await fetching(url));
-    expect(asked.at(-1)?.headers.range).toBe(undefined);
+    expect(requests.at(-1)?.headers.range).toBe(undefined);
   });
 
   it('leaves nothing behind after an abort', async () => {
@@ -124,8 +128,8 @@ describe('a large file', () => {
         .writeHead(200, { etag: '"one"', 'content-length': CONTENT.length })
         .write(CONTENT.subarray(0, 2 * MIB));
     });
-    const download: Download = async (...asked) => {
-      const arriving = await openDownloads(2)(...asked);
+    const download: Download = async (...args) => {
+      const arriving = await openDownloads(2)(...args);
       return { ...arriving, chunks: untilGivenUp(arriving.chunks) };
     };
     const untilGivenUp = async function* (chunks: AsyncIterable<Uint8Array>) {
@@ -168,12 +172,12 @@ describe('a large file', () => {
       fc.asyncProperty(fc.array(trouble, { maxLength: 6 }), async (troubles) => {
         let [version, at] = [1, 0];
         const contentOf = (): Buffer => Buffer.alloc(5 * MIB, `version ${version} `);
-        const download: Download = async (_, { rest }) => {
+        const download: Download = async (_, { rest: range }) => {
           const now = troubles[at];
           at += 1;
           if (now?.changes) version += 1;
           const validator = `"${version}"`;
-          const from = rest?.validator === validator && now?.givesParts !== false ? rest.from : 0;
+          const from = range?.validator === validator && now?.givesParts !== false ? range.from : 0;
           const content = contentOf();
           return { from, bytes: content.length, validator, chunks: pieces(content, from, now?.cutAt) };
         };

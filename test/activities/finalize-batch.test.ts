@@ -81,13 +81,13 @@ describe('the end of a batch', () => {
     } as never);
 
   const finalize = (
-    given = deps(),
+    dependencies = deps(),
     evidence: readonly AttemptRun[] = [],
     throughPass = 1,
     at = REF.folder,
   ): Promise<void> =>
     new MockActivityEnvironment().run(() =>
-      finalizeBatch(given, {
+      finalizeBatch(dependencies, {
         ...REF,
         folder: at,
         progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyChange(RECORDS) },
@@ -134,15 +134,15 @@ describe('the end of a batch', () => {
     await folderStore(join(out, 'poster')).write('pipeline.json', JSON.stringify(pipeline));
     const woken: unknown[] = [];
     const open = await deps().open(REF);
-    const given = {
+    const dependencies = {
       ...deps(),
       open: async () => ({ ...open, file: { ...FILE, madeFor: callOfStage('poster', 'drafts') } }),
-      wakePipeline: async (one: { readonly mark: string }) => woken.push(one.mark),
+      wakePipeline: async (wokenPipeline: { readonly mark: string }) => woken.push(wokenPipeline.mark),
     };
-    await finalize(given, [], 1, join(out, 'poster-drafts'));
+    await finalize(dependencies, [], 1, join(out, 'poster-drafts'));
     expect(woken).toEqual([]);
     await store.write('passes/00002.json', '{"at":"2026-11-23T10:00:00Z","kind":"recover","segments":[]}');
-    await finalize(given, [], 2, join(out, 'poster-drafts'));
+    await finalize(dependencies, [], 2, join(out, 'poster-drafts'));
     expect(woken).toEqual([mark]);
   });
 
@@ -172,7 +172,7 @@ describe('the end of a batch', () => {
 
   it('stops reading the lists if the results cannot be written', async () => {
     await writePart(RECORDS);
-    const given = deps();
+    const dependencies = deps();
     const endless = listing(
       Array.from({ length: 50_000 }, (_, at) => runOf({ place: 1, id: idOf(1_000 + at) })),
     );
@@ -180,9 +180,9 @@ describe('the end of a batch', () => {
       if (name === 'results.csv') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
       return store.draft(name);
     };
-    const open = await given.open(REF);
+    const open = await dependencies.open(REF);
     const full = { ...open, store: { ...store, draft }, service: { ...open.service, ...endless } };
-    await expect(finalize({ ...given, open: async () => full })).rejects.toThrow('no space left');
+    await expect(finalize({ ...dependencies, open: async () => full })).rejects.toThrow('no space left');
     expect(endless.asked.length).toBeLessThan(100);
   });
 
@@ -228,11 +228,11 @@ describe('the end of a batch', () => {
       runOf({ place: 1, id: 'aaaa', status: 'running' }),
       runOf({ place: 1, id: 'bbbb', status: 'running' }),
     ];
-    const given = deps([...RECORDS.map(({ row }) => runOf({ place: row })), ...hidden]);
+    const dependencies = deps([...RECORDS.map(({ row }) => runOf({ place: row })), ...hidden]);
     await new MockActivityEnvironment().run(() =>
-      keepEvidence(given, { ...REF, number: 1, runs: [evidence('aaaa'), evidence(idOf(1))] }),
+      keepEvidence(dependencies, { ...REF, number: 1, runs: [evidence('aaaa'), evidence(idOf(1))] }),
     );
-    await finalize(given, [evidence('bbbb')]);
+    await finalize(dependencies, [evidence('bbbb')]);
     expect(cancelled.sort()).toEqual(['aaaa', 'bbbb']);
     expect(summary().duplicates.runs).toBe(2);
     const named = readFileSync(join(folder, 'duplicates.jsonl'), 'utf8');

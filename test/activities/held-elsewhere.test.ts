@@ -1,4 +1,4 @@
-// Which execution may do something for a batch, by what its folder says.
+// The executions that may work on a batch, according to its folder.
 
 import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
@@ -156,9 +156,9 @@ describe('an activity of another execution', () => {
 
 it('every activity of a batch is checked but for those that a batch is made with, which check themselves', async () => {
   const deps = depsOf({ standing: async () => ({ is: 'stranger' }) });
-  const all = { ...createSenders(deps), ...createFiles(deps), ...createWork(deps) };
+  const activities = { ...createSenders(deps), ...createFiles(deps), ...createWork(deps) };
   const unchecked: string[] = [];
-  for (const [name, activity] of Object.entries(all)) {
+  for (const [name, activity] of Object.entries(activities)) {
     const failure: unknown = await new MockActivityEnvironment()
       .run(async () => activity(REF as never) as unknown)
       .catch((error: unknown) => error);
@@ -188,17 +188,17 @@ describe('before a change', () => {
   });
 
   it('many changes in a row ask the folder once a second', async () => {
-    let asked = 0;
+    let requests = 0;
     const deps = depsOf({
       standing: async () => {
-        asked += 1;
+        requests += 1;
         return { is: 'ours' };
       },
     });
     await new MockActivityEnvironment().run(async () => {
       const confirm = confirmingHeld(deps, REF);
       await Promise.all([confirm(), confirm(), confirm()]);
-      expect(asked).toBe(1);
+      expect(requests).toBe(1);
     });
   });
 });

@@ -39,12 +39,12 @@ describe('a lease', () => {
   });
 
   it('is lost permanently when Temporal has abandoned the group', async () => {
-    let given = true;
+    let isConfirmed = true;
     const lease = leaseOn(async () => {
-      if (given) throw new ActivityNotFoundError('gone');
+      if (isConfirmed) throw new ActivityNotFoundError('gone');
     });
     expect(await lease.heartbeat([])).toBe(false);
-    given = false;
+    isConfirmed = false;
     expect(await lease.heartbeat([])).toBe(false);
     expect(() => lease.check()).toThrow(/abandoned the group/);
   });
@@ -106,10 +106,10 @@ describe('a lease', () => {
     });
 
     it('is lost permanently once the folder names another execution', async () => {
-      let other: string | undefined = 'the state folder /b has the batch now';
-      const lease = leaseOn(alive, never, async () => other);
+      let reason: string | undefined = 'the state folder /b has the batch now';
+      const lease = leaseOn(alive, never, async () => reason);
       expect(await lease.begin([])).toBe(false);
-      other = undefined;
+      reason = undefined;
       await lease.heartbeat([]);
       expect(() => lease.check()).toThrow('/b has the batch now');
     });

@@ -10,10 +10,10 @@ import { passName } from '../../src/store/passes.ts';
 import type { Next } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
-import { depsOf, type Given, REF } from './deps.ts';
+import { depsOf, type DepsOverrides, REF } from './deps.ts';
 
 async function loaded(
-  given: Given,
+  overrides: DepsOverrides,
   files = new Map<string, string>(),
   broken?: Error,
   input: { readonly continues?: number } = {},
@@ -32,8 +32,15 @@ async function loaded(
       return isNew;
     },
   };
-  const completion = { heartbeat: async () => undefined } as unknown as NonNullable<Given['completion']>;
-  const deps = depsOf({ completion, webhooks: { secret: 's', receiver: () => 'http://r' }, ...given, store });
+  const completion = { heartbeat: async () => undefined } as unknown as NonNullable<
+    DepsOverrides['completion']
+  >;
+  const deps = depsOf({
+    completion,
+    webhooks: { secret: 's', receiver: () => 'http://r' },
+    ...overrides,
+    store,
+  });
   const environment = new MockActivityEnvironment();
   const open = () => (broken ? Promise.reject(broken) : deps.open(REF));
   return { loaded: await environment.run(() => loadBatch({ ...deps, open }, { ...REF, ...input })), files };
@@ -83,7 +90,7 @@ describe('loading a batch', () => {
     expect(JSON.parse(goesOn.files.get(STARTED_FILE) ?? '')).toMatchObject({ at: THEN, workflow: OWN });
     const files = ended();
     const heartbeat = async () => Promise.reject(new Error('the activity is gone'));
-    const completion = { heartbeat } as unknown as NonNullable<Given['completion']>;
+    const completion = { heartbeat } as unknown as NonNullable<DepsOverrides['completion']>;
     await expect(loaded({ completion }, files, undefined, { continues: 2 })).rejects.toThrow('is gone');
     expect(files.get(STARTED_FILE)).toContain('before');
   });
@@ -96,7 +103,7 @@ describe('loading a batch', () => {
     ]);
     const before = new Map(files);
     const heartbeat = async () => Promise.reject(new Error('the activity is gone'));
-    const completion = { heartbeat } as unknown as NonNullable<Given['completion']>;
+    const completion = { heartbeat } as unknown as NonNullable<DepsOverrides['completion']>;
     await expect(loaded({ completion }, files, undefined, { continues: 2 })).rejects.toThrow('is gone');
     expect(files).toEqual(before);
   });

@@ -1,4 +1,4 @@
-// What the targets of a schedule receive, by a real HTTP server.
+// The notifications that the targets of a schedule receive, on a real HTTP server.
 
 import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -76,12 +76,16 @@ describe('a firing that made no batch', () => {
   it('is notified again if the receiver is busy, and only in networks of the worker, whatever the schedule names', async () => {
     const { url } = await receiver(503);
     await expect(tell(failed(url))).rejects.toMatchObject({ nonRetryable: false });
-    const { url: other, requests } = await receiver(200);
+    const { url: secondUrl, requests } = await receiver(200);
     const request = {
       ...DEFINITION.request,
       service: { base: 'http://127.0.0.1:9/api', api: 'v2' },
     } as const;
-    const refused = tell(failed(other), { definition: { ...DEFINITION, request } }, 'http://192.0.2.1/api');
+    const refused = tell(
+      failed(secondUrl),
+      { definition: { ...DEFINITION, request } },
+      'http://192.0.2.1/api',
+    );
     await expect(refused).rejects.toMatchObject({ nonRetryable: true });
     expect(requests).toEqual([]);
   });

@@ -11,14 +11,14 @@ import { SERVICE } from './deps.ts';
 describe('the batches that a worker has open', () => {
   let place: Place;
   let text: string;
-  let asked: string[];
+  let lookups: string[];
   let batches: OpenBatches;
   beforeEach(async () => {
     place = new Place();
     place.write('owls.csv', 'prompt\nan owl\n');
     const made = await place.create('owls.csv', { service: { ...ASKED.service, base: SERVICE } });
     text = readFileSync(join(made.folder, 'batch.json'), 'utf8');
-    asked = [];
+    lookups = [];
     const config = loadConfig({
       RUNSHEET_API_URL: SERVICE,
       RUNSHEET_API_KEY: 'key',
@@ -26,7 +26,7 @@ describe('the batches that a worker has open', () => {
       RUNSHEET_HOME: join(place.folder, 'home'),
     });
     batches = new OpenBatches(config, openServices(config, openTransport(1)), async ({ batch }) => {
-      asked.push(batch);
+      lookups.push(batch);
       return folderOf(batch);
     });
   });
@@ -47,8 +47,8 @@ describe('the batches that a worker has open', () => {
   it('are read once, and found by name without asking Temporal', async () => {
     await open(0);
     rmSync(folderOf('copy-0'), { recursive: true });
-    const found = [await batches.find(refOf(0)), await batches.open(refOf(0))];
-    expect([found.map((one) => one?.file.batch), asked]).toEqual([['copy-0', 'copy-0'], []]);
+    const opened = [await batches.find(refOf(0)), await batches.open(refOf(0))];
+    expect([opened.map((batch) => batch?.file.batch), lookups]).toEqual([['copy-0', 'copy-0'], []]);
   });
 
   it('are read again in another folder', async () => {
@@ -60,8 +60,8 @@ describe('the batches that a worker has open', () => {
 
   it('are not those of a folder that has another batch, also one of the same name', async () => {
     await open(0);
-    for (const other of [{ batch: 'copy-1' }, { mark: 'fedcba9876543210' }])
-      await expect(batches.open({ ...refOf(0), ...other })).rejects.toMatchObject({
+    for (const change of [{ batch: 'copy-1' }, { mark: 'fedcba9876543210' }])
+      await expect(batches.open({ ...refOf(0), ...change })).rejects.toMatchObject({
         code: 'E504',
         message: expect.stringContaining('but another one'),
       });
@@ -74,6 +74,6 @@ describe('the batches that a worker has open', () => {
       if (n % 500 === 0) await batches.find(refOf(0));
     }
     await batches.find(refOf(0));
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 });

@@ -27,13 +27,13 @@ describe('the limits of outputs', () => {
     );
 
   it('a run with more than 1,000 files fails before the first download', async () => {
-    const { url, asked } = await serveForTest((_, response) => void response.end('x'));
+    const { url, asked: requests } = await serveForTest((_, response) => void response.end('x'));
     const files = Array.from({ length: 1_001 }, () => url);
     expect(await deliver(runOf('r', 'success', files))).toEqual({
       kind: 'file',
       reason: 'the run has 1001 files; the limit is 1000',
     });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('a file with a declared length above 2 GiB fails and leaves nothing', async () => {

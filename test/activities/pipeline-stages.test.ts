@@ -1,4 +1,4 @@
-// What the activities of a pipeline do when its folder is gone.
+// The activities of a pipeline whose folder is gone.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { problem } from '../../src/errors/error.ts';
 import type { RunService } from '../../src/run-service/client.ts';
-import { runOf, type Given } from './deps.ts';
+import { runOf, type DepsOverrides } from './deps.ts';
 import { Poll } from './poll.ts';
 
 type GetRun = RunService['getRun'];
-const getting = (getRun: GetRun): NonNullable<Given['service']> => ({ getRun });
+const getting = (getRun: GetRun): NonNullable<DepsOverrides['service']> => ({ getRun });
 const running = getting(async (id) => runOf(id, 'running'));
 
 describe('a poll of outstanding runs', () => {
@@ -40,14 +40,14 @@ describe('a poll of outstanding runs', () => {
     const poll = new Poll(100);
     const firsts: string[] = [];
     for (let look = 1; look <= 3; look += 1) {
-      const asked: string[] = [];
+      const requests: string[] = [];
       await poll.look(
-        getting(async (id) => (asked.push(id), runOf(id, 'running'))),
+        getting(async (id) => (requests.push(id), runOf(id, 'running'))),
         {},
         false,
         look,
       );
-      firsts.push(asked[0] ?? '');
+      firsts.push(requests[0] ?? '');
     }
     expect(new Set(firsts).size).toBe(3);
   });
@@ -72,11 +72,11 @@ describe('a poll of outstanding runs', () => {
     const poll = new Poll();
     const held = new Set(['r1']);
     const reported = { has: () => false, held };
-    const all = getting(async (id) => runOf(id, 'success'));
-    await poll.look(all, { reported });
+    const service = getting(async (id) => runOf(id, 'success'));
+    await poll.look(service, { reported });
     expect(poll.ended).toEqual(['r2', 'r3']);
     held.clear();
-    await poll.look(all, { reported });
+    await poll.look(service, { reported });
     expect(poll.ended).toEqual(['r2', 'r3', 'r1']);
   });
 
@@ -120,12 +120,14 @@ describe('a poll of outstanding runs', () => {
 
   it('reads no run that the list shows as open, however small the pages are', async () => {
     const poll = new Poll();
-    const asked: string[] = [];
-    const all = ['r1', 'stranger', 'r2', 'r3'].map((id) => runOf(id, id === 'r3' ? 'success' : 'running'));
-    const listRuns: RunService['listRuns'] = async (_, { offset }) => all.slice(offset, offset + 1);
-    const getRun: GetRun = async (id) => (asked.push(id), runOf(id, 'success'));
+    const requests: string[] = [];
+    const listedRuns = ['r1', 'stranger', 'r2', 'r3'].map((id) =>
+      runOf(id, id === 'r3' ? 'success' : 'running'),
+    );
+    const listRuns: RunService['listRuns'] = async (_, { offset }) => listedRuns.slice(offset, offset + 1);
+    const getRun: GetRun = async (id) => (requests.push(id), runOf(id, 'success'));
     await poll.look({ getRun, listRuns }, { workflowId: 'w' });
-    expect([asked, poll.ended]).toEqual([['r3'], ['r3']]);
+    expect([requests, poll.ended]).toEqual([['r3'], ['r3']]);
   });
 
   it('reports a run as gone only after it was missing in every poll for a minute', async () => {
@@ -151,7 +153,7 @@ describe('a poll of outstanding runs', () => {
     const serviceNow = Date.parse('2011-01-01T00:00:00Z');
     const old = serviceNow - DAY - 100_000;
     let news = 0;
-    const service: Given['service'] = {
+    const service: DepsOverrides['service'] = {
       nowMs: () => serviceNow,
       getRun: async (id) => ({
         ...runOf(id, id === 'r1' ? 'not-started' : 'running'),
@@ -226,14 +228,14 @@ describe('a poll of outstanding runs', () => {
 
   it('stops a poll after many consecutive failures of the service', async () => {
     const poll = new Poll(500);
-    let asked = 0;
+    let requests = 0;
     await poll.look(
       getting(async () => {
-        asked += 1;
+        requests += 1;
         throw away;
       }),
     );
-    expect(asked).toBeLessThan(60);
+    expect(requests).toBeLessThan(60);
   });
 
   it('remembers 500 runs in less than 12 KB', async () => {

@@ -5,15 +5,15 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pollRuns, type StoredMemory } from '../../activities/poll-runs.ts';
 import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
 import type { PolledRun } from '../../src/batch/commands.ts';
-import { depsOf, REF, type Given } from './deps.ts';
+import { depsOf, REF, type DepsOverrides } from './deps.ts';
 
-type Read = { readonly reason?: string };
+type ServiceReadSignal = { readonly reason?: string };
 
 /** A poll of some runs, attempt by attempt. */
 export class Poll {
   readonly completions: RunCompletion[] = [];
   readonly overdue: OverdueRun[] = [];
-  readonly read: Read[] = [];
+  readonly read: ServiceReadSignal[] = [];
   /** The heartbeat details of the last attempt. */
   memory: StoredMemory | undefined;
   nowMs = Date.parse('2026-11-22T10:00:00Z');
@@ -33,8 +33,8 @@ export class Poll {
 
   /** Runs one attempt; returns whether the poll continues. */
   async look(
-    service: Given['service'],
-    given: Given = {},
+    service: DepsOverrides['service'],
+    overrides: DepsOverrides = {},
     isUnreadable = false,
     attempt = 1,
   ): Promise<boolean> {
@@ -45,13 +45,18 @@ export class Poll {
         return deliver();
       },
       runsOverdue: (_: unknown, some: readonly OverdueRun[]) => (this.overdue.push(...some), deliver()),
-      serviceRead: (_: unknown, read: Read) => (this.read.push(read), deliver()),
+      serviceRead: (_: unknown, read: ServiceReadSignal) => (this.read.push(read), deliver()),
     };
     const completion = {
       heartbeat: async (_: Uint8Array, memory: StoredMemory) =>
         void (this.memory = JSON.parse(JSON.stringify(memory)) as StoredMemory),
     };
-    const deps = depsOf({ ...given, ...(service && { service }), signals, completion } as unknown as Given);
+    const deps = depsOf({
+      ...overrides,
+      ...(service && { service }),
+      signals,
+      completion,
+    } as unknown as DepsOverrides);
     const environment = new MockActivityEnvironment({
       attempt,
       heartbeatDetails: this.memory,
@@ -70,10 +75,10 @@ export class Poll {
   }
 
   /** Polls every 20 s for this long. */
-  async lookFor(ms: number, service: Given['service'], given: Given = {}): Promise<void> {
+  async lookFor(ms: number, service: DepsOverrides['service'], overrides: DepsOverrides = {}): Promise<void> {
     for (let passed = 0; passed < ms; passed += 20_000) {
       this.nowMs += 20_000;
-      await this.look(service, given);
+      await this.look(service, overrides);
     }
   }
 

@@ -15,7 +15,7 @@ import { readToken } from '../../src/webhook/token.ts';
 import { requestHash } from '../../src/create-batch/request-hash.ts';
 import { DELETED } from '../../src/create-batch/watched/left-out.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
-import { depsOf, MARK, REF, type Given } from './deps.ts';
+import { depsOf, MARK, REF, type DepsOverrides } from './deps.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const ATTEMPTS = [
@@ -37,7 +37,7 @@ describe('sending a group', () => {
   async function send(
     act: Act,
     temporal: Temporal = {},
-    { mayWait, ...given }: Partial<Given> & { mayWait?: true } = {},
+    { mayWait, ...overrides }: Partial<DepsOverrides> & { mayWait?: true } = {},
   ): Promise<string[]> {
     const service = await scripted(connectRunService, act);
     const completion = {
@@ -58,8 +58,8 @@ describe('sending a group', () => {
       readRows: async (_: unknown, rows: readonly number[]) =>
         new Map(rows.map((row) => [row, { row, key: `k${row}`, inputs: { number: row } }])),
       webhooks: { secret: 'a secret', receiver: () => 'http://receiver.test' },
-      ...given,
-    } as unknown as Given);
+      ...overrides,
+    } as unknown as DepsOverrides);
     const environment = new MockActivityEnvironment();
     const waits = mayWait ? { mayWait } : {};
     await expect(
@@ -70,8 +70,8 @@ describe('sending a group', () => {
 
   const results = () => completed[0]?.results.toSorted((a, b) => a.place - b.place);
 
-  const webhooksOf = (asked: readonly string[]) =>
-    asked
+  const webhooksOf = (requests: readonly string[]) =>
+    requests
       .map((text) => (JSON.parse(text.split('\r\n\r\n')[1] ?? '') as { webhook: string }).webhook)
       .toSorted();
 
@@ -87,8 +87,8 @@ describe('sending a group', () => {
   });
 
   it('completes with the result of each attempt, once all are answered', async () => {
-    await send((socket, asked) =>
-      asked.includes('"number":3') ? takes(socket, asked, 1) : void socket.destroy(),
+    await send((socket, request) =>
+      request.includes('"number":3') ? takes(socket, request, 1) : void socket.destroy(),
     );
     expect(completed).toHaveLength(1);
     expect(results()).toMatchObject([
@@ -125,10 +125,10 @@ describe('sending a group', () => {
   it('heartbeats each answer while others are pending', async () => {
     const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
     await send(
-      (socket, asked) =>
-        void (asked.includes('"number":3')
-          ? takes(socket, asked, 1)
-          : acknowledged.then(() => takes(socket, asked, 2))),
+      (socket, request) =>
+        void (request.includes('"number":3')
+          ? takes(socket, request, 1)
+          : acknowledged.then(() => takes(socket, request, 2))),
       { heartbeat: ({ results: some }) => void (some.length > 0 && resolve()) },
     );
     expect(heartbeats[0]).toEqual({ results: [] });
@@ -138,30 +138,30 @@ describe('sending a group', () => {
   });
 
   it('sends nothing to the service if Temporal has abandoned the group', async () => {
-    const asked = await send(takes, {
+    const requests = await send(takes, {
       heartbeat: () => {
         throw new ActivityNotFoundError('gone');
       },
     });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(results()).toMatchObject(ATTEMPTS.map((name) => ({ ...name, result: 'not-sent' })));
   });
 
   it('sends nothing to the service before Temporal has confirmed the group', async () => {
-    const asked = await send(takes, {
+    const requests = await send(takes, {
       heartbeat: () => {
         throw new Error('away');
       },
     });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('leaves a row out that its sheet asks for with other inputs, or no longer has', async () => {
     const wish = { 3: requestHash({ number: 3 }, undefined), 4: DELETED };
     const places = [{ lane: 0, first: 1, count: 4 }];
     const file = (rows: object) => JSON.stringify({ sheet: '/a.csv', deployment: 'd', rows, places });
-    const asked = await send(takes, {}, { store: { read: async () => file(wish) } });
-    expect(asked).toHaveLength(1);
+    const requests = await send(takes, {}, { store: { read: async () => file(wish) } });
+    expect(requests).toHaveLength(1);
     expect(results()).toMatchObject([
       { place: 3, result: 'accepted' },
       { place: 4, attempt: 2, result: 'left-out', reason: expect.stringContaining('without this row') },
@@ -176,11 +176,11 @@ describe('sending a group', () => {
     const sha256 = 'a'.repeat(64);
     const photoOf = (row: number) =>
       `https://a.example/1.png?expires=${row === 3 ? 1_000 : 9e12}#sha256=${sha256}`;
-    const readRows: NonNullable<Given['readRows']> = async (_, rows) =>
+    const readRows: NonNullable<DepsOverrides['readRows']> = async (_, rows) =>
       new Map(rows.map((row) => [row, { row, key: 'k', inputs: { photo: photoOf(row) } }]));
-    const asked = await send(takes, {}, { readRows });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toContain('"photo":"https://a.example/1.png?expires=9000000000000"');
+    const requests = await send(takes, {}, { readRows });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toContain('"photo":"https://a.example/1.png?expires=9000000000000"');
     expect(results()).toMatchObject([
       { place: 3, result: 'left-out', reason: expect.stringContaining('address of its photo has expired') },
       { place: 4, result: 'accepted' },
@@ -188,7 +188,7 @@ describe('sending a group', () => {
   });
 
   it('sends nothing for a run that was paid for, whichever attempt asks for it', async () => {
-    const readRows: NonNullable<Given['readRows']> = async (_, rows) =>
+    const readRows: NonNullable<DepsOverrides['readRows']> = async (_, rows) =>
       new Map(rows.map((row) => [row, { row, key: 'k', inputs: {}, before: 'part', fetch: 'paid' }]));
     expect(await send(takes, {}, { readRows })).toEqual([]);
     expect(results()).toEqual([
@@ -209,7 +209,8 @@ describe('sending a group', () => {
 
   it('signals its accepted runs to the batch if Temporal has abandoned the group meanwhile', async () => {
     await send(
-      (socket, asked) => (asked.includes('"number":3') ? takes(socket, asked, 1) : void socket.destroy()),
+      (socket, request) =>
+        request.includes('"number":3') ? takes(socket, request, 1) : void socket.destroy(),
       {
         complete: () => {
           throw new ActivityNotFoundError('gone');
@@ -247,8 +248,8 @@ describe('sending a group', () => {
     /** Sends the group; an end comes as soon as it waits. */
     const sendWaiting = async (temporal: Temporal = {}): Promise<void> => {
       let ended: Promise<unknown> | undefined;
-      const wait: WaitingGroups['wait'] = (...asked) => {
-        const waiting = groups.wait(...asked);
+      const wait: WaitingGroups['wait'] = (...args) => {
+        const waiting = groups.wait(...args);
         ended = end('awaited');
         return waiting;
       };
@@ -307,7 +308,11 @@ describe('sending a group', () => {
         answered: () => stops && stopping.abort(),
       };
       const startedAt = performance.now();
-      await send(act, {}, { waitingGroups: groups, mayWait: true, posts } as unknown as Partial<Given>);
+      await send(act, {}, {
+        waitingGroups: groups,
+        mayWait: true,
+        posts,
+      } as unknown as Partial<DepsOverrides>);
       expect(performance.now() - startedAt).toBeLessThan(700);
       expect(heartbeats.every(({ results: some }) => some.length < 2)).toBe(true);
     });

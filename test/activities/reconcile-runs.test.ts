@@ -5,14 +5,14 @@ import type { ReadBack } from '../../src/batch/commands.ts';
 import type { ListReading } from '../../src/batch/events.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
-import { depsOf, MARK, REF, runOf, type Given } from './deps.ts';
+import { depsOf, MARK, REF, runOf, type DepsOverrides } from './deps.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.now();
 /** The attempts were sent an hour ago; another hour is the margin for unnoticed clock changes. */
 const BACK: ReadBack = { agoMs: HOUR, wallAt: NOW };
 
-type Named = {
+type RunName = {
   readonly place: number;
   readonly attempt?: number;
   readonly batch?: string;
@@ -22,7 +22,7 @@ type Named = {
 /** A run that carries the token of an attempt. */
 const runFor = (
   id: string,
-  { place: row, attempt = 1, batch = 'b', mark = MARK }: Named,
+  { place: row, attempt = 1, batch = 'b', mark = MARK }: RunName,
   createdAtMs = NOW,
 ): Run => ({
   ...runOf(id, 'running'),
@@ -47,7 +47,7 @@ type Listing = (page: { limit: number; offset: number }) => readonly Run[] | und
 
 async function read(
   list: Listing,
-  own: Partial<Given['service']> = {},
+  own: Partial<DepsOverrides['service']> = {},
   back = BACK,
   least = 0,
 ): Promise<ListReading> {
@@ -70,10 +70,10 @@ const pagesOf =
 
 describe('reading the run lists for unconfirmed attempts', () => {
   it('finds the runs of its attempts by their tokens, whatever host and secret the tokens have', async () => {
-    const found = [runFor(ID(1), { place: 1 }), runFor(ID(2), { place: 2, attempt: 3 })];
+    const ownRuns = [runFor(ID(1), { place: 1 }), runFor(ID(2), { place: 2, attempt: 3 })];
     const control = { ...runOf('control', 'success'), createdAtMs: NOW };
     expect((await read(pagesOf([control]))).hasControl).toBe(true);
-    expect(await read(pagesOf(found))).toMatchObject({
+    expect(await read(pagesOf(ownRuns))).toMatchObject({
       answer: 'complete',
       found: [
         { place: 1, attempt: 1, runId: ID(1) },
@@ -86,19 +86,19 @@ describe('reading the run lists for unconfirmed attempts', () => {
   it('names a run once, and two of an attempt, however many others have made with its token', async () => {
     const flood = Array.from({ length: 1_000 }, (_, n) => runFor(ID(n), { place: 1 }));
     const shifted = [...flood.slice(0, 300), ...flood, runFor(ID(5_000), { place: 2, attempt: 3 })];
-    const { answer, found } = await read(pagesOf(shifted));
-    expect([answer, found.map(({ runId }) => runId)]).toEqual(['complete', [ID(0), ID(1), ID(5_000)]]);
+    const { answer, found: listed } = await read(pagesOf(shifted));
+    expect([answer, listed.map(({ runId }) => runId)]).toEqual(['complete', [ID(0), ID(1), ID(5_000)]]);
   });
 
   it('ignores runs of another batch, attempt, row or birth mark', async () => {
-    const others = [
+    const strangeRuns = [
       runFor(ID(1), { place: 1, batch: 'c' }),
       runFor(ID(2), { place: 2, attempt: 2 }),
       runFor(ID(3), { place: 3 }),
       runFor(ID(4), { place: 1, mark: 'fedcba9876543210' }),
       ...strangers(1),
     ];
-    expect((await read(pagesOf(others))).found).toEqual([]);
+    expect((await read(pagesOf(strangeRuns))).found).toEqual([]);
   });
 
   it("reads further back by the largest observed step of the service's clock", async () => {
@@ -114,8 +114,8 @@ describe('reading the run lists for unconfirmed attempts', () => {
       if (offset > 0) throw new Error('502');
       return [runFor(ID(1), { place: 1 }), ...strangers(limit - 1)];
     };
-    const found = [expect.objectContaining({ place: 1, attempt: 1 })];
-    expect(await read(broken)).toMatchObject({ answer: 'incomplete', found, hasControl: false });
+    const expected = [expect.objectContaining({ place: 1, attempt: 1 })];
+    expect(await read(broken)).toMatchObject({ answer: 'incomplete', found: expected, hasControl: false });
   });
 
   it('is incomplete if the list ends although more runs of the batch are known', async () => {

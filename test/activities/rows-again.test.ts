@@ -10,7 +10,7 @@ import type { PartRecord } from '../../src/results/row-record.ts';
 import { FileFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
-import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
+import { depsOf, downloadOf, REF, runOf, type DepsOverrides } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const PART = partName(1, 2);
@@ -23,7 +23,10 @@ describe('the record of a row that was sent again', () => {
     store = folderStore(folder);
   });
 
-  const write = (rows: readonly EndedRow[], readRows: NonNullable<Given['readRows']>): Promise<PartResult> =>
+  const write = (
+    rows: readonly EndedRow[],
+    readRows: NonNullable<DepsOverrides['readRows']>,
+  ): Promise<PartResult> =>
     new MockActivityEnvironment().run(() => {
       const service = { getRun: async (id: string) => runOf(id, 'failed') };
       const deps = depsOf({ store, service, readRows, download: downloadOf(() => Buffer.from('a picture')) });
@@ -41,7 +44,7 @@ describe('the record of a row that was sent again', () => {
       files: [{ path: 'outputs/k7.png', bytes: 1, sha256: '00', name: 'one.bin' }],
     };
     await store.write('parts/0001-000001.jsonl', `${JSON.stringify(earlier)}\n`);
-    const readRows: NonNullable<Given['readRows']> = async (_, places) =>
+    const readRows: NonNullable<DepsOverrides['readRows']> = async (_, places) =>
       new Map(
         places.map((place) => [
           place,
@@ -68,7 +71,7 @@ describe('the record of a row that was sent again', () => {
         before: { outcome: 'succeeded', attempts: 1 },
       },
     ]);
-    // Its inputs and its GPU are those of the run that led to its outcome.
+    // The record has the inputs and the GPU of the run that led to its outcome.
     expect((await records())[0]).not.toHaveProperty('change');
     expect((await records())[0]).not.toHaveProperty('gpu_asked');
     rmSync(join(folder, PART));
@@ -100,7 +103,7 @@ describe('the record of a row that was sent again', () => {
       ],
       files: [],
     };
-    const readRows: NonNullable<Given['readRows']> = async (_, places) =>
+    const readRows: NonNullable<DepsOverrides['readRows']> = async (_, places) =>
       new Map(
         places.map((place) => [
           place,
@@ -119,10 +122,10 @@ describe('the record of a row that was sent again', () => {
         return collectRows(deps, { ...REF, pass: 1, part: 2, rows });
       });
     beforeEach(() => store.write('parts/0001-000001.jsonl', `${JSON.stringify(paid)}\n`));
-    const found = { attempt: 1, outcome: 'succeeded', runId: 'paid' } as const;
+    const paidAttempt = { attempt: 1, outcome: 'succeeded', runId: 'paid' } as const;
 
     it('has them, and no second run and no second cost', async () => {
-      const result = await collect(found, () => Buffer.from('a picture'));
+      const result = await collect(paidAttempt, () => Buffer.from('a picture'));
       expect(result).toMatchObject({
         again: 1,
         fetched: 1,
@@ -143,7 +146,7 @@ describe('the record of a row that was sent again', () => {
     });
 
     it.each([
-      ['are refused', found, 'outputs_missing: file 1 (one.bin): gone'],
+      ['are refused', paidAttempt, 'outputs_missing: file 1 (one.bin): gone'],
       [
         'belong to a run that is gone',
         { attempt: 1, outcome: 'unknown', reason: 'gone' },

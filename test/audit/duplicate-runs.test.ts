@@ -17,7 +17,7 @@ import {
   type ListingOptions,
 } from './lists.ts';
 
-type Given = ListingOptions & {
+type ReadOptions = ListingOptions & {
   readonly known?: readonly string[];
   readonly evidence?: readonly AttemptRun[];
   readonly beforeCancel?: (() => Promise<void>) | 'never';
@@ -28,7 +28,7 @@ type Given = ListingOptions & {
   readonly isRebuilt?: boolean;
   readonly back?: ReadingParams['back'];
 };
-type Read = {
+type LastReads = {
   readonly reading: ListedRuns;
   readonly told: readonly DuplicateRun[];
   readonly cancelled: string[];
@@ -36,9 +36,9 @@ type Read = {
 
 const allowed = async (): Promise<void> => undefined;
 
-async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
+async function read(runs: readonly Run[], overrides: ReadOptions = {}): Promise<LastReads> {
   const {
-    known = [],
+    known: knownIds = [],
     evidence = [],
     beforeCancel = allowed,
     service = {},
@@ -48,24 +48,25 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
     isRebuilt = false,
     back = BACK,
     ...options
-  } = given;
-  const all = [...runs];
+  } = overrides;
+  const listed = [...runs];
   const cancelled: string[] = [];
   const told: DuplicateRun[] = [];
   const reading = await readLast({
     nameOf: ({ place, attempt }) => Promise.resolve({ row: place, attempt }),
     file,
     service: {
-      ...listing(all, options),
-      getRun: async (id) => all.find((run) => run.id === id),
+      ...listing(listed, options),
+      getRun: async (id) => listed.find((run) => run.id === id),
       cancelRun: async (id) => {
         cancelled.push(id);
-        for (const [at, run] of all.entries()) if (run.id === id) all[at] = { ...run, status: 'cancelled' };
+        for (const [at, run] of listed.entries())
+          if (run.id === id) listed[at] = { ...run, status: 'cancelled' };
         return true;
       },
       ...service,
     },
-    known: { size: known.length, has: (id) => known.includes(id), firstEnded },
+    known: { size: knownIds.length, has: (id) => knownIds.includes(id), firstEnded },
     evidence: (async function* () {
       yield* evidence;
     })(),
@@ -235,15 +236,15 @@ describe('the evidence of runs that no list shows', () => {
 
   it('is not read further once the reading is cancelled', async () => {
     const stop = new AbortController();
-    const asked: string[] = [];
+    const requests: string[] = [];
     const getRun = async (id: string): Promise<undefined> => {
-      asked.push(id);
+      requests.push(id);
       stop.abort(new Error('the worker stops'));
     };
     const many = Array.from({ length: 9 }, (_, at) => ({ place: 1, attempt: 1, runId: idOf(500 + at) }));
-    const given = { evidence: many, service: { getRun }, signal: stop.signal };
-    await expect(read(rows(1), given)).rejects.toThrow('the worker stops');
-    expect(asked).toHaveLength(1);
+    const options = { evidence: many, service: { getRun }, signal: stop.signal };
+    await expect(read(rows(1), options)).rejects.toThrow('the worker stops');
+    expect(requests).toHaveLength(1);
   });
 
   it('names duplicates, reads what they cost from the service, and cancels those that still run', async () => {

@@ -9,23 +9,23 @@ it('the known runs are those that were added, each once, however many they are',
     maxLength: 3_000,
   });
   fc.assert(
-    fc.property(ids, fc.integer({ min: 1, max: 5 }), (all, part) => {
-      const known = new KnownRuns();
-      const added = all.filter((_, at) => at % part === 0);
-      for (const id of [...added, ...added.toReversed()]) known.add(id);
-      expect(known.size).toBe(added.length);
-      expect(all.filter((id) => known.has(id))).toEqual(added);
+    fc.property(ids, fc.integer({ min: 1, max: 5 }), (runIds, part) => {
+      const set = new KnownRuns();
+      const added = runIds.filter((_, at) => at % part === 0);
+      for (const id of [...added, ...added.toReversed()]) set.add(id);
+      expect(set.size).toBe(added.length);
+      expect(runIds.filter((id) => set.has(id))).toEqual(added);
     }),
   );
 });
 
 it('the known runs of a large batch are found among as many others', () => {
-  const known = new KnownRuns();
+  const set = new KnownRuns();
   const idOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
-  for (let number = 0; number < 100_000; number += 1) known.add(idOf(2 * number));
-  let found = 0;
-  for (let number = 0; number < 200_000; number += 1) found += Number(known.has(idOf(number)));
-  expect([known.size, found]).toEqual([100_000, 100_000]);
+  for (let number = 0; number < 100_000; number += 1) set.add(idOf(2 * number));
+  let hits = 0;
+  for (let number = 0; number < 200_000; number += 1) hits += Number(set.has(idOf(number)));
+  expect([set.size, hits]).toEqual([100_000, 100_000]);
 });
 
 it('the known runs name the one that ended first, of those whose end is known', () => {

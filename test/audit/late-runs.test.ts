@@ -57,8 +57,8 @@ describe('a run that ends after its batch', () => {
   it('is looked up although a line names a run of many megabytes', async () => {
     await finish();
     const hostile = `{"row":1,"attempts":[{"run_id":"${'a'.repeat(20 << 20)}`;
-    const other = '{"row":3,"attempts":[{"run_id":"r1"}]}';
-    await store.write('results.jsonl', `${hostile}\n${other}\n`);
+    const strangeRow = '{"row":3,"attempts":[{"run_id":"r1"}]}';
+    await store.write('results.jsonl', `${hostile}\n${strangeRow}\n`);
     expect([await keep('r1'), await keep('r2')]).toEqual([false, true]);
   });
 

@@ -56,7 +56,7 @@ describe('the runs of a batch in the service’s lists', () => {
 
   it('cost only the pages of ten minutes before the batch, if the clocks are known', async () => {
     const own = rows(100);
-    // Of the hour before the batch, newest first: 480 pages, 8 for each minute.
+    // Runs of the hour before the batch, newest first: 480 pages, 8 for each minute.
     const earlier = strangersRuns(96_000).map((run, at) => ({
       ...run,
       createdAtMs: STARTED - at * 37.5,
@@ -68,7 +68,7 @@ describe('the runs of a batch in the service’s lists', () => {
       return service.asked.length;
     };
     expect(await pagesRead({ min: -500, max: 800 })).toBe(82);
-    // As far as the clocks may have moved, it is read back further.
+    // The reading goes back further by as much as the clocks may have moved.
     expect(await pagesRead({ min: -600_000, max: 0 })).toBe(162);
     expect(await pagesRead(undefined)).toBe(482);
   });
@@ -86,7 +86,7 @@ describe('the runs of a batch in the service’s lists', () => {
 
   it('are all found among strangers’ runs, and only they', async () => {
     const own = rows(50);
-    const runs = [...strangersRuns(300, { at: NOW }), ...own.flatMap((one) => [one, ...strangersRuns(9)])];
+    const runs = [...strangersRuns(300, { at: NOW }), ...own.flatMap((run) => [run, ...strangersRuns(9)])];
     expect(await ownIds(listing(runs, { most: 100 }))).toEqual(idsOf(own));
   });
 

@@ -68,7 +68,7 @@ type Page = { readonly limit: number; readonly offset: number };
 export type ListService = {
   readonly listRuns: (workflowId: string, page: Page) => Promise<readonly Run[] | undefined>;
   readonly nowMs: () => number | undefined;
-  /** What was asked for. */
+  /** The pages that were requested. */
   readonly asked: Page[];
 };
 
@@ -77,13 +77,13 @@ export function listing(
   runs: Run[],
   { most = 200, before = () => undefined, ...clock }: ListingOptions = {},
 ): ListService {
-  const asked: Page[] = [];
+  const requests: Page[] = [];
   return {
-    asked,
+    asked: requests,
     nowMs: () => ('nowMs' in clock ? clock.nowMs : NOW),
     listRuns: async (_, page) => {
       before(page, runs);
-      asked.push(page);
+      requests.push(page);
       return runs.slice(page.offset, page.offset + Math.min(page.limit, most));
     },
   };

@@ -45,7 +45,7 @@ describe('a batch that is rebuilt', () => {
       store.write(
         eventsName(number),
         events
-          .map((one, at) => `${JSON.stringify({ at: NOW - HOUR_MS + 1_000 * number + at, ...one })}\n`)
+          .map((event, at) => `${JSON.stringify({ at: NOW - HOUR_MS + 1_000 * number + at, ...event })}\n`)
           .join(''),
       );
     const PAUSED = { event: 'paused', kind: 'user', reason: 'paused by ada: lunch' };
@@ -58,8 +58,8 @@ describe('a batch that is rebuilt', () => {
         { event: 'paused', kind: 'blocked', reason: '401' },
         { event: 'continued', kind: 'blocked' },
       );
-      const { state, ...rest } = await rebuilt([{ place: 1 }]);
-      expect(rest).toMatchObject({ stays: 'paused' });
+      const { state, ...counts } = await rebuilt([{ place: 1 }]);
+      expect(counts).toMatchObject({ stays: 'paused' });
       expect([...state.pauses].map(([kind, { reason }]) => [kind, reason])).toEqual([
         ['user', 'paused by ada: lunch'],
       ]);
@@ -68,8 +68,8 @@ describe('a batch that is rebuilt', () => {
     it('stays cancelled, and cancels its running runs too if the user asked for that', async () => {
       for (const running of [true, undefined]) {
         await log(1, PAUSED, { ...CANCELLED, ...(running && { running }) });
-        const { state, again, ...rest } = await rebuilt([{ place: 1 }, { place: 2, status: 'running' }]);
-        expect(rest).toMatchObject({ stays: 'cancelled' });
+        const { state, again, ...counts } = await rebuilt([{ place: 1 }, { place: 2, status: 'running' }]);
+        expect(counts).toMatchObject({ stays: 'cancelled' });
         expect([again, state.cancelling, [...state.pauses]]).toEqual([0, running ? 'running' : 'unsent', []]);
         expect(step(state, [{ type: 'started' }], NOW).filter(({ type }) => type === 'send')).toEqual([]);
         rmSync(join(folder, 'events'), { recursive: true });
@@ -117,7 +117,9 @@ describe('a batch that is rebuilt', () => {
 
   it('has the rows that passes have appended, and settles those of a pass that has ended', async () => {
     const append = async (pass: number, pages: string, row: number, first: number): Promise<void> => {
-      const lines = [row, row + 1].map((one) => rowLine(one, `k${one}`, undefined, '{}', { cells: [] }));
+      const lines = [row, row + 1].map((number) =>
+        rowLine(number, `k${number}`, undefined, '{}', { cells: [] }),
+      );
       await layoutOf(store, FILE).write(`${pages}/${pageName(1)}`, lines.join(''));
       const segments = [{ lane: 0, first, count: 2, isNew: true as const }];
       const file = { at: new Date(NOW).toISOString(), kind: 'append', by: 'ada', segments } as const;
@@ -297,14 +299,14 @@ describe('a batch that is rebuilt', () => {
   });
 
   it('has nothing to do with runs whose tokens name rows that its sheet does not have', async () => {
-    const all = await rebuilt([
+    const result = await rebuilt([
       { place: 2, status: 'running' },
       { place: 0 },
       { place: ROWS + 1 },
       { place: 999_999_999 },
     ]);
-    expect(all).toMatchObject({ done: 0, running: 1, again: 1 });
-    expect(rowsIn(all).map(({ place }) => place)).toEqual([1, 2]);
+    expect(result).toMatchObject({ done: 0, running: 1, again: 1 });
+    expect(rowsIn(result).map(({ place }) => place)).toEqual([1, 2]);
   });
 
   it('reads the lists at its end back to its first start, by all that is known of the clocks', async () => {
@@ -327,15 +329,15 @@ describe('a batch that is rebuilt', () => {
 
 describe('a rebuilding', () => {
   it('is refused while a run may still be missing in the lists, or without a list', async () => {
-    const rebuilding = (bought: readonly Bought[], given: Partial<RebuildParams> = {}) =>
+    const rebuilding = (bought: readonly Bought[], overrides: Partial<RebuildParams> = {}) =>
       rebuild({
         store,
         file: FILE,
-        service: listing(bought.map((one) => runOf(one))),
+        service: listing(bought.map((run) => runOf(run))),
         back: BACK,
         pass: 2,
         now: NOW,
-        ...given,
+        ...overrides,
       });
     const young = [{ place: 1, status: 'running', at: NOW - 1_000 }];
     await expect(rebuilding(young)).rejects.toThrow(/its last run is 1 s old/);

@@ -85,7 +85,7 @@ describe('a finished batch', () => {
       cost_usd: 8,
     }));
     const draft = await openDuplicates(store);
-    for (const one of first) await draft.add(one);
+    for (const duplicate of first) await draft.add(duplicate);
     await draft.commit();
     return { runs: runs.length, gpu_seconds: runs.length * 4, cost_usd: runs.length * 8, first };
   }
@@ -110,20 +110,20 @@ describe('a finished batch', () => {
     return summaryOf(FILE, last, ended);
   }
 
-  /** What does not hold, as the command would find it. */
+  /** The findings that do not hold, as the command would report them. */
   async function wrong(
     summary: Summary,
     runs?: readonly Run[],
     options: ListingOptions = {},
     from = store,
   ): Promise<readonly Finding[]> {
-    const known = new KnownRuns();
-    const counted = await recount(from, FILE, { files: true, known });
-    const lists = runs && (await listsOf([...runs], known, options));
+    const knownRuns = new KnownRuns();
+    const counted = await recount(from, FILE, { files: true, known: knownRuns });
+    const lists = runs && (await listsOf([...runs], knownRuns, options));
     return findings(summary, counted, lists).filter(({ holds }) => !holds);
   }
 
-  async function listsOf(runs: Run[], known: KnownRuns, options: ListingOptions): Promise<ListsNow> {
+  async function listsOf(runs: Run[], knownRuns: KnownRuns, options: ListingOptions): Promise<ListsNow> {
     const reported = new KnownRuns();
     await reportedDuplicates(store, reported);
     const hidden: string[] = [];
@@ -132,7 +132,7 @@ describe('a finished batch', () => {
       nameOf: ({ place, attempt }) => Promise.resolve({ row: place, attempt }),
       file: FILE,
       service: { ...listing(runs, options), getRun: forbidden, cancelRun: forbidden },
-      known,
+      known: knownRuns,
       back: BACK,
       evidence: (async function* () {})(),
       tries: 1,
@@ -199,8 +199,8 @@ describe('a finished batch', () => {
     ['estimated cost with duplicate runs', { total_cost_usd: 8.000_004 }],
   ])('is not believed with another %s', async (claim, costs) => {
     const duplicates = await report(DUPLICATE);
-    const found = await wrong({ ...summaryWith({ duplicates }), ...costs });
-    expect(found.map((one) => one.claim)).toEqual([claim]);
+    const faults = await wrong({ ...summaryWith({ duplicates }), ...costs });
+    expect(faults.map((fault) => fault.claim)).toEqual([claim]);
   });
 
   it('names a run of a row that the lists do not have', async () => {

@@ -111,7 +111,7 @@ describe('set clocks', () => {
     };
     for (let leaps = 0; leaps < 200; leaps += 1) leap();
     expect(world.state.ledger.absent).toBe(0);
-    // Its clock has passed the time of the proof, in steps that are no leap of its own.
+    // The service's clock has passed the time of the proof, in steps that are no leap.
     for (; serviceNowMs < PROOF_MS + CLOCK_SLACK_MS; serviceNowMs += TIMING.listGapMs) leap();
     expect(world.state.ledger.absent).toBe(1);
   });
@@ -141,7 +141,7 @@ describe('set clocks', () => {
     }
     const { listGapMs } = state.params.timing;
     expect(waits.slice(0, 2)).toEqual([listGapMs, listGapMs]);
-    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits.at(-1)).toBe(RECONCILE_MAX_MS);
     state.phases.unconfirmed = 0;
     expect(believesUntil(state)).toBe(NEVER);

@@ -8,12 +8,12 @@ import type { EndedRow } from '../../src/batch/state/row-state.ts';
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
 type Fetch = 'fetched' | 'empty' | DeferredRow['kind'];
 
-/** Of all rows of a part, or of each of them. */
+/** The result of fetching the files, for all rows of a part or for each row. */
 export type Fetched = Fetch | ((place: number) => Fetch);
 
 const fetchOf = (fetch: Fetched, place: number): Fetch => (typeof fetch === 'string' ? fetch : fetch(place));
 
-type Part = {
+type FolderPart = {
   readonly rows: ReadonlySet<number>;
   readonly tally: Tally;
   readonly fetched: number;
@@ -27,8 +27,8 @@ export class Folder {
   readonly evidence = new Map<string, AttemptRun>();
   /** Rows that were written into two parts. */
   readonly repeated: number[] = [];
-  readonly #parts = new Map<number, Part>();
-  /** What each run costs, in US dollars; undefined if their records do not say it. */
+  readonly #parts = new Map<number, FolderPart>();
+  /** The cost of each run in US dollars; undefined if the records of runs do not contain it. */
   costUsd: number | undefined = 0;
 
   keep(runs: readonly AttemptRun[]): void {
@@ -44,15 +44,15 @@ export class Folder {
       unpriced: part.unpriced,
       costs: part.costs,
       deferred: missing.map(({ place }) => {
-        const found = fetchOf(fetch, place);
-        if (found === 'empty') return { place, kind: 'file', reason: 'no file', isEmpty: true };
-        const kind = found === 'fetched' ? 'host' : found;
+        const fetched = fetchOf(fetch, place);
+        if (fetched === 'empty') return { place, kind: 'file', reason: 'no file', isEmpty: true };
+        const kind = fetched === 'fetched' ? 'host' : fetched;
         return { place, kind, reason: `the ${kind} is away` };
       }),
     };
   }
 
-  #create(number: number, rows: readonly EndedRow[], fetch: Fetched): Part {
+  #create(number: number, rows: readonly EndedRow[], fetch: Fetched): FolderPart {
     let [tally, fetched] = [NO_TALLY, 0];
     const unpriced: number[] = [];
     const costs: (readonly [number, number])[] = [];

@@ -27,7 +27,7 @@ import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-ca
 import { budgetLeft } from '../../src/batch/sending-limits/budget.ts';
 import { ABSENCES_MOST } from '../../src/batch/sending-limits/circuit-breaker.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
-import type { Run } from './service.ts';
+import type { ServiceRun } from './service.ts';
 
 /** The invariants that a state violates. */
 export function problemsOf(state: State): readonly string[] {
@@ -41,7 +41,7 @@ export function problemsOf(state: State): readonly string[] {
   return Object.keys(wrong).filter((name) => wrong[name]);
 }
 
-/** What the next workflow run begins anew, or has because of its rows. */
+/** Fields that the next workflow run begins anew, or derives from its rows. */
 const ANEW: ReadonlySet<keyof State> = new Set<keyof State>([
   'wakeAt',
   'version',
@@ -82,15 +82,15 @@ function overdueSince({ overdue, rows, version }: State): readonly (number | und
   return version < 6 ? since.toSorted((a = 0, b = 0) => a - b) : since;
 }
 
-/** As JSON, with maps by their keys. */
+/** The value as JSON, with maps as objects. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(value ?? null, (_, one: unknown) =>
-      one instanceof Map
-        ? [...one].toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-        : one instanceof Set
-          ? [...one]
-          : one,
+    JSON.stringify(value ?? null, (_, member: unknown) =>
+      member instanceof Map
+        ? [...member].toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+        : member instanceof Set
+          ? [...member]
+          : member,
     ),
   );
 
@@ -108,7 +108,7 @@ export function wronglyPolled(
   });
 }
 
-/** What exceeds a limit right after a group was sent. */
+/** The limits that are exceeded right after a group was sent. */
 export function sentTooMuch(state: State): readonly string[] {
   const { concurrency, gpuConcurrency } = state.params;
   const full = Object.entries(gpuConcurrency ?? {}).filter(([gpu, cap]) => outstandingOn(state, gpu) > cap);
@@ -174,7 +174,9 @@ function wrongQueues(state: State) {
       rows.flatMap((row) => (row.phase === 'running' && row.overdue ? [row.place] : [])),
       state.overdue,
     ),
-    'a row is sent by no group': inPhase('sending').some((row) => !inGroups.some((one) => one.place === row)),
+    'a row is sent by no group': inPhase('sending').some(
+      (row) => !inGroups.some((attempt) => attempt.place === row),
+    ),
   };
 }
 
@@ -197,8 +199,8 @@ function wrongClimbs({ lanes, rows }: State) {
     'a row of a ladder has no rung': [...rows.values()].some(
       ({ place, rung }) => lanes[laneOf(place)]?.climb !== undefined && rung === undefined,
     ),
-    'a larger class starts below a smaller one': sized.some((one) =>
-      sized.some((other) => other.size > one.size && other.rung < one.rung),
+    'a larger class starts below a smaller one': sized.some((larger) =>
+      sized.some((smaller) => smaller.size > larger.size && smaller.rung < larger.rung),
     ),
   };
 }
@@ -208,8 +210,8 @@ function heldIn({ rows, parts }: State, lane: number, rung: number | undefined):
     .filter(({ place }) => laneOf(place) === lane)
     .map((row) => heldBy(row, rung));
   const ended = [...parts.values()].flat().filter(({ place }) => laneOf(place) === lane);
-  return [...own, ...ended.map((one) => heldByEnded(one, rung))].reduce(
-    (sum, one) => addHeld(sum, one, 1),
+  return [...own, ...ended.map((endedRow) => heldByEnded(endedRow, rung))].reduce(
+    (sum, held) => addHeld(sum, held, 1),
     NONE_HELD,
   );
 }
@@ -231,9 +233,9 @@ function wrongLedger({ ledger, phases }: State) {
 
 /** R34: what waits for the verdict of the trial, and what is repeated without an end. */
 function wrongRepeats({ rows, trial, pauses, cancelling }: State) {
-  const all = [...rows.values()];
-  const waiting = all.filter((row) => row.phase === 'waiting');
-  const most = Math.max(0, ...all.map(({ absences = 0 }) => absences));
+  const everyRow = [...rows.values()];
+  const waiting = everyRow.filter((row) => row.phase === 'waiting');
+  const most = Math.max(0, ...everyRow.map(({ absences = 0 }) => absences));
   const { ends } = trial ?? {};
   return {
     'a row waits for a verdict that is spoken':
@@ -271,8 +273,9 @@ function bytesIn({ rows, parts }: State): number {
 }
 
 /** Counts open runs. Attempts that were abandoned or have an extra run are left out. */
-export function openRuns({ abandoned }: State, runs: readonly Run[]): number {
+export function openRuns({ abandoned }: State, runs: readonly ServiceRun[]): number {
   const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
-  const isKnown = (run: Run): boolean => !extra.has(attemptKey(run)) && !abandoned.has(attemptKey(run));
+  const isKnown = (run: ServiceRun): boolean =>
+    !extra.has(attemptKey(run)) && !abandoned.has(attemptKey(run));
   return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
 }

@@ -29,7 +29,7 @@ export class LadderWorld {
   readonly rows = new Map<number, EndedRow>();
   readonly sent: { readonly place: number; readonly gpu: string | undefined }[] = [];
   gpuSeconds = 0;
-  /** What each run became; a test may decide it by hand. */
+  /** Decides the outcome of each run; a test may replace it. */
   end: (place: number, gpu: string) => Pick<RunCompletion, 'outcome' | 'failure'> & { seconds: number };
   readonly #due: Due[] = [];
   #now = 1_000_000;

@@ -10,7 +10,7 @@ import { put } from '../../src/batch/state/put-row.ts';
 import { baseOf } from '../../src/batch/state/row-state.ts';
 import { LADDER, LadderWorld, VRAM_GB, type Need } from './ladder-world.ts';
 
-/** One lane for each size class, from 1; the rows of class n need `gb[n - 1]`. */
+/** A lane for each size class, from 1; the rows of class n need `gb[n - 1]`. */
 const classes = (places: number, count: number) => ({
   rows: places * count,
   lanes: Array.from({ length: count }, (_, at) => ({ size: at + 1, places })),

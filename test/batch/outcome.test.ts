@@ -4,7 +4,7 @@ import { countSeenAs, NO_OUTCOMES, OUTCOMES, countFailure } from '../../src/batc
 it('every outcome is counted in exactly one of the classes that users see', () => {
   const counts = { ...NO_OUTCOMES };
   for (const outcome of OUTCOMES) counts[outcome] = 1;
-  const seen = (['good', 'bad', 'odd'] as const).map((one) => countSeenAs(counts, one));
+  const seen = (['good', 'bad', 'odd'] as const).map((view) => countSeenAs(counts, view));
   expect([seen[0], seen.reduce((sum, count) => sum + count, 0)]).toEqual([1, OUTCOMES.length]);
   expect(countSeenAs({ ...NO_OUTCOMES, failed: 3 }, 'bad')).toBe(3);
 });

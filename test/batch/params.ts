@@ -11,7 +11,7 @@ export const TIMING: Timing = {
   pollIntervalMs: 100,
 };
 
-/** One lane in the order of the sheet, unless lanes are given. */
+/** The parameters of a batch with a single lane in the order of the sheet, unless lanes are given. */
 export const paramsOf = ({ rows = 10, ...params }: Partial<BatchParams> = {}): BatchParams => ({
   batch: 'b',
   rows,

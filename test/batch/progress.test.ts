@@ -68,10 +68,10 @@ describe('progress', () => {
   });
 
   it('progress says nothing of a failure or of a reason if there is none', () => {
-    const found = progress(begin(paramsOf(), 1, 0));
+    const shown = progress(begin(paramsOf(), 1, 0));
     expect(progress(new World().state)).not.toHaveProperty('reason');
-    expect(found).not.toHaveProperty('lastFailure');
-    expect(found).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
+    expect(shown).not.toHaveProperty('lastFailure');
+    expect(shown).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
   });
 
   it('progress names the last failure, also while other rows succeed after it', () => {

@@ -7,7 +7,7 @@ it('a seeded number is the same for the same numbers, and spreads evenly otherwi
   expect(new Set(drawn).size).toBeGreaterThan(1_900);
   expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...drawn)).toBeLessThan(1);
-  const mean = drawn.reduce((sum, one) => sum + one, 0) / drawn.length;
+  const mean = drawn.reduce((sum, number) => sum + number, 0) / drawn.length;
   expect(mean).toBeGreaterThan(0.47);
   expect(mean).toBeLessThan(0.53);
 });

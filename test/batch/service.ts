@@ -19,7 +19,7 @@ export type PlannedResult =
 
 export type End = 'succeeded' | 'failed' | 'timed-out' | 'cancelled';
 
-export type Run = AttemptRun & {
+export type ServiceRun = AttemptRun & {
   status: 'open' | End;
   /** A run that the batch did not request or cannot know about. */
   isExtra: boolean;
@@ -34,7 +34,7 @@ const MAY_FOLLOW: ReadonlySet<PlannedResult | undefined> = new Set([
 ]);
 
 export class Service {
-  readonly runs: Run[] = [];
+  readonly runs: ServiceRun[] = [];
   /** The last POST of each attempt. */
   readonly posted = new Map<string, PlannedResult>();
   /** Attempts that the batch wrongly posted again: their earlier POST may have started a run. */
@@ -57,18 +57,24 @@ export class Service {
   }
 
   /** Makes a second run for an attempt. */
-  duplicate({ place, attempt }: AttemptRef): Run {
-    const run: Run = { place, attempt, runId: `run-${this.runs.length}`, status: 'open', isExtra: true };
+  duplicate({ place, attempt }: AttemptRef): ServiceRun {
+    const run: ServiceRun = {
+      place,
+      attempt,
+      runId: `run-${this.runs.length}`,
+      status: 'open',
+      isExtra: true,
+    };
     this.runs.push(run);
     return run;
   }
 
-  find(runId: string): Run | undefined {
+  find(runId: string): ServiceRun | undefined {
     return this.runs.find((run) => run.runId === runId);
   }
 
   /** The completion of a run, as Get Run returns it. */
-  completionOf({ place, attempt, runId, status }: Run): RunCompletion | undefined {
+  completionOf({ place, attempt, runId, status }: ServiceRun): RunCompletion | undefined {
     if (status === 'open') return undefined;
     return { place, attempt, runId, outcome: status, ...timesOf(Number(runId.slice(4))) };
   }

@@ -15,8 +15,8 @@ const REASON = "Value not in list: ckpt_name: 'flux.safetensors'";
 /** A world whose failed runs have these reasons, by their number. */
 function worldOf(params: Partial<BatchParams>, reasonOf: (run: number) => string = () => REASON): World {
   const world = new World(params);
-  const withReason = (one: RunCompletion): RunCompletion =>
-    one.outcome === 'failed' ? { ...one, reason: reasonOf(Number(one.runId.slice(4))) } : one;
+  const withReason = (end: RunCompletion): RunCompletion =>
+    end.outcome === 'failed' ? { ...end, reason: reasonOf(Number(end.runId.slice(4))) } : end;
   world.edit = (event) =>
     event.type === 'runsCompleted' ? { ...event, completions: event.completions.map(withReason) } : event;
   return world;
@@ -247,8 +247,8 @@ describe('a batch in which every run fails for the same reason', () => {
         ],
       });
       Object.assign(world.state, { version });
-      const climbs = (one: RunCompletion): RunCompletion =>
-        one.place === 1 || one.place === 2 ? { ...one, failure: 'out-of-memory' } : one;
+      const climbs = (end: RunCompletion): RunCompletion =>
+        end.place === 1 || end.place === 2 ? { ...end, failure: 'out-of-memory' } : end;
       world.edit = (event) =>
         event.type === 'runsCompleted' ? { ...event, completions: event.completions.map(climbs) } : event;
       while (world.sends.length > 0) world.answer(0, ['accepted']);

@@ -3,7 +3,7 @@
 import { attemptKey } from '../../src/batch/outcome.ts';
 import type { Decision } from '../../src/batch/decisions/decision.ts';
 import { EVIDENCE, RESULTS, type Event, type PostResult, type BatchEvent } from '../../src/batch/events.ts';
-import { type Command } from '../../src/batch/commands.ts';
+import type { Command, CommandOf } from '../../src/batch/commands.ts';
 import { keepLogWhenOld } from '../../src/batch/decisions/store-writes.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
@@ -13,9 +13,7 @@ import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { Folder, type Fetched } from './folder.ts';
 import { lostOnTheWay, openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
-import { Service, type End, type PlannedResult, type Run } from './service.ts';
-
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+import { Service, type End, type PlannedResult, type ServiceRun } from './service.ts';
 
 /** How often a batch without a timer is woken by a signal. */
 const SIGNALS_MS = 600_000;
@@ -115,16 +113,24 @@ export class World {
   answer(index: number, planned: readonly PlannedResult[], workerDied = false): void {
     const [send] = this.sends.splice(index % Math.max(1, this.sends.length), 1);
     if (send === undefined) return;
-    const all = this.#results.get(send.group) ?? this.#postAll(send, planned);
-    const results = workerDied ? all.filter((_, at) => at % 2 === 0) : all;
+    const posted = this.#results.get(send.group) ?? this.#postAll(send, planned);
+    const results = workerDied ? posted.filter((_, at) => at % 2 === 0) : posted;
     const { group } = send;
     const lost = workerDied ? { reason: 'the worker was lost' } : {};
     this.apply({ type: 'groupEnded', group, results, rest: 'unconfirmed', ...lost });
   }
 
   /** Ends the oldest group with these results. */
-  end(results: readonly PostResult[], rest: 'not-sent' | 'unconfirmed' = 'unconfirmed'): readonly Command[] {
-    return this.apply({ type: 'groupEnded', group: this.sends.shift()?.group ?? 0, results, rest });
+  end(
+    results: readonly PostResult[],
+    unreported: 'not-sent' | 'unconfirmed' = 'unconfirmed',
+  ): readonly Command[] {
+    return this.apply({
+      type: 'groupEnded',
+      group: this.sends.shift()?.group ?? 0,
+      results,
+      rest: unreported,
+    });
   }
 
   /** Posts one group without ending it, so that its runs may end first. */
@@ -147,7 +153,7 @@ export class World {
   }
 
   /** Delivers a webhook: of the run's start, or of its end. */
-  callBack(run: Run): readonly Command[] {
+  callBack(run: ServiceRun): readonly Command[] {
     const { place, attempt, runId } = run;
     const completion = this.service.completionOf(run);
     return completion === undefined
@@ -176,13 +182,13 @@ export class World {
     if (command === undefined) return;
     const wanted = new Set(command.attempts.map(attemptKey));
     const { runs } = this.service;
-    const found = answer === 'complete' ? runs.filter((run) => wanted.has(attemptKey(run))) : [];
+    const listed = answer === 'complete' ? runs.filter((run) => wanted.has(attemptKey(run))) : [];
     const hasControl = answer === 'complete' && runs.some(({ runId }) => runId === command.control);
     this.apply({
       type: 'listRead',
       reading: {
         answer,
-        found: found.map(({ place, attempt, runId }) => ({ place, attempt, runId })),
+        found: listed.map(({ place, attempt, runId }) => ({ place, attempt, runId })),
         hasControl,
       },
     });
@@ -258,7 +264,9 @@ export class World {
   /** How long until a decision is due, except publish and the writing of the log. */
   get waitMs(): number {
     return Math.min(
-      ...DECISIONS.map((one) => (one === keepLogWhenOld ? Number.POSITIVE_INFINITY : this.waitFor(one))),
+      ...DECISIONS.map((decision) =>
+        decision === keepLogWhenOld ? Number.POSITIVE_INFINITY : this.waitFor(decision),
+      ),
     );
   }
 

@@ -1,4 +1,4 @@
-// Which kind of what is kept has the columns of the service's database.
+// The stored kind to which each column of the service's database belongs.
 
 /** The tables of the database, and which kind has their columns. */
 export const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

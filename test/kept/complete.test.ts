@@ -20,17 +20,19 @@ const isPassing = (what: string): boolean => PASSING.includes(what as never);
 
 it('every file that parses JSON says what it reads: a kind with a test, or nothing that is kept', () => {
   const files = globSync('{src,activities,workflows}/**/*.{ts,tsx}').filter((file) => !PARSERS.has(file));
-  const found = Object.fromEntries(
+  const callsByFile = Object.fromEntries(
     files.flatMap((file) => {
       const calls = callsIn(file);
-      const known = READERS[file] ?? [];
+      const readers = READERS[file] ?? [];
       if (calls === 0) return [];
       // A further call of a file that reads nothing that is kept is seen when it reads another thing.
-      const isForeign = known.length > 0 && known.every((what) => what === 'answer' || what === 'given');
-      return [[file, isForeign ? known.length : calls]];
+      const isForeign = readers.length > 0 && readers.every((what) => what === 'answer' || what === 'given');
+      return [[file, isForeign ? readers.length : calls]];
     }),
   );
-  expect(found).toEqual(Object.fromEntries(Object.entries(READERS).map(([file, all]) => [file, all.length])));
+  expect(callsByFile).toEqual(
+    Object.fromEntries(Object.entries(READERS).map(([file, readers]) => [file, readers.length])),
+  );
   const unknown = Object.values(READERS)
     .flat()
     .filter((what) => !NAMES.has(what) && !isPassing(what));
@@ -52,6 +54,6 @@ it('every column of the database of the service belongs to a kind with a test', 
     Object.values(kinds).flatMap((names) => names.map((name) => `${table}.${name}`)),
   );
   expect(columns.toSorted()).toEqual(claimed.toSorted());
-  const kinds = Object.values(COLUMNS).flatMap((all) => Object.keys(all));
+  const kinds = Object.values(COLUMNS).flatMap((table) => Object.keys(table));
   expect(kinds.filter((name) => !NAMES.has(name))).toEqual([]);
 });

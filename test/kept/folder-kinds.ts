@@ -1,4 +1,4 @@
-// What a batch and a pipeline keep in their folders.
+// The kinds that a batch and a pipeline store in their folders.
 
 import fc from 'fast-check';
 import { MadeLog, type Creation, type Entry } from '../../src/create-batch/made-log.ts';
@@ -213,8 +213,8 @@ export const FOLDER_KINDS = [
       const isFree = async () => true;
       await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken: async () => false });
       const entries: Entry[] = [];
-      const isOvertaken = async (all: readonly (Entry | undefined)[]) =>
-        all.every((entry) => entry && entries.push(entry));
+      const isOvertaken = async (chain: readonly (Entry | undefined)[]) =>
+        chain.every((entry) => entry && entries.push(entry));
       await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken });
       const [{ id: _, ...entry }] = entries as [Entry];
       return entry;

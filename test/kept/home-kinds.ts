@@ -1,4 +1,4 @@
-// What is kept in the state folder of a user, and in Temporal.
+// The kinds that are stored in the state folder of a user, and in Temporal.
 
 import fc from 'fast-check';
 import { join } from 'node:path';
@@ -54,10 +54,10 @@ const definition: fc.Arbitrary<ScheduleDefinition> = fc
     reuse: fc.boolean(),
   })
   .map(({ deployment, set, map, drop, deadlineMs, ...more }) => {
-    const { request, ...rest } = definitionOf({ ...more, cron: '* * * * *', timezone: 'Etc/UTC' });
+    const { request, ...stored } = definitionOf({ ...more, cron: '* * * * *', timezone: 'Etc/UTC' });
     const options = { ...request.options, set, map, drop };
     return {
-      ...rest,
+      ...stored,
       request: { ...request, deployment, options },
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     };
@@ -120,17 +120,17 @@ export const HOME_KINDS = [
     name: 'any text in a list',
     made: fc.uniqueArray(text, { maxLength: 6 }),
     restored: (texts, folder) => {
-      for (const one of texts) keepLine(join(folder, 'list'), one);
+      for (const line of texts) keepLine(join(folder, 'list'), line);
       return keptLines(join(folder, 'list'));
     },
   }),
   kind<TrustSubject>({
     name: 'trusted file',
     made: fc.record({ path, content: nested }),
-    restored: (one, folder) => {
-      trust(folder, one);
+    restored: (program, folder) => {
+      trust(folder, program);
       const { path: kept = '' } = trustNotes(folder)[0] ?? {};
-      return { path: kept, content: isTrusted(folder, one) ? one.content : 'not trusted' };
+      return { path: kept, content: isTrusted(folder, program) ? program.content : 'not trusted' };
     },
   }),
   kind<Pick<Place, 'out' | 'home' | 'batch' | 'mark'>>({
@@ -167,12 +167,14 @@ export const HOME_KINDS = [
   kind<ScheduleDefinition>({
     name: 'schedule, and its ticket',
     made: definition,
-    restored: (one, folder) => {
-      openTickets(folder).write(one);
-      const fromTemporal = payloadConverter.fromPayload<ScheduleDefinition>(payloadConverter.toPayload(one));
+    restored: (original, folder) => {
+      openTickets(folder).write(original);
+      const fromTemporal = payloadConverter.fromPayload<ScheduleDefinition>(
+        payloadConverter.toPayload(original),
+      );
       const now = Date.now();
       const refusal = openTickets(folder).refusal(fromTemporal, firingOf(now), now);
-      const isLast = openTickets(folder).isLast(one, firingOf(now));
+      const isLast = openTickets(folder).isLast(original, firingOf(now));
       if (refusal !== undefined || !isLast) throw new Error(`the ticket is lost: ${refusal}`);
       return fromTemporal;
     },

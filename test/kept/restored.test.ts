@@ -9,11 +9,11 @@ import { KINDS } from './kinds.ts';
 describe.each(KINDS)('$name', ({ made, restored, runs = 40, behaves = () => undefined }) => {
   it('is read back equal to what was written, and does the same', async () => {
     await fc.assert(
-      fc.asyncProperty(made, async (one) => {
+      fc.asyncProperty(made, async (original) => {
         const folder = freshFolder();
-        const before = behaves(one);
-        const again = await restored(one, folder);
-        expect(again).toEqual(one);
+        const before = behaves(original);
+        const again = await restored(original, folder);
+        expect(again).toEqual(original);
         expect(behaves(again)).toEqual(before);
         rmSync(folder, { recursive: true, force: true });
       }),

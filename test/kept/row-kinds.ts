@@ -1,4 +1,4 @@
-// What a batch keeps of its rows.
+// The kinds that a batch stores for its rows.
 
 import fc from 'fast-check';
 import { keptEvidence } from '../../activities/finalize-batch.ts';
@@ -122,7 +122,7 @@ const duplicate = recordOf<DuplicateRun>(
   { row: least, attempt: least, run_id: text, status: text, gpu: text, gpu_seconds: share, cost_usd: share },
   ['gpu', 'cost_usd'],
 );
-/** Its other fields are numbers. */
+/** All other fields are numbers. */
 const summary = fc
   .record({
     batch: text,
@@ -142,14 +142,14 @@ const summary = fc
       }) as unknown as Summary,
   );
 
-/** Of three passes. */
+/** The sealed parts of three passes. */
 const SEALED: readonly Part[] = [1, 2, 3].flatMap((of) =>
   [1, 2, 3, 4, 5].map((number) => ({ pass: of, part: number })),
 );
 
 /** The only thing in a list. */
-async function first<T>(all: AsyncIterable<T>): Promise<T> {
-  for await (const one of all) return one;
+async function first<T>(values: AsyncIterable<T>): Promise<T> {
+  for await (const value of values) return value;
   throw new Error('there is none');
 }
 
@@ -164,7 +164,7 @@ export const ROW_KINDS = [
       return (await readPage(openStore(folder), 1))[0] as SheetRow;
     },
     // A number beyond 2^53 comes back with its digits: what is sent is the same text.
-    behaves: (one) => JSON.stringify(one.inputs),
+    behaves: (original) => JSON.stringify(original.inputs),
   }),
   kind<Queued>({
     name: 'place of a queue',
@@ -217,8 +217,8 @@ export const ROW_KINDS = [
   kind<Summary>({
     name: 'summary.json',
     made: summary,
-    restored: async (all, folder) => {
-      await writeSummary(openStore(folder), all);
+    restored: async (kept, folder) => {
+      await writeSummary(openStore(folder), kept);
       return (await readLatestSummary(openStore(folder))) as Summary;
     },
   }),

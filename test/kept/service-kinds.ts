@@ -1,4 +1,4 @@
-// What the run service keeps in its database.
+// The kinds that the run service stores in its database.
 
 import fc from 'fast-check';
 import { join } from 'node:path';
@@ -191,7 +191,7 @@ const classes = fc
       ),
     ),
   )
-  .map((all) => new Map(all.map((one, at) => [CLASSES[at] ?? '', one])));
+  .map((ports) => new Map(ports.map((port, at) => [CLASSES[at] ?? '', port])));
 
 const graph: fc.Arbitrary<Graph> = fc.dictionary(
   fc.constantFrom('3', '12', '7:1'),
@@ -206,12 +206,12 @@ const graph: fc.Arbitrary<Graph> = fc.dictionary(
   { minKeys: 1, maxKeys: 3, noNullPrototype: true },
 );
 
-/** Of any graph whose server would take it, with names of the user. */
+/** A workflow of any graph that the server would take, with names of the user. */
 const workflow = fc
   .tuple(text, graph, fc.option(classes, { nil: undefined }), fc.nat({ max: 1e6 }))
-  .filter(([, nodes, known]) => faultsOf(nodes, known).length === 0)
-  .map(([title, nodes, known, runTimeoutSeconds]) => ({
-    ...workflowOf(title, nodes, known),
+  .filter(([, nodes, nodeClasses]) => faultsOf(nodes, nodeClasses).length === 0)
+  .map(([title, nodes, nodeClasses, runTimeoutSeconds]) => ({
+    ...workflowOf(title, nodes, nodeClasses),
     runTimeoutSeconds,
   }));
 
@@ -220,12 +220,12 @@ const REQUESTS = fc.sample(
   { numRuns: 40, seed: 7 },
 );
 
-/** What it refuses, and what it sends: as texts, with every digit. */
-function answersOf(one: Workflow): readonly unknown[] {
-  const given = one.inputs.map(({ name: input, default: usual }) => ({ [input]: usual }));
-  return [...REQUESTS, ...given].map((request) => [
-    JSON.stringify(inputRefusals(one, request)),
-    JSON.stringify(filledGraph(one, request, { id: 'r', day: '2026-11-29' }, NO_FILES)),
+/** The refusals of a workflow and the requests that it sends: as texts, with every digit. */
+function answersOf(subject: Workflow): readonly unknown[] {
+  const usualInputs = subject.inputs.map(({ name: input, default: usual }) => ({ [input]: usual }));
+  return [...REQUESTS, ...usualInputs].map((request) => [
+    JSON.stringify(inputRefusals(subject, request)),
+    JSON.stringify(filledGraph(subject, request, { id: 'r', day: '2026-11-29' }, NO_FILES)),
   ]);
 }
 
@@ -233,13 +233,13 @@ export const SERVICE_KINDS = [
   kind<NewRun>({
     name: 'run',
     made: run,
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
-        (database) => database.insert(one),
+        (database) => database.insert(original),
         (database) => {
           const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, ...own } =
-            database.find(one.id) ?? one;
+            database.find(original.id) ?? original;
           const { owner, faults, servers, timeLimitMs } = own;
           const request = { inputs, gpu, webhook, intermediate, servers, timeLimitMs };
           return { id, deploymentId, ...request, createdMs, owner, faults };
@@ -257,16 +257,16 @@ export const SERVICE_KINDS = [
       lostMs: fc.nat(),
       status: fc.constantFrom(...STATUSES),
     }),
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
         (database) => {
           database.insert({ ...SOME_RUN, id: 'r' });
-          database.lost(1, one.lostMs, true, true);
-          const { containerId: place, queuedMs, updatedMs } = one;
+          database.lost(1, original.lostMs, true, true);
+          const { containerId: place, queuedMs, updatedMs } = original;
           database.took(1, { place, state: '{}', atMs: updatedMs, queuedMs, gpu: 'L4' });
-          database.reached(1, 'started', updatedMs, one.startedMs);
-          database.ended(1, one.status, one.endedMs, updatedMs);
+          database.reached(1, 'started', updatedMs, original.startedMs);
+          database.ended(1, original.status, original.endedMs, updatedMs);
         },
         (database) => {
           const { containerId, queuedMs, startedMs, endedMs, updatedMs, lostMs, lostRuns, status } =
@@ -279,12 +279,12 @@ export const SERVICE_KINDS = [
   kind<RunState>({
     name: 'run.state of own GPUs',
     made: state,
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
         (database) => {
           database.insert({ ...SOME_RUN, id: 'r' });
-          database.keep(1, keptState(one));
+          database.keep(1, keptState(original));
         },
         (database) => stateIn(database.find('r')?.state ?? null) as RunState,
       ),
@@ -292,15 +292,15 @@ export const SERVICE_KINDS = [
   kind<RunPlan>({
     name: 'run.state of the simulation',
     made: plan,
-    restored: (one) => planOf(keptPlan(one)) as RunPlan,
+    restored: (original) => planOf(keptPlan(original)) as RunPlan,
   }),
   kind<ServerRow>({
     name: 'server',
     made: server,
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
-        (database) => database.keepServer(one),
+        (database) => database.keepServer(original),
         (database) => ({ ...database.servers()[0] }) as ServerRow,
       ),
   }),
@@ -317,10 +317,10 @@ export const SERVICE_KINDS = [
   kind<Workflow>({
     name: 'workflow',
     made: workflow,
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
-        (database) => database.keepWorkflow(one.id, keptWorkflow(one)),
+        (database) => database.keepWorkflow(original.id, keptWorkflow(original)),
         (database) => restoredWorkflow(database.workflows()[0] ?? ''),
       ),
     behaves: answersOf,
@@ -334,12 +334,12 @@ export const SERVICE_KINDS = [
   }>({
     name: 'delivery',
     made: fc.record({ atMs: ms, method: text, outcome: text, tookMs: count, body: text }),
-    restored: (one, folder) =>
+    restored: (original, folder) =>
       through(
         folder,
-        (database) => database.delivered([{ ...one, run: 1 }]),
+        (database) => database.delivered([{ ...original, run: 1 }]),
         (database) => {
-          const [{ atMs, method, outcome, tookMs, body } = one] = database.deliveriesOf(1);
+          const [{ atMs, method, outcome, tookMs, body } = original] = database.deliveriesOf(1);
           return { atMs, method, outcome, tookMs, body };
         },
       ),

@@ -3,12 +3,12 @@
 import fc from 'fast-check';
 import { integerFrom, parseExactly } from '../../src/host/exact-json.ts';
 
-type Fields<T> = { readonly [K in keyof T]-?: fc.Arbitrary<Exclude<T[K], undefined>> };
+type FieldArbitraries<T> = { readonly [K in keyof T]-?: fc.Arbitrary<Exclude<T[K], undefined>> };
 type OptionalIn<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
 /** All fields of a kept type: a new field does not compile until it is here. `optional` may be absent. */
 export const recordOf = <T extends object>(
-  fields: Fields<T>,
+  fields: FieldArbitraries<T>,
   optional: readonly OptionalIn<T>[] = [],
 ): fc.Arbitrary<T> => {
   const names = Object.keys(fields) as (keyof T)[];

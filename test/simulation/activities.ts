@@ -11,7 +11,7 @@ import {
   type ListReading,
   type PartResult,
 } from '../../src/batch/events.ts';
-import { type Command, type ReadBack } from '../../src/batch/commands.ts';
+import type { CommandOf, ReadBack } from '../../src/batch/commands.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
@@ -25,8 +25,6 @@ import { showsAll } from './last-reading.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 import type { Try } from './temporal.ts';
-
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
 /** How long a run may make no progress in a simulated world. */
 const DEADLINES = { runMs: 40_000 };
@@ -51,13 +49,13 @@ export function reconcile(
       doubtMs <= retentionMs || runs.some(({ endsAt }) => endsAt < execution.world.now - doubtMs);
     if (!isRemembered) execution.world.saw('a list that may have forgotten the attempts in doubt');
     const isWhole = isComplete && isRemembered;
-    const found = runs.filter(
+    const listed = runs.filter(
       (run) => run.mark === execution.mark && wanted.has(`${run.place}/${run.attempt}`),
     );
-    if (found.length > 0) execution.world.saw('found in a list');
+    if (listed.length > 0) execution.world.saw('found in a list');
     done({
       answer: isWhole ? 'complete' : 'incomplete',
-      found: found.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
+      found: listed.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       hasControl: runs.some(({ id }) => id === control),
       serviceNowMs,
     });
@@ -173,12 +171,12 @@ export function collect(
   };
   try {
     const kept = store.createPart(written, () => batch.records.linesOf(records));
-    const known = new Set(kept.rows.map(({ end }) => end.place));
+    const writtenPlaces = new Set(kept.rows.map(({ end }) => end.place));
     world.claim(
       kept.rows.every(({ end }) => rows.some(({ place }) => place === end.place)),
       () => `part ${pass}-${part} contains different rows`,
     );
-    const missing = rows.filter(({ place }) => !known.has(place));
+    const missing = rows.filter(({ place }) => !writtenPlaces.has(place));
     const result: PartResult = {
       tally: kept.tally,
       fetched: kept.fetched,
@@ -188,7 +186,7 @@ export function collect(
       again: kept.again,
       deferred: missing.map(
         ({ place }) =>
-          deferred.find((one) => one.place === place) ?? { place, kind: 'host', reason: 'abandoned' },
+          deferred.find((row) => row.place === place) ?? { place, kind: 'host', reason: 'abandoned' },
       ),
     };
     done({ value: result });
@@ -308,18 +306,18 @@ export function close(
   tries = 1,
 ): void {
   const { store, world, batch, service, mark } = execution;
-  const known = new Set<string>();
+  const runIds = new Set<string>();
   let tally = NO_TALLY;
   for (const part of store.parts) {
     tally = addTallies(tally, part.tally);
-    for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
+    for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) runIds.add(runId);
   }
   const rows = execution.params.rows + execution.passes.appendedThrough(execution.state.pass);
   const neverSent = !batch.wasCancelled ? 0 : rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
   // Another execution has the batch: its parts count.
   if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
-  // One that Temporal has given up compares what it was given, but here the state may have more rows by now.
+  // Temporal compares an abandoned try with its own input, but here the state may have more rows by now.
   world.claim(
     attempt.isAbandoned() ||
       JSON.stringify(counted.outcomes) === JSON.stringify(execution.state.tally.outcomes),
@@ -335,15 +333,15 @@ export function close(
     if (attempt.isAbandoned()) return world.saw('an abandoned close wrote nothing');
     const isComplete = isWhole && showsAll(execution, listed, command.back);
     const own = listed.filter((run) => run.mark === mark);
-    const all: readonly AttemptRun[] = [
+    const everyRun: readonly AttemptRun[] = [
       ...own.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       ...command.evidence,
       ...store.evidence.values(),
     ];
     const duplicates = new Set([
-      ...all.map(({ runId }) => runId).filter((runId) => !known.has(runId)),
+      ...everyRun.map(({ runId }) => runId).filter((runId) => !runIds.has(runId)),
       // The lists may not show any more what an earlier end has reported.
-      ...[...(store.duplicates ?? [])].filter((runId) => !known.has(runId)),
+      ...[...(store.duplicates ?? [])].filter((runId) => !runIds.has(runId)),
     ]);
     for (const runId of duplicates) {
       if (!confirmHeld(execution, 'finalizeBatch', attempt, done)) return;
@@ -364,13 +362,13 @@ export function close(
     readList(
       execution,
       attempt,
-      { back: command.back, least: leastShown(known.size, execution.params.concurrency) },
+      { back: command.back, least: leastShown(runIds.size, execution.params.concurrency) },
       finish,
     );
   else finish([], true);
 }
 
-/** What a rebuild reads of a summary. */
+/** The fields of a summary that a rebuild reads. */
 const summaryOf = ({ state, stack }: SimExecution) => ({
   pass: state.pass,
   ended_at: new Date(stack.clock.now).toISOString(),

@@ -19,15 +19,19 @@ import { workflowIdIn } from './rebuilds.ts';
 import type { Try } from './temporal.ts';
 
 export type Settled = { readonly value?: unknown; readonly failure?: Error };
-type Work = (attempt: Try, done: (settled: Settled) => void) => void;
+type ActivityWork = (attempt: Try, done: (settled: Settled) => void) => void;
 type Name = Exclude<keyof BoundActivities, 'queueRuns'>;
 type Input<N extends Name> = Omit<Parameters<Activities[N]>[0], keyof BatchRef>;
 
 /** The work of an activity on a worker; `input` belongs to the activity `name`. */
-export const requestActivity = (execution: SimExecution, name: keyof BoundActivities, input: unknown): Work =>
-  (REQUESTS[name as Name] as (execution: SimExecution, input: unknown) => Work)(execution, input);
+export const requestActivity = (
+  execution: SimExecution,
+  name: keyof BoundActivities,
+  input: unknown,
+): ActivityWork =>
+  (REQUESTS[name as Name] as (execution: SimExecution, input: unknown) => ActivityWork)(execution, input);
 
-const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N>) => Work } = {
+const REQUESTS: { readonly [N in Name]: (execution: SimExecution, input: Input<N>) => ActivityWork } = {
   loadBatch:
     (execution, { continues }) =>
     (attempt, done) => {
@@ -97,8 +101,8 @@ async function markContinued(execution: SimExecution, pass: number): Promise<voi
 }
 
 /**
- * What started.json says of an execution that begins, or continues an end; false if another one has the batch. Rejects for a try that
- * Temporal has given up.
+ * Writes started.json for an execution that begins, or continues an end; false if another execution owns the batch.
+ * Rejects for a try that Temporal has given up.
  */
 async function beginWith(
   execution: SimExecution,

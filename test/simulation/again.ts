@@ -55,7 +55,10 @@ export class Passes {
   passOf(place: number): number {
     const [lane, number] = [laneOf(place), numberOf(place)];
     const at = this.#passes.findIndex(({ segments }) =>
-      segments.some((one) => one.lane === lane && number >= one.first && number < one.first + one.count),
+      segments.some(
+        (segment) =>
+          segment.lane === lane && number >= segment.first && number < segment.first + segment.count,
+      ),
     );
     return FIRST_PASS + 1 + at;
   }
@@ -129,7 +132,7 @@ export class Passes {
     return true;
   }
 
-  /** What these records change beside their own outcomes: a row keeps its best result. */
+  /** The changes that these records make besides their own outcomes: a row keeps its best result. */
   change(
     world: World,
     store: SimStore,
@@ -149,7 +152,7 @@ export class Passes {
     return { tally, again, fetched };
   }
 
-  /** What its line of the part says of its files; `earlier`: the result that its row had. */
+  /** The files in a row's line of the part; `earlier`: the result that the row had before. */
   #asWritten({ end, outcome }: SimRecord, earlier: Outcome | undefined): Parameters<typeof isFetched>[0] {
     const attempts = this.#fetched.has(end.place) ? [] : end.attempts;
     if (earlier === undefined) return { outcome, attempts };

@@ -94,7 +94,10 @@ export class SimBatch {
     return this.hasEnded && !this.user.mayRetry && !this.rebuilds.areUnderWay;
   }
 
-  /** By its summary, as commands see it; a rebuild may have terminated its workflow right after that was written. */
+  /**
+   * Whether the summary shows an end, as commands see it; a rebuild may have terminated the workflow right after the
+   * summary was written.
+   */
   get hasEnded(): boolean {
     const { isRunning, state } = this.#holder;
     const { newest } = this.passes;
@@ -114,7 +117,7 @@ export class SimBatch {
 
   /** The newest execution in a stack. */
   executionIn(stack: SimStack): SimExecution | undefined {
-    return this.executions.findLast((one) => one.stack === stack);
+    return this.executions.findLast((execution) => execution.stack === stack);
   }
 
   standingOf({ runId }: SimExecution): Standing {
@@ -139,7 +142,7 @@ export class SimBatch {
       this.passes.addRebuild();
     if (name !== STARTED_FILE) return;
     const runId = this.store.started?.workflow.runId;
-    this.#holder = this.executions.find((one) => one.runId === runId) ?? this.#holder;
+    this.#holder = this.executions.find((execution) => execution.runId === runId) ?? this.#holder;
     for (const execution of this.executions)
       if (this.standingOf(execution) === 'ours') this.#lostAt.delete(execution);
       else if (!this.#lostAt.has(execution)) this.#lostAt.set(execution, this.world.now);
@@ -174,7 +177,7 @@ export class SimBatch {
     this.#holder.signal(event);
   }
 
-  /** Who resumes the batch where it runs wants it there. */
+  /** A user who resumes the batch where it runs wants it there. */
   #takeBack(): void {
     const { started } = this.store;
     if (started?.rebuilding === undefined || !this.#holder.isRunning) return;
@@ -206,7 +209,10 @@ export class SimBatch {
     this.#holder = this.start(stack, { version: WRITES, continues: this.passes.newest }, execution);
   }
 
-  /** By the folder, as commands see it: a rebuild may have terminated the workflow, or have marked an end that it had reached. */
+  /**
+   * Whether the folder lets commands continue the batch: a rebuild may have terminated the workflow, or have marked
+   * an end that it had reached.
+   */
   #mayContinue({ isRunning }: SimExecution): boolean {
     const { summarizedPass } = this.store;
     return !isRunning && summarizedPass > 0 && this.store.runAfter(summarizedPass) === undefined;

@@ -1,4 +1,4 @@
-// What the simulated service bills, and whether a batch keeps its limit of the cost.
+// The bills of the simulated service, and whether a batch keeps its limit of the cost.
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import type { RunCost } from '../../src/batch/events.ts';
@@ -44,11 +44,11 @@ const inFull = (state: State): State =>
 
 function paramsInFull({ params }: State): State['params'] {
   if (params.reserve === undefined) return params;
-  const { reserve: _, ...others } = params;
-  return others;
+  const { reserve: _, ...unreserved } = params;
+  return unreserved;
 }
 
-/** What a run has cost until now. */
+/** The cost of a run until now. */
 function billedNano({ state, world }: SimExecution, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
   const most = attemptCost(paramsInFull(state), { gpu: gpuOf(state, run) });
@@ -119,7 +119,7 @@ const overrunText = (share: number): string => {
 export class BudgetCheck {
   /** The highest limit that was ever in force. */
   #limitNano = 0;
-  /** What the runs of an estimate may cost at most: those that were sent while the limit was not reached. */
+  /** The highest cost of runs with an estimate: those that were sent while the limit was not reached. */
   #mostNano = 0;
 
   /** When a group is sent. */

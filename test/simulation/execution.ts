@@ -18,12 +18,12 @@ import { watchLiveness } from './liveness.ts';
 import type { SimStack } from './stack.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
 import { SimWorkflow } from './workflow.ts';
-import type { Job, Start, WorkflowCommand } from './workflow-code.ts';
+import type { WorkflowJob, Start, WorkflowCommand } from './workflow-code.ts';
 
 /** The maximum size of a snapshot; a payload has at most 2 MiB. */
 const SNAPSHOT_MOST = 2_000_000;
 
-type CommandOf<K extends WorkflowCommand['kind']> = Extract<WorkflowCommand, { kind: K }>;
+type WorkflowCommandOf<K extends WorkflowCommand['kind']> = Extract<WorkflowCommand, { kind: K }>;
 
 export class SimExecution {
   readonly batch: SimBatch;
@@ -37,7 +37,7 @@ export class SimExecution {
   readonly receiver: SimReceiver;
   /** Counts workflow runs: results of commands from an earlier one are dropped. */
   generation = 0;
-  /** What it published last. */
+  /** The progress that the execution published last. */
   shown: Progress | undefined;
   /** Another execution has the batch, so that this one has ended. */
   isSuperseded = false;
@@ -143,7 +143,7 @@ export class SimExecution {
   }
 
   /** A result reaches the workflow run that requested it. */
-  #deliver(job: Job): void {
+  #deliver(job: WorkflowJob): void {
     const { generation } = this;
     this.#inTransit += 1;
     this.temporal.reach(() => {
@@ -228,7 +228,7 @@ export class SimExecution {
     );
   }
 
-  #continueAsNew({ next, from }: CommandOf<'continued'>): void {
+  #continueAsNew({ next, from }: WorkflowCommandOf<'continued'>): void {
     const text = JSON.stringify(next);
     this.world.claim(text.length <= SNAPSHOT_MOST, () => `a snapshot of ${text.length} characters`);
     this.#checkRestored(JSON.parse(text) as Snapshot, from);
@@ -253,7 +253,7 @@ export class SimExecution {
   }
 
   /** Runs an activity; its result is dropped if the workflow run has ended meanwhile. */
-  #request({ seq, name, input }: CommandOf<'activity'>): void {
+  #request({ seq, name, input }: WorkflowCommandOf<'activity'>): void {
     const { generation } = this;
     this.#activities += 1;
     const isWanted = (): boolean => generation === this.generation && this.isRunning;
@@ -275,14 +275,14 @@ export class SimExecution {
     else this.#deliver({ kind: 'failed', seq, error: failedActivity(settled.failure) });
   }
 
-  #startTimer({ seq, ms }: CommandOf<'timer'>): void {
+  #startTimer({ seq, ms }: WorkflowCommandOf<'timer'>): void {
     const { generation } = this;
     this.temporal.after(ms, () => {
       if (generation === this.generation) this.#deliver({ kind: 'resolved', seq });
     });
   }
 
-  #send({ seq, input }: CommandOf<'activity'>): void {
+  #send({ seq, input }: WorkflowCommandOf<'activity'>): void {
     const { world, generation } = this;
     const { attempts, mayWait } = input as {
       readonly attempts: readonly SentAttempt[];

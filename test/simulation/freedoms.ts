@@ -1,10 +1,10 @@
-// What a world may have beside faults that end: other stacks, rebuilds, earlier versions, faults that never end, lists that forget,
-// and users who do what is printed.
+// Freedoms of a world besides faults that end: other stacks, rebuilds, earlier versions, faults that never end, lists
+// that forget, and users who follow the printed hints.
 
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { OLDEST, READS } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
-import type { Plan } from './plan.ts';
+import type { WorldPlan } from './plan.ts';
 
 export const FOREVER_KINDS = [
   /** Each POST gets a server error, or a web page, and starts no run. */
@@ -20,7 +20,10 @@ export const FOREVER_KINDS = [
   'bad files',
 ] as const;
 
-/** What shows that a world has used a freedom. Each must occur in thousands of worlds, and one of each freedom in a hundred. */
+/**
+ * The marks by which a world shows that it used a freedom. Each must occur in thousands of worlds, and one of each
+ * freedom in a hundred.
+ */
 export const FREEDOMS_SEEN: Readonly<Record<string, readonly string[]>> = {
   'a second stack on the same folder': [
     'a second stack on the same folder',
@@ -77,7 +80,7 @@ export type Freedoms = {
 const HOUR_MS = 3_600_000;
 
 /** Drawn apart, so that the other parts of a world do not depend on it. */
-export function freedomsOf(plan: Plan, isLarge: boolean): Freedoms {
+export function freedomsOf(plan: WorldPlan, isLarge: boolean): Freedoms {
   const draw = numbersFrom(plan.seed + 0x51d5);
   for (let skip = 0; skip < 8; skip += 1) draw();
   const between = (least: number, most: number): number => least + Math.floor(draw() * (most - least + 1));
@@ -92,7 +95,7 @@ export function freedomsOf(plan: Plan, isLarge: boolean): Freedoms {
 type Draw = () => number;
 type Between = (least: number, most: number) => number;
 
-function versionsOf(draw: Draw, between: Between, { workers, ladder, maxCostNano }: Plan): Freedoms {
+function versionsOf(draw: Draw, between: Between, { workers, ladder, maxCostNano }: WorldPlan): Freedoms {
   // Before version 8, a ladder and a budget may hold a batch until its user allows more.
   const oldest = ladder === undefined || maxCostNano === undefined ? OLDEST : 8;
   const version = draw() < 0.4 ? { version: between(oldest, READS) } : {};
@@ -101,7 +104,7 @@ function versionsOf(draw: Draw, between: Between, { workers, ladder, maxCostNano
 }
 
 /** A rebuild needs run lists; it keeps no limit of the cost, and a pool belongs to one Temporal. */
-function rebuildsOf(draw: Draw, between: Between, plan: Plan, isLarge: boolean): Freedoms {
+function rebuildsOf(draw: Draw, between: Between, plan: WorldPlan, isLarge: boolean): Freedoms {
   const { lists, maxCostNano, pool } = plan;
   if (draw() < 0.7 || !lists || maxCostNano !== undefined || pool !== undefined || isLarge) return {};
   const stacks = draw() < 0.7 ? 2 : 1;
@@ -124,7 +127,7 @@ function foreverOf(draw: Draw, between: Between, isLarge: boolean): Freedoms {
 }
 
 /** Longer than the proof that a run is absent takes; where a batch is rebuilt, also so short that the rebuild misses runs. */
-function retentionOf(draw: Draw, between: Between, { patient }: Plan, { rebuilds }: Freedoms): Freedoms {
+function retentionOf(draw: Draw, between: Between, { patient }: WorldPlan, { rebuilds }: Freedoms): Freedoms {
   if (draw() < 0.7) return {};
   if (rebuilds !== undefined && draw() < 0.7) return { retentionMs: between(15_000, HOUR_MS / 20) };
   return { retentionMs: patient ? between(1.5 * HOUR_MS, 3 * HOUR_MS) : between(HOUR_MS / 20, HOUR_MS / 2) };

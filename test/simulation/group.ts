@@ -13,9 +13,9 @@ export type Ending =
   | { readonly kind: 'result'; readonly result: GroupResult }
   | { readonly kind: 'lost'; readonly details: GroupResult | undefined }
   | { readonly kind: 'stopped' }
-  /** It has sent nothing. */
+  /** The group has sent nothing. */
   | { readonly kind: 'failed'; readonly error: Error };
-type Answer = 'taken' | 'abandoned' | 'nothing';
+type ServerAnswer = 'taken' | 'abandoned' | 'nothing';
 
 /** `ended` is called once, by the worker's result or by a timeout. */
 export function openGroup(
@@ -23,9 +23,9 @@ export function openGroup(
   temporal: SimTemporal,
   ended: (ending: Ending) => void,
 ): {
-  readonly heartbeat: (result: GroupResult) => Answer;
-  readonly complete: (result: GroupResult) => Answer;
-  readonly fail: (error: Error) => Answer;
+  readonly heartbeat: (result: GroupResult) => ServerAnswer;
+  readonly complete: (result: GroupResult) => ServerAnswer;
+  readonly fail: (error: Error) => ServerAnswer;
   /** Asks the worker to start no further POST. A group that no worker has taken ends without having sent anything. */
   readonly stop: () => void;
 } {
@@ -46,7 +46,7 @@ export function openGroup(
     const count = (heartbeats += 1);
     temporal.after(HEARTBEAT_MS, () => count === heartbeats && abandon());
   };
-  const answer = (take: () => void): Answer => {
+  const answer = (take: () => void): ServerAnswer => {
     if (temporal.isDown) return 'nothing';
     if (!isOpen) return 'abandoned';
     take();

@@ -1,4 +1,4 @@
-// What the activities of an execution do that does not have its batch, as activities/held-elsewhere.ts decides it.
+// The behaviour of activities whose execution does not own its batch, as activities/held-elsewhere.ts decides it.
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { Settled } from './activity-requests.ts';
@@ -16,11 +16,11 @@ const STORING: ReadonlySet<string> = new Set([
   'loadPass',
 ]);
 
-type Work = (attempt: Try, done: (settled: Settled) => void) => void;
+type ActivityWork = (attempt: Try, done: (settled: Settled) => void) => void;
 
 /** An activity that begins only for the execution that has the batch. */
 export const onlyHolder =
-  (execution: SimExecution, name: string, work: Work): Work =>
+  (execution: SimExecution, name: string, work: ActivityWork): ActivityWork =>
   (attempt, done) => {
     if (name === 'loadBatch') return work(attempt, done);
     const standing = execution.batch.standingOf(execution);

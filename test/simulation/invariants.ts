@@ -87,13 +87,13 @@ function checkMissing(
   world.claim(neverSent && runs.length === 0, () => `row ${row} has no outcome, and ${runs.length} runs`);
 }
 
-type Row = SimRecord & {
+type CheckedRow = SimRecord & {
   readonly row: number;
   readonly attempts: readonly PastAttempt[];
   readonly runs: readonly SimRun[];
 };
 
-function checkRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): void {
+function checkRow(world: World, batch: SimBatch, row: CheckedRow, verdict: Verdict): void {
   const { attempts, runs } = row;
   for (const run of runs) checkRun(world, batch, row, run, verdict);
   for (const { runId } of attempts) {
@@ -112,7 +112,7 @@ function checkRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): vo
 function checkRun(
   world: World,
   batch: SimBatch,
-  { row, attempts }: Row,
+  { row, attempts }: CheckedRow,
   run: SimRun,
   verdict: Verdict,
 ): void {
@@ -138,7 +138,12 @@ const isListed = ({ closedAt, store }: SimBatch, { listedAt }: SimRun): boolean 
  * A second run of a row needs a reason: the earlier one ended without success, or the batch could not know it. Where the service has
  * made two runs of one request, one of them may be the reason, and the other one has to be reported.
  */
-function checkBought(world: World, batch: SimBatch, { row, attempts, runs }: Row, verdict: Verdict): void {
+function checkBought(
+  world: World,
+  batch: SimBatch,
+  { row, attempts, runs }: CheckedRow,
+  verdict: Verdict,
+): void {
   const wanted = runs.filter(({ isExtra }) => !isExtra);
   for (const [index, run] of wanted.entries()) {
     const earlier = wanted[index - 1];
@@ -149,10 +154,10 @@ function checkBought(world: World, batch: SimBatch, { row, attempts, runs }: Row
       attempts.some((record) => isRisk(record) && standsFor(record, earlier)) ||
       wasDecided(batch, earlier, run);
     if (wasRetried || wasAtRisk) continue;
-    const isOneOfTwo = (one: SimRun): boolean =>
-      runs.some((other) => other !== one && other.attempt === one.attempt);
+    const isOneOfTwo = (candidate: SimRun): boolean =>
+      runs.some((rival) => rival !== candidate && rival.attempt === candidate.attempt);
     const hasTwin = isOneOfTwo(earlier) || isOneOfTwo(run);
-    const isSaid = [earlier, run].some((one) => isReported(batch, one) || !isKnowable(batch, one));
+    const isSaid = [earlier, run].some((seen) => isReported(batch, seen) || !isKnowable(batch, seen));
     if (hasTwin && isSaid) {
       world.saw('bought twice beside a twin, and reported');
       continue;
@@ -179,10 +184,10 @@ const wasDecided = ({ service }: SimBatch, earlier: SimRun, { attempt }: SimRun)
 
 const PASS_ATTEMPTS = 100;
 
-function checkSuccess(world: World, { row, outcome, attempts, runs }: Row, verdict: Verdict): void {
+function checkSuccess(world: World, { row, outcome, attempts, runs }: CheckedRow, verdict: Verdict): void {
   const last = attempts.at(-1);
   world.saw(`outcome ${outcome}`);
-  if (attempts.some((one) => one.outcome === 'absent')) world.saw('proved absent');
+  if (attempts.some((attempt) => attempt.outcome === 'absent')) world.saw('proved absent');
   if (attempts.length > 1) world.saw('another attempt');
   if (outcome !== 'succeeded') return;
   const run = runs.find(({ id }) => id === last?.runId);
@@ -222,7 +227,7 @@ function checkAccount(world: World, batch: SimBatch): void {
   const isRebuilt = batch.store.started?.rebuiltPass !== undefined;
   world.claim(isRebuilt || sent >= begun, () => `${begun} POSTs were started, ${sent} are in the ledger`);
   const bought = batch.service.runs.filter(({ mark }) => mark === batch.mark);
-  const known = knownRuns(ledger);
+  const runCount = knownRuns(ledger);
   // The close reports what a list showed only after a step of Temporal's clock had made its absence look proved.
   const { duplicates: byClose, late } = batch.store;
   const extra = bought.filter(
@@ -233,8 +238,8 @@ function checkAccount(world: World, batch: SimBatch): void {
       (isRebuilt && batch.service.isForgotten(run)),
   ).length;
   world.claim(
-    known <= bought.length && bought.length <= known + atRisk(ledger) + extra,
-    () => `${bought.length} runs exist, ${known} are known`,
+    runCount <= bought.length && bought.length <= runCount + atRisk(ledger) + extra,
+    () => `${bought.length} runs exist, ${runCount} are known`,
   );
   if (duplicates > 0) world.saw('duplicate reported');
   for (const [how, count] of Object.entries(adopted)) if (count > 0) world.saw(`adopted by ${how}`);

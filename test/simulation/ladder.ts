@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 export type Ladder = {
   readonly ladder: readonly string[];
   readonly lanes: readonly LaneSpec[];
-  /** By lane: the rung that its rows need; a class may also need more than the highest one. */
+  /** The rung that the rows of each lane need; a class may also need more than the highest one. */
   readonly needs: readonly number[];
   readonly gpuConcurrency?: Readonly<Record<string, number>>;
   readonly attemptCostNano?: Readonly<Record<string, number>>;

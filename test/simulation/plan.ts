@@ -63,11 +63,11 @@ const MOST = {
   leftOut: 0.02,
 } as const;
 
-export type Fault = keyof typeof MOST;
-type Rates = Readonly<Record<Fault, number>>;
-export const FAULTS = Object.keys(MOST) as Fault[];
+export type PlannedFault = keyof typeof MOST;
+type Rates = Readonly<Record<PlannedFault, number>>;
+export const FAULTS = Object.keys(MOST) as PlannedFault[];
 
-export type Plan = {
+export type WorldPlan = {
   readonly seed: number;
   readonly rows: number;
   readonly concurrency: number;
@@ -126,9 +126,10 @@ const QUICK: Timing = {
   pollIntervalMs: 250,
 };
 
-export const timingOf = ({ patient }: Pick<Plan, 'patient'>): Timing => (patient ? DEFAULT_TIMING : QUICK);
+export const timingOf = ({ patient }: Pick<WorldPlan, 'patient'>): Timing =>
+  patient ? DEFAULT_TIMING : QUICK;
 
-export function paramsOf(plan: Plan, mark: number): BatchParams {
+export function paramsOf(plan: WorldPlan, mark: number): BatchParams {
   const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 };
   const lanes = withCanary(plan.lanes ?? [{ places: plan.rows }], plan.canary?.rows ?? 0);
   return { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1, lanes };
@@ -150,7 +151,7 @@ export const CALM_AFTER_MS = 120_000;
 /** `budget` is `small`, with a limit of the cost in each world that no estimate loosens. */
 export type Size = 'small' | 'large' | 'budget';
 
-export function planOf(seed: number, size: Size = 'small'): Plan {
+export function planOf(seed: number, size: Size = 'small'): WorldPlan {
   const draw = numbersFrom(seed);
   for (let skip = 0; skip < 8; skip += 1) draw();
   const between = (least: number, most: number): number => least + Math.floor(draw() * (most - least + 1));
@@ -164,7 +165,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const cancels = draw() < 0.1;
   const webhooks = draw() < 0.7;
   const lists = draw() < 0.85;
-  const plan: Plan = {
+  const plan: WorldPlan = {
     seed,
     rows,
     concurrency: isLarge ? between(200, 3_000) : between(1, 20),
@@ -201,7 +202,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
 }
 
 /** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
-function withAuto(plan: Plan, draw: () => number): Plan {
+function withAuto(plan: WorldPlan, draw: () => number): WorldPlan {
   const adaptive =
     draw() < 0.3 && plan.ladder === undefined ? { adaptive: 1 + Math.floor(draw() * plan.concurrency) } : {};
   const commands = plan.commands.map((command) =>
@@ -211,11 +212,11 @@ function withAuto(plan: Plan, draw: () => number): Plan {
 }
 
 /** Drawn last: how many parts may be fetched at a time. */
-const withFileSlots = (plan: Plan, draw: () => number, isLarge: boolean): Plan =>
+const withFileSlots = (plan: WorldPlan, draw: () => number, isLarge: boolean): WorldPlan =>
   isLarge || draw() < 0.6 ? plan : { ...plan, fileSlots: 1 + Math.floor(draw() * 3) };
 
 /** Drawn before that: who is notified, from the beginning or from a change of the limits on, and retries after the end. */
-function withNotify(plan: Plan, draw: () => number): Plan {
+function withNotify(plan: WorldPlan, draw: () => number): WorldPlan {
   const targets = (): readonly string[] => (draw() < 0.5 ? ['slack:a'] : ['slack:a', 'slack:b']);
   const notify = draw() < 0.4 ? { notify: targets() } : {};
   const commands = plan.commands.map((command) =>
@@ -229,10 +230,10 @@ function withNotify(plan: Plan, draw: () => number): Plan {
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
 function withBudget(
-  { rows, concurrency, commands }: Plan,
+  { rows, concurrency, commands }: WorldPlan,
   draw: () => number,
   always: boolean,
-): Partial<Plan> {
+): Partial<WorldPlan> {
   const budget = budgetOf(draw, rows, always);
   const { maxCostNano } = budget;
   if (maxCostNano === undefined || draw() < 0.7) return budget;
@@ -241,7 +242,7 @@ function withBudget(
   return { ...budget, commands: [...commands, change] };
 }
 
-function commandsOf(draw: () => number, most: number): Plan['commands'] {
+function commandsOf(draw: () => number, most: number): WorldPlan['commands'] {
   const count = draw() < 0.5 ? 0 : 1 + Math.floor(draw() * 4);
   return Array.from({ length: count }, () => {
     const atMs = Math.floor(draw() * 60_000);
@@ -259,14 +260,14 @@ function commandsOf(draw: () => number, most: number): Plan['commands'] {
   });
 }
 
-function failAfterOf(draw: () => number, rows: number): Pick<Plan, 'failAfter'> {
+function failAfterOf(draw: () => number, rows: number): Pick<WorldPlan, 'failAfter'> {
   const share = 0.01 + draw() * 0.5;
   if (draw() < 0.7) return {};
   return { failAfter: draw() < 0.5 ? { share } : { rows: Math.ceil(share * rows) } };
 }
 
-/** What a plan may have, alone or together; each group can be left out. */
-const OPTIONAL: readonly (readonly (keyof Plan)[])[] = [
+/** Optional parts of a plan, alone or together; each group can be left out. */
+const OPTIONAL: readonly (readonly (keyof WorldPlan)[])[] = [
   ['cancelAtMs'],
   ['retriesAfterEndMs'],
   ['notify'],
@@ -287,9 +288,12 @@ const OPTIONAL: readonly (readonly (keyof Plan)[])[] = [
 ];
 
 /** Finds a smaller plan that still fails: removes faults one by one, then what else it has, then rows. */
-export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
+export async function shrink(
+  plan: WorldPlan,
+  fails: (plan: WorldPlan) => Promise<boolean>,
+): Promise<WorldPlan> {
   let least = plan;
-  const tryOne = async (smaller: Plan): Promise<void> => {
+  const tryOne = async (smaller: WorldPlan): Promise<void> => {
     if (await fails(smaller)) least = smaller;
   };
   for (const fault of FAULTS)
@@ -299,12 +303,12 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   for (const names of OPTIONAL)
     if (names.some((name) => least[name] !== undefined)) await tryOne(without(least, names));
   if (least.batches > 1) await tryOne({ ...least, batches: 1 });
-  // One worker at least understands the batch.
+  // At least one worker understands the batch.
   const workers = 1 + (least.olderWorkers ?? 0);
   if (least.workers > workers) await tryOne({ ...least, workers });
   if (least.strangers > 0) await tryOne({ ...least, strangers: 0 });
   for (const rebuild of least.rebuilds ?? [])
-    await tryOne({ ...least, rebuilds: (least.rebuilds ?? []).filter((one) => one !== rebuild) });
+    await tryOne({ ...least, rebuilds: (least.rebuilds ?? []).filter((candidate) => candidate !== rebuild) });
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
     if (least.lanes === undefined) await tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4])
@@ -312,7 +316,7 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   return least;
 }
 
-const without = (plan: Plan, names: readonly (keyof Plan)[]): Plan =>
+const without = (plan: WorldPlan, names: readonly (keyof WorldPlan)[]): WorldPlan =>
   Object.fromEntries(
-    Object.entries(plan).filter(([name]) => !names.includes(name as keyof Plan)),
-  ) as unknown as Plan;
+    Object.entries(plan).filter(([name]) => !names.includes(name as keyof WorldPlan)),
+  ) as unknown as WorldPlan;

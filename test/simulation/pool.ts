@@ -7,7 +7,7 @@ import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src
 import { usedSlots } from '../../src/batch/state/state.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
 import type { SimExecution } from './execution.ts';
-import type { Plan } from './plan.ts';
+import type { WorldPlan } from './plan.ts';
 import type { SimTemporal } from './temporal.ts';
 import type { World } from './world.ts';
 
@@ -19,7 +19,7 @@ export type PoolPlan = {
 };
 
 /** Drawn apart, so that the other parts of a world do not depend on it. */
-export function poolOf({ seed, concurrency }: Pick<Plan, 'seed' | 'concurrency'>): Partial<PoolPlan> {
+export function poolOf({ seed, concurrency }: Pick<WorldPlan, 'seed' | 'concurrency'>): Partial<PoolPlan> {
   const draw = numbersFrom(seed + 0x9e37);
   for (let skip = 0; skip < 8; skip += 1) draw();
   if (draw() < 0.75) return {};
@@ -47,7 +47,7 @@ class SimPool {
   readonly #world: World;
   readonly #temporal: SimTemporal;
   #other = { life: 1, number: 0, epoch: 0, limit: 0, used: 0 };
-  /** Its workflow does not run, or does not know all members yet. */
+  /** Whether the workflow does not run, or does not know all members yet. */
   isGone = false;
   isNew = false;
   isMadeAgain = false;
@@ -92,18 +92,19 @@ class SimPool {
       event.type === 'usage' || after <= Math.max(before, this.state.size),
       () => `${after} of ${this.state.size} slots of the pool are charged`,
     );
-    for (const one of told) this.#tell(one);
+    for (const grant of told) this.#tell(grant);
     if (this.#world.chance(0.01)) this.#continueAsNew();
   }
 
   #charged(): number {
-    return this.state.members.reduce((sum, one) => sum + chargeOf(one), 0);
+    return this.state.members.reduce((sum, poolMember) => sum + chargeOf(poolMember), 0);
   }
 
   #continueAsNew(): void {
     this.#world.saw('pool continued as new');
     this.state = JSON.parse(JSON.stringify(this.state)) as PoolState;
-    for (const one of poolStep(this.state, [{ type: 'started' }], this.#temporal.clock.now)) this.#tell(one);
+    for (const grant of poolStep(this.state, [{ type: 'started' }], this.#temporal.clock.now))
+      this.#tell(grant);
   }
 
   #tell({ member, number, grant }: MemberGrant): void {
@@ -179,8 +180,8 @@ export function checkGrant({ state, world, mark }: SimExecution): void {
   );
   if (membership === undefined) return;
   const pool = POOLS.get(world);
-  const found = pool?.state.members.find(({ member }) => member === `batch ${mark}`);
-  const charged = found === undefined ? 0 : chargeOf(found);
+  const poolMember = pool?.state.members.find(({ member }) => member === `batch ${mark}`);
+  const charged = poolMember === undefined ? 0 : chargeOf(poolMember);
   world.claim(
     usedSlots(state) <= membership.limit,
     () => `${usedSlots(state)} slots are in use, ${membership.limit} are granted`,
@@ -190,7 +191,7 @@ export function checkGrant({ state, world, mark }: SimExecution): void {
       pool === undefined ||
       pool.isGone ||
       pool.isNew ||
-      (pool.isMadeAgain && found === undefined),
+      (pool.isMadeAgain && poolMember === undefined),
     () => `a batch has ${membership.limit} slots, its pool counts ${charged}`,
   );
   world.saw('sent with a grant');

@@ -54,7 +54,10 @@ export class Rebuilds {
     } else world.after(afterMs, () => this.#try(stack, tries + 1));
   }
 
-  /** What a given up rebuild has left is seen at the end: the batch then lacks its newest pass, and its user resumes it. */
+  /**
+   * The remains of a rebuild that was given up show at the end: the batch then lacks its newest pass, and its user
+   * resumes it.
+   */
   #lookLater(): void {
     const { holder, world } = this.#batch;
     if (holder.isRunning) world.after(30_000, () => this.#lookLater());
@@ -64,7 +67,7 @@ export class Rebuilds {
   #try(stack: SimStack, tries: number): void {
     const { world, holder } = this.#batch;
     const { store, passes } = this.#batch;
-    // By the summary alone: the end of a pass before the newest one is no end for the command.
+    // Only the summary counts: the end of a pass before the newest one is no end for the command.
     if (store.summarizedPass === passes.newest) return this.#attach();
     if (stack.isOff || this.#batch.store.started === undefined) return this.#again(stack, tries, 30_000);
     world.saw(holder.stack === stack ? 'a rebuild in its own stack' : 'a rebuild in another stack');
@@ -125,7 +128,7 @@ export class Rebuilds {
   }
 }
 
-/** One run of the command. */
+/** A single run of the command. */
 class Command {
   isOver = false;
   readonly params: TakeOver;
@@ -213,10 +216,10 @@ class Command {
 
 /** The prices of a simulated world are no part of its batch.json. */
 function pricedAs({ attemptCostNano }: BatchParams, { params, ...snapshot }: Snapshot): Snapshot {
-  const { attemptCostNano: _, ...others } = params;
+  const { attemptCostNano: _, ...unpriced } = params;
   return {
     ...snapshot,
-    params: { ...others, ...(attemptCostNano === undefined ? {} : { attemptCostNano }) },
+    params: { ...unpriced, ...(attemptCostNano === undefined ? {} : { attemptCostNano }) },
   };
 }
 
@@ -224,7 +227,7 @@ export const workflowIdIn = ({ mark }: SimBatch): string => `w${mark}`;
 
 const markOf = (mark: number): string => mark.toString(16).padStart(16, '0');
 
-/** What a rebuild reads of batch.json. */
+/** The fields of batch.json that a rebuild reads. */
 const fileOf = ({ params, mark, world }: SimBatch): BatchFile =>
   ({
     ...params,

@@ -9,7 +9,8 @@ type Repeated = (typeof REPEATED)[number];
 
 /** How often something may repeat at once, and in each hour after that. */
 const MOST: Readonly<Record<Repeated, (batch: SimBatch) => readonly [atOnce: number, anHour: number]>> = {
-  // What is under way before the first answer, two more groups, then single attempts, then a probe every five minutes at most.
+  // Requests under way before the first answer, two more groups, then single attempts, then a probe every five
+  // minutes at most.
   request: ({ params: { concurrency } }) => [
     Math.min(GROUPS_IN_FLIGHT * GROUP_ATTEMPTS, concurrency) + 2 * Math.min(GROUP_ATTEMPTS, concurrency) + 40,
     40,
@@ -49,7 +50,7 @@ export class Repeats {
   #look(): void {
     const { state, generation, runId } = this.#batch.holder;
     const { tally, ledger, pass, knownCommands, phases } = state;
-    const done = Object.values(tally.outcomes).reduce((sum, one) => sum + one, 0);
+    const done = Object.values(tally.outcomes).reduce((sum, count) => sum + count, 0);
     const commands = knownCommands.length + state.pendingCommands.length;
     const advanced = [runId, done, ledger.accepted, ledger.adopted, pass, commands, phases.ended, generation];
     const text = JSON.stringify(advanced);

@@ -15,9 +15,9 @@ import { WrongClock, type World } from './world.ts';
 export type SimRun = AttemptRef & {
   readonly id: string;
   readonly mark: number | undefined;
-  /** By the simulated time. */
+  /** The creation time by the simulated clock. */
   readonly createdAt: number;
-  /** By the service's own clock. */
+  /** The creation time by the service's own clock. */
   readonly createdAtMs: number;
   updatedAtMs: number;
   /** From when on lists contain it. */
@@ -33,7 +33,7 @@ export type SimRun = AttemptRef & {
   cancelledBy?: number;
 };
 
-/** What the sender of a POST observes, and after how long. */
+/** The facts that the sender of a POST observes, and after how long. */
 export type Posted = { readonly facts: PostFacts; readonly afterMs: number };
 
 type WrongAnswer = { readonly kind: 'missing' | 'running' | 'other' | 'no outputs'; readonly until: number };
@@ -172,8 +172,8 @@ export class SimService {
 
   #wrongAnswerAbout(runId: string): WrongAnswer['kind'] | undefined {
     const world = this.#world;
-    const known = this.#wrongAnswers.get(runId);
-    if (known !== undefined && known.until > world.now) return known.kind;
+    const wrongAnswer = this.#wrongAnswers.get(runId);
+    if (wrongAnswer !== undefined && wrongAnswer.until > world.now) return wrongAnswer.kind;
     if (!world.shouldInject('lyingRead')) return undefined;
     const kind = world.pick(['missing', 'running', 'other', 'no outputs'] as const);
     this.#wrongAnswers.set(runId, { kind, until: world.now + world.between(100, WRONG_MOST_MS) });
@@ -287,7 +287,7 @@ function startOf({ id, createdAtMs, updatedAtMs }: SimRun, hasEnded: boolean) {
   return { queuedAtMs, startedAtMs: queuedAtMs + (number % 5 === 0 ? lasted * 0.1 : 0) };
 }
 
-/** What the receiver signals about a run that has ended. */
+/** The completion that the receiver signals for an ended run. */
 export function completionOf(
   { place, attempt, id: runId, outcome }: SimRun,
   shown: Extract<Sight, { kind: 'run' }>['run'],

@@ -2,7 +2,7 @@
 
 import { SimBatch } from './batch.ts';
 import { judge, type Verdict } from './invariants.ts';
-import { planOf, shrink, type Plan, type Size } from './plan.ts';
+import { planOf, shrink, type WorldPlan, type Size } from './plan.ts';
 import { SimService, type SimRun } from './service.ts';
 import { SimStack } from './stack.ts';
 import { World, WrongClock } from './world.ts';
@@ -19,7 +19,7 @@ const END_MS = 52 * 3_600_000;
 
 /** `log` receives every step, and `look` sees the batches at the end. */
 export async function simulate(
-  plan: Plan,
+  plan: WorldPlan,
   log?: string[],
   look: (batches: readonly SimBatch[]) => void = () => undefined,
 ): Promise<Result> {
@@ -103,7 +103,9 @@ export async function explain(seed: number, size: Size): Promise<string> {
   const plan = planOf(seed, size);
   const { problems } = await simulate(plan);
   const least =
-    size === 'large' ? plan : await shrink(plan, async (one) => (await simulate(one)).problems.length > 0);
+    size === 'large'
+      ? plan
+      : await shrink(plan, async (candidate) => (await simulate(candidate)).problems.length > 0);
   const rates = Object.fromEntries(Object.entries(least.rates).filter(([, rate]) => rate > 0));
   return [
     `${size} seed ${seed}: ${problems.join('; ')}`,

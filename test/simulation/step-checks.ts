@@ -46,10 +46,12 @@ function checkCanary({ state, params, passes, world, service, mark, isHolder }: 
   if (gate === 'open') return void (state.cancelling === undefined && world.saw('rows sent after a canary'));
   const isOther = (place: number): boolean =>
     numberOf(place) > (params.lanes[laneOf(place)]?.canary ?? 0) || lanes[laneOf(place)] === undefined;
-  const others = service.runs.filter((run) => run.mark === mark && isOther(passes.firstPlaceOf(run.place)));
+  const otherRuns = service.runs.filter(
+    (run) => run.mark === mark && isOther(passes.firstPlaceOf(run.place)),
+  );
   world.claim(
-    others.length === 0,
-    () => `row ${others[0]?.place} was sent before the verdict about the canary`,
+    otherRuns.length === 0,
+    () => `row ${otherRuns[0]?.place} was sent before the verdict about the canary`,
   );
   world.saw('rows held back by a canary');
 }

@@ -58,7 +58,7 @@ export class SimStore {
     return [...this.#parts.values()].filter(this.#isCounted);
   }
 
-  /** Those that an execution wrote after another one had sealed the parts before. */
+  /** Parts that an execution wrote after another one had sealed the parts before. */
   get strays(): readonly SimPart[] {
     return [...this.#parts.values()].filter((part) => !this.#isCounted(part));
   }
@@ -101,7 +101,7 @@ export class SimStore {
     this.write(() => this.#files.set(eventsName(number), jsonLines(entries)));
   }
 
-  /** What real code makes of a file. */
+  /** Writes a file as real code produces it. */
   put(name: string, value: unknown): void {
     this.#files.set(name, `${JSON.stringify(value)}\n`);
     if (name === STARTED_FILE) this.#noteStarted();
@@ -119,7 +119,7 @@ export class SimStore {
     this.onChange(name);
   }
 
-  /** As real code knows it. What it does not use here is missing. */
+  /** The store as real code knows it, without the methods that the simulation does not use. */
   readonly asStore: Store = {
     location: '/batches/simulated',
     read: async (name: string) => this.#files.get(name),

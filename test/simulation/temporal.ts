@@ -12,7 +12,7 @@ const ABANDONED_LATER_MS = 30_000;
 const TRY_MS = 250;
 const TRY_MOST_MS = 10_000;
 
-/** One try of an activity. */
+/** A try of an activity. */
 export type Try = {
   readonly worker: SimWorker;
   readonly number: number;
@@ -27,7 +27,7 @@ export class SimTemporal {
   readonly #world: World;
   readonly #timers = new Set<Timer>();
   #downUntil = 0;
-  /** What arrives while its machine is off waits. */
+  /** Deliveries that wait while the machine is off. */
   #waiting: (() => void)[] | undefined;
 
   constructor(world: World) {
@@ -70,7 +70,7 @@ export class SimTemporal {
     });
   }
 
-  /** What is due fires, and the other timers wait anew: their time may come sooner than it seemed. */
+  /** Fires all due timers, and lets the others wait anew: their time may come sooner than it seemed. */
   #stepped(): void {
     for (const timer of this.#timers)
       if (this.clock.now >= timer.at) this.#fire(timer);

@@ -9,7 +9,7 @@ import type { State } from '../../src/batch/state/state.ts';
 import type { SimBatch } from './batch.ts';
 import type { SimExecution } from './execution.ts';
 import { eventOfHint } from './hints.ts';
-import type { Plan } from './plan.ts';
+import type { WorldPlan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Pauses that only a user ends. */
@@ -161,7 +161,15 @@ export class SimUser {
 }
 
 function eventOf(
-  { atMs, concurrency, adaptive, startsPerMinute, deadlineMs, maxCostNano, notify }: Plan['commands'][number],
+  {
+    atMs,
+    concurrency,
+    adaptive,
+    startsPerMinute,
+    deadlineMs,
+    maxCostNano,
+    notify,
+  }: WorldPlan['commands'][number],
   temporalNow: number,
 ): Event {
   const commandId = `command ${atMs}`;
@@ -170,10 +178,10 @@ function eventOf(
   const cost = maxCostNano === undefined ? {} : { maxCostNano };
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: temporalNow + deadlineMs };
   const told = notify === undefined ? {} : { notify };
-  const found = adaptive === undefined ? {} : { adaptive };
+  const start = adaptive === undefined ? {} : { adaptive };
   return {
     type: 'scale',
     commandId,
-    limits: { concurrency, ...found, ...starts, ...deadline, ...cost, ...told },
+    limits: { concurrency, ...start, ...starts, ...deadline, ...cost, ...told },
   };
 }

@@ -12,15 +12,15 @@ import type { SimStack } from './stack.ts';
 import { WrongClock, type World } from './world.ts';
 
 /** Temporal's response to a worker: accepted, the group was abandoned, or no response. */
-type Answer = 'taken' | 'abandoned' | 'nothing';
+type ServerAnswer = 'taken' | 'abandoned' | 'nothing';
 
-/** By the time of the world, which a worker's monotonic clock shows, and by its wall clock. */
+/** A moment by the time of the world, which a worker's monotonic clock shows, and by its wall clock. */
 type Moment = { readonly at: number; readonly wallAt: number };
 
 /** Temporal's side of a group. */
 export type GroupTask = {
-  heartbeat(result: GroupResult): Answer;
-  complete(result: GroupResult): Answer;
+  heartbeat(result: GroupResult): ServerAnswer;
+  complete(result: GroupResult): ServerAnswer;
 };
 
 const HEARTBEAT_MS = 1_000;
@@ -63,7 +63,7 @@ export class SimWorker {
     });
   }
 
-  /** Its machine is switched off. */
+  /** Switches the machine of the worker off. */
   kill(): void {
     this.isDead = true;
   }
@@ -105,8 +105,10 @@ export class SimWorker {
     let serviceNow: { readonly serviceNowMs?: number } = {};
 
     const moment = (): Moment => ({ at: world.now, wallAt: this.clock.now });
-    const isRecent = (one: Moment | undefined): boolean =>
-      one !== undefined && world.now - one.at < LEASE_MS && this.clock.now - one.wallAt < LEASE_MS;
+    const isRecent = (confirmedAt: Moment | undefined): boolean =>
+      confirmedAt !== undefined &&
+      world.now - confirmedAt.at < LEASE_MS &&
+      this.clock.now - confirmedAt.wallAt < LEASE_MS;
     const askHolder = (): void => {
       if (deps.isHeld()) held = moment();
       else isLost = true;
@@ -130,9 +132,9 @@ export class SimWorker {
       if (answer === 'taken') return void (ends !== undefined && world.saw('ends carried by a group'));
       world.saw('completed too late');
       if (ends !== undefined) deps.signalEnds(ends);
-      const runs = results.flatMap((one) =>
-        one.result === 'accepted' && !one.isKnown
-          ? [{ place: one.place, attempt: one.attempt, runId: one.runId }]
+      const runs = results.flatMap((result) =>
+        result.result === 'accepted' && !result.isKnown
+          ? [{ place: result.place, attempt: result.attempt, runId: result.runId }]
           : [],
       );
       if (runs.length > 0) deps.signalSeen(runs);
@@ -159,7 +161,8 @@ export class SimWorker {
       results.push(result);
       world.saw(`class ${result.result}`);
       if (results.length < attempts.length) return;
-      if (mayWait && results.every((one) => one.result === 'accepted' && !one.isKnown)) waitThenFinish();
+      if (mayWait && results.every((reported) => reported.result === 'accepted' && !reported.isKnown))
+        waitThenFinish();
       else finish();
     };
     const isLeased = (): boolean => !isLost && isRecent(confirmed) && isRecent(held);

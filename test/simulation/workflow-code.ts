@@ -12,8 +12,8 @@ import { loadState, restored, runBatchLoop } from '../../workflows/batch-loop.ts
 import type { BatchRuntime, Scope } from '../../workflows/batch-runtime.ts';
 import { untilIdle } from './world.ts';
 
-/** What a workflow task brings. Values are JSON: a replay must not get what the code has changed. */
-export type Job =
+/** The contents of a workflow task. Values are JSON: a replay must not get changes that the code has made. */
+export type WorkflowJob =
   | { readonly kind: 'signal'; readonly event: Event }
   /** From Temporal's command line or web UI. */
   | { readonly kind: 'cancel' }
@@ -24,7 +24,7 @@ export type Task = {
   readonly now: number;
   readonly historyLength: number;
   readonly continueAsNewSuggested: boolean;
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly WorkflowJob[];
 };
 
 export type WorkflowCommand =
@@ -134,7 +134,7 @@ export class WorkflowCode implements BatchRuntime {
     else this.#receive(event);
   }
 
-  #settle(job: Exclude<Job, { kind: 'signal' }>): void {
+  #settle(job: Exclude<WorkflowJob, { kind: 'signal' }>): void {
     if (job.kind === 'cancel') return this.#cancelRequested.resolve();
     const pending = this.#pending.get(job.seq);
     this.#pending.delete(job.seq);
@@ -146,7 +146,7 @@ export class WorkflowCode implements BatchRuntime {
   #unblock(): boolean {
     const holding = this.#conditions.filter(({ is }) => is());
     if (holding.length === 0) return false;
-    this.#conditions = this.#conditions.filter((one) => !holding.includes(one));
+    this.#conditions = this.#conditions.filter((condition) => !holding.includes(condition));
     for (const { resolve } of holding) resolve();
     return true;
   }

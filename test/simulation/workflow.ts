@@ -6,7 +6,13 @@ import type { SentAttempt } from '../../src/batch/outcome.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { READS } from '../../src/batch/params.ts';
 import type { SimStack } from './stack.ts';
-import { WorkflowCode, type Job, type Start, type Task, type WorkflowCommand } from './workflow-code.ts';
+import {
+  WorkflowCode,
+  type WorkflowJob,
+  type Start,
+  type Task,
+  type WorkflowCommand,
+} from './workflow-code.ts';
 import type { World } from './world.ts';
 
 const TASK_TIMEOUT_MS = 10_000;
@@ -17,7 +23,7 @@ const EVENTS = { command: 1, result: 2, task: 3 } as const;
 
 const isEnd = ({ kind }: WorkflowCommand): boolean => ENDS.has(kind);
 
-type Done = { readonly task: Task; readonly commands: readonly WorkflowCommand[] };
+type DoneTask = { readonly task: Task; readonly commands: readonly WorkflowCommand[] };
 
 export class SimWorkflow {
   isOpen = true;
@@ -26,11 +32,11 @@ export class SimWorkflow {
   /** Parsed again for each replay. */
   readonly #start: string;
   readonly #completed: (commands: readonly WorkflowCommand[]) => void;
-  readonly #accepted: Done[] = [];
+  readonly #accepted: DoneTask[] = [];
   readonly #sends: (attempts: readonly SentAttempt[]) => void;
   #code: WorkflowCode;
   #isReplaying = false;
-  #jobs: Job[] = [];
+  #jobs: WorkflowJob[] = [];
   #isTaskOpen = false;
   #events = 1;
   #isSuggested = false;
@@ -64,7 +70,7 @@ export class SimWorkflow {
     return this.#jobs.length > 0;
   }
 
-  deliver(job: Job): void {
+  deliver(job: WorkflowJob): void {
     if (!this.isOpen) return;
     this.#events += job.kind === 'signal' ? EVENTS.command : EVENTS.result;
     this.#jobs.push(job);
@@ -115,7 +121,7 @@ export class SimWorkflow {
     this.#openTask(this.#world.between(100, 2_000));
   }
 
-  async #complete(done: Done): Promise<void> {
+  async #complete(done: DoneTask): Promise<void> {
     const { task, commands } = done;
     const world = this.#world;
     if (!this.isOpen) return;
@@ -157,10 +163,15 @@ const keptAt = (
 ): readonly WorkflowCommand[] =>
   reads === READS
     ? commands
-    : commands.map((one) => (one.kind === 'continued' ? { ...one, next: { ...one.next, version } } : one));
+    : commands.map((command) =>
+        command.kind === 'continued' ? { ...command, next: { ...command.next, version } } : command,
+      );
 
-/** What Temporal compares. */
+/** The names that Temporal compares. */
 const namesOf = (commands: readonly WorkflowCommand[]): string =>
   commands
-    .map((one) => `${one.kind} ${'seq' in one ? one.seq : ''} ${one.kind === 'activity' ? one.name : ''}`)
+    .map(
+      (command) =>
+        `${command.kind} ${'seq' in command ? command.seq : ''} ${command.kind === 'activity' ? command.name : ''}`,
+    )
     .join();

@@ -3,12 +3,12 @@
 import { TimerQueue } from '../../src/service/service-time.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
 import type { FOREVER_KINDS } from './freedoms.ts';
-import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
+import { CALM_AFTER_MS, type PlannedFault, type WorldPlan } from './plan.ts';
 
 const START_MS = 1_800_000_000_000;
 
 export class World {
-  readonly plan: Plan;
+  readonly plan: WorldPlan;
   /** How often each interesting event occurred. */
   readonly sometimes = new Map<string, number>();
   readonly problems: string[] = [];
@@ -19,7 +19,7 @@ export class World {
   #nowMs = START_MS;
   #waiting: Promise<unknown> | undefined;
 
-  constructor(plan: Plan) {
+  constructor(plan: WorldPlan) {
     this.plan = plan;
     this.#draw = numbersFrom(plan.seed ^ 0x5bd1e995);
   }
@@ -55,7 +55,7 @@ export class World {
   }
 
   /** Whether to inject a fault now. Faults stop after a while. */
-  shouldInject(fault: Fault): boolean {
+  shouldInject(fault: PlannedFault): boolean {
     const drawn = this.#draw();
     if (this.isCalm || drawn >= this.plan.rates[fault]) return false;
     this.saw(fault);
@@ -127,7 +127,7 @@ export class WrongClock {
   #offsetMs: number;
   #latest = -Infinity;
 
-  constructor(world: World, fault: Fault, onStep: () => void = () => undefined) {
+  constructor(world: World, fault: PlannedFault, onStep: () => void = () => undefined) {
     this.#world = world;
     this.#onStep = onStep;
     this.#offsetMs = world.chance(0.5) ? 0 : world.between(-24 * HOUR_MS, 24 * HOUR_MS);
@@ -144,7 +144,7 @@ export class WrongClock {
     return this.#latest;
   }
 
-  #step(fault: Fault): void {
+  #step(fault: PlannedFault): void {
     if (this.#world.isCalm) return;
     if (this.#world.shouldInject(fault)) {
       this.#latest = this.latest;

@@ -63,7 +63,7 @@ describe('a worker of a cluster', () => {
     's3://bucket/a.csv',
     's3://bucket/sheets/../a.csv',
     's3://other/a.csv',
-    // Its key begins with the second slash.
+    // The key begins with the second slash.
     's3://bucket//sheets/a.csv',
     's3://bucket/sheets',
   ])('does not read %s', (sheet) => expect(read(sheet)).toBeUndefined());

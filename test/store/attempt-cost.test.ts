@@ -1,12 +1,12 @@
-// What a run may cost at most, from batch.json; and what is missing there.
+// The highest cost of a run, from batch.json, and the refusals if facts are missing there.
 
 import { describe, expect, it } from 'vitest';
 import { RunsheetError } from '../../src/errors/error.ts';
 import { attemptCosts, refuseUnbounded } from '../../src/store/attempt-cost.ts';
 
-type Facts = Parameters<typeof attemptCosts>[0];
+type CostFacts = Parameters<typeof attemptCosts>[0];
 
-const facts = (own: Partial<Facts> = {}): Facts => ({
+const facts = (own: Partial<CostFacts> = {}): CostFacts => ({
   deployment: { gpu: 'A10G', runTimeoutSeconds: 300 },
   deadlines: {},
   service: { prices: {} },
@@ -14,9 +14,9 @@ const facts = (own: Partial<Facts> = {}): Facts => ({
   ...own,
 });
 
-const refusal = (given: Facts, limit: number | 'none' | undefined = 1): string | undefined => {
+const refusal = (costFacts: CostFacts, limit: number | 'none' | undefined = 1): string | undefined => {
   try {
-    refuseUnbounded(given, limit);
+    refuseUnbounded(costFacts, limit);
     return undefined;
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error;
@@ -98,8 +98,8 @@ describe('--max-cost without a bound of the cost', () => {
       'the price of A10G is not known; choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out',
     ],
   ] as const)('is refused, and names what is missing: the %s', (_, own, text) => {
-    expect(refusal(facts(own as Partial<Facts>))).toBe(`--max-cost cannot be kept: ${text}`);
-    expect([refusal(facts(own as Partial<Facts>), 'none')]).toEqual([undefined]);
-    expect(() => refuseUnbounded(facts(own as Partial<Facts>), undefined)).not.toThrow();
+    expect(refusal(facts(own as Partial<CostFacts>))).toBe(`--max-cost cannot be kept: ${text}`);
+    expect([refusal(facts(own as Partial<CostFacts>), 'none')]).toEqual([undefined]);
+    expect(() => refuseUnbounded(facts(own as Partial<CostFacts>), undefined)).not.toThrow();
   });
 });

@@ -89,8 +89,11 @@ describe('batch.json', () => {
 
   it('is read as it was created, and only the first one is created', async () => {
     const store = folderStore(freshFolder());
-    const other = { ...FILE, mark: 'fedcba9876543210' };
-    expect([await createBatchFile(store, FILE), await createBatchFile(store, other)]).toEqual([true, false]);
+    const secondFile = { ...FILE, mark: 'fedcba9876543210' };
+    expect([await createBatchFile(store, FILE), await createBatchFile(store, secondFile)]).toEqual([
+      true,
+      false,
+    ]);
     expect(await readBatchFile(store)).toEqual(FILE);
     expect(layoutOf(store, FILE).location).toBe(`${store.location}/layout/${FILE.mark}`);
   });

@@ -1,4 +1,4 @@
-// What every Store keeps, whatever it stores in. Each kind runs it on real storage of its own.
+// The contract of every Store, whatever the storage. Each kind runs it on real storage of its own.
 
 import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -122,7 +122,7 @@ export function storeContract({ open, again, partBytes }: StoreKind): void {
     it('is asked again if another writer was faster', async () => {
       await store.write('count', '1');
       await store.update('count', async (current = '') => {
-        if (current === '1') await again(store).update('count', (other) => `${other}+2`);
+        if (current === '1') await again(store).update('count', (newer) => `${newer}+2`);
         return `${current}+3`;
       });
       expect(await store.read('count')).toBe('1+2+3');

@@ -54,10 +54,10 @@ describe('files that are read one after another', () => {
       return name;
     });
     const texts: string[] = [];
-    const all = async () => {
+    const readAll = async () => {
       for await (const text of readAhead(store, NAMES)) texts.push(text);
     };
-    await expect(all()).rejects.toThrow('refused');
+    await expect(readAll()).rejects.toThrow('refused');
     expect(texts).toEqual(['0', '1', '2']);
     expect(seen.reads).toBeLessThan(20);
     for await (const text of readAhead(store, NAMES)) if (text === '1') break;

@@ -1,6 +1,6 @@
 import type { BatchFile } from '../../src/store/batch-file.ts';
 
-/** What batch.json says about a sheet with one row, in one lane without a queue. */
+/** The facts in batch.json about a sheet with one row, in one lane without a queue. */
 export const SHEET: BatchFile['sheet'] = {
   name: 'sheet.csv',
   file: 'sheet.csv',

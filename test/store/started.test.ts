@@ -1,4 +1,4 @@
-// Who has a batch, in a real folder.
+// The owner of a batch, in a real folder.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

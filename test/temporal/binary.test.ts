@@ -206,7 +206,7 @@ fi
     }
     const stood = readFileSync(join(folder, 'python.cwd'), 'utf8').trim().split('\n');
     expect(stood).toHaveLength(2);
-    for (const one of stood) expect(one).toMatch(/cache\/fetch-\w+$/);
+    for (const path of stood) expect(path).toMatch(/cache\/fetch-\w+$/);
   });
 
   it('waits 15 s for a server that never answers, and reports a reason for every place', async () => {

@@ -6,7 +6,7 @@ import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledCode } from '../workflows/generations.ts';
 
-/** What the SDK gives to workflows when it loads them. */
+/** The globals that the SDK gives to workflows when it loads them. */
 const SANDBOX = { __webpack_module_cache__: {}, AsyncLocalStorage, TextDecoder, TextEncoder, URL, assert };
 
 describe('the workflow bundle', () => {

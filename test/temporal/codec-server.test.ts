@@ -30,10 +30,10 @@ async function opened() {
     listen: { host: '127.0.0.1', port: 0 },
   });
   onTestFinished(server.close);
-  const given = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"a fox"') };
-  const [ours = given] = await codec.encode([given], context);
-  const [foreign = given] = await newCodec().encode([given], context);
-  const payloads = [ours, given, foreign].map(wireOf);
+  const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"a fox"') };
+  const [encrypted = plain] = await codec.encode([plain], context);
+  const [foreign = plain] = await newCodec().encode([plain], context);
+  const payloads = [encrypted, plain, foreign].map(wireOf);
   const ask = (
     headers: Readonly<Record<string, string>>,
     path = '/decode',
@@ -57,8 +57,8 @@ describe('the codec server', () => {
 
   it('returns payloads unchanged that it cannot decrypt, and refuses what are none', async () => {
     const { ask, payloads } = await opened();
-    const [, ...others] = payloads;
-    expect(await (await ask({ authorization })).json()).toMatchObject({ payloads: [{}, ...others] });
+    const [, ...tail] = payloads;
+    expect(await (await ask({ authorization })).json()).toMatchObject({ payloads: [{}, ...tail] });
     expect((await ask({ authorization }, '/decode', 'POST', 'x')).status).toBe(400);
   });
 

@@ -51,10 +51,10 @@ describe('an encrypted payload', () => {
     });
     const codec = encryptionWith(keysFrom(NEW));
     await fc.assert(
-      fc.asyncProperty(values, async (given) => {
-        const there = await codec.encode(given.map(plain), OURS);
-        const back = await codec.decode(there, OURS);
-        expect(back.map(valueOf)).toEqual(given.map((value) => valueOf(plain(value))));
+      fc.asyncProperty(values, async (originals) => {
+        const encoded = await codec.encode(originals.map(plain), OURS);
+        const back = await codec.decode(encoded, OURS);
+        expect(back.map(valueOf)).toEqual(originals.map((value) => valueOf(plain(value))));
       }),
     );
     const payload = await encrypt({ prompt: 'a planted prompt' });
@@ -65,10 +65,10 @@ describe('an encrypted payload', () => {
   });
 
   it('never has the same bytes twice', async () => {
-    const all = await Promise.all(Array.from({ length: 100 }, () => encrypt('the same')));
+    const payloads = await Promise.all(Array.from({ length: 100 }, () => encrypt('the same')));
     expect(
       new Set(
-        all.map(({ data }) =>
+        payloads.map(({ data }) =>
           Buffer.from(data ?? [])
             .subarray(0, 12)
             .toString('hex'),
@@ -92,10 +92,10 @@ describe('an encrypted payload', () => {
       code: 'E407',
       message: expect.stringMatching(message),
     });
-    const other = keysFrom(OLD);
-    await expect(read(await encrypt('x'), other)).rejects.toMatchObject({
+    const otherKeys = keysFrom(OLD);
+    await expect(read(await encrypt('x'), otherKeys)).rejects.toMatchObject({
       code: 'E407',
-      message: expect.stringContaining(other.keys[0]?.id ?? 'none'),
+      message: expect.stringContaining(otherKeys.keys[0]?.id ?? 'none'),
     });
   });
 
@@ -226,7 +226,7 @@ describe('an activity of an encrypted batch', () => {
   };
   const ran = (...args: readonly unknown[]) =>
     new MockActivityEnvironment(info, { interceptors: [onlyOwnInput(keysFrom(NEW))] }).run(
-      async (...given: readonly unknown[]) => given,
+      async (...received: readonly unknown[]) => received,
       ...args,
     );
 
@@ -315,17 +315,17 @@ describe('an encrypted payload of a schedule', () => {
     const payload = await encrypt('x', NEW, of('runsheet-firing:nightly'));
     const keys = keysFrom(NEW);
     expect(await read(payload, keys, of('runsheet-firing:nightly-2026-11-23T01:00:00Z'))).toBe('x');
-    for (const other of [
+    for (const owner of [
       'runsheet-firing:nightly-2',
       'runsheet-firing:nightlies-2026-11-23T01:00:00Z',
       'runsheet:nightly-2026-11-23T01:00:00Z',
     ])
-      await expect(read(payload, keys, of(other))).rejects.toMatchObject({ code: 'E409' });
+      await expect(read(payload, keys, of(owner))).rejects.toMatchObject({ code: 'E409' });
     // Temporal passes the result of a firing to the next one.
     const result = await encrypt('done', NEW, of('runsheet-firing:nightly-2026-11-22T01:00:00Z'));
     expect(await read(result, keys, of('runsheet-firing:nightly-2026-11-23T01:00:00Z'))).toBe('done');
-    const ours = await encrypt('x');
-    await expect(read(ours, keys, of('runsheet:ours-2026-11-23T01:00:00Z'))).rejects.toMatchObject({
+    const batchPayload = await encrypt('x');
+    await expect(read(batchPayload, keys, of('runsheet:ours-2026-11-23T01:00:00Z'))).rejects.toMatchObject({
       code: 'E409',
     });
   });

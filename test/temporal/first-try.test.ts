@@ -11,9 +11,9 @@ const ASKED_MS = 1_000;
 
 /** Runs the activity with the interceptors of a worker; returns its result. */
 async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promise<string> {
-  const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
+  const scheduled = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
-    { activityType: 'queueRuns', activityId: randomUUID(), ...asked, ...info },
+    { activityType: 'queueRuns', activityId: randomUUID(), ...scheduled, ...info },
     { interceptors: workerInterceptors(server, { home: '/nowhere', keys: NO_KEYS }).activity },
   );
   return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;

@@ -17,13 +17,13 @@ describe('a command that finds another program on the port of its embedded serve
   beforeEach(async () => {
     home = freshFolder();
     received = '';
-    const other = createServer((socket) => {
+    const stranger = createServer((socket) => {
       socket.on('data', (chunk) => {
         received += chunk.toString();
         socket.write(response);
       });
     });
-    server = await serve(other);
+    server = await serve(stranger);
     const control = { port: server.port, word: 'the-word', answer: ANSWER };
     writeRecord(home, { pid: process.pid, startedAt: new Date().toISOString(), control });
   });

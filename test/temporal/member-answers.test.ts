@@ -26,8 +26,8 @@ describe('the answers of members', () => {
   });
 
   it('of two members with one name are both kept', () => {
-    const other = { ...ANSWER, sees: true };
-    expect(readAnswers([ANSWER, other, ANSWER]).answers).toEqual([ANSWER, other]);
+    const twin = { ...ANSWER, sees: true };
+    expect(readAnswers([ANSWER, twin, ANSWER]).answers).toEqual([ANSWER, twin]);
   });
 
   it.each([
@@ -36,9 +36,9 @@ describe('the answers of members', () => {
     ['a name that is none', { ...ANSWER, identity: [] }, undefined, 'identity: '],
     ['a text without end', { ...ANSWER, out: 'x'.repeat(9_000) }, ANSWER.identity, 'out: '],
   ])('with %s hide no other answer', (_, bad, identity, reason) => {
-    const other = { ...ANSWER, identity: 'other' };
-    expect(readAnswers([bad, other])).toEqual({
-      answers: [other],
+    const renamed = { ...ANSWER, identity: 'other' };
+    expect(readAnswers([bad, renamed])).toEqual({
+      answers: [renamed],
       malformed: [{ identity, reason: expect.stringContaining(reason) }],
     });
   });

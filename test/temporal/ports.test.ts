@@ -20,14 +20,14 @@ describe('the ports of a state folder', () => {
   it('stay the same, except one that another program has taken meanwhile', async () => {
     const first = await choosePorts(home);
     expect(await choosePorts(home)).toEqual(first);
-    const other = createServer();
-    await new Promise<void>((listening) => other.listen(first.service, '127.0.0.1', listening));
+    const blocker = createServer();
+    await new Promise<void>((listening) => blocker.listen(first.service, '127.0.0.1', listening));
     try {
-      const { service, ...rest } = await choosePorts(home);
+      const { service, ...unchanged } = await choosePorts(home);
       expect(service).not.toBe(first.service);
-      expect({ ...rest, service: first.service }).toEqual(first);
+      expect({ ...unchanged, service: first.service }).toEqual(first);
     } finally {
-      await new Promise((closed) => other.close(closed));
+      await new Promise((closed) => blocker.close(closed));
     }
   });
 });

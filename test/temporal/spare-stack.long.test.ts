@@ -23,7 +23,7 @@ describe('where servers have run before, a command that needs the local service'
     await at.runHere(['trust', '.runsheet']);
   });
 
-  /** It has prepared the processes of the servers and of their worker, and waits for its sheet. */
+  /** Waits until a command has prepared the processes of the servers and of their worker, and waits for its sheet. */
   async function waiting() {
     const command = spawn(process.execPath, [programFile(), ...'run - -d portraits --local'.split(' ')], {
       cwd: stage.folder,
@@ -59,8 +59,8 @@ describe('where servers have run before, a command that needs the local service'
     [
       'a record of a port where another program is silent',
       async () => {
-        const other = createServer().unref();
-        const port = await listen(other);
+        const blocker = createServer().unref();
+        const port = await listen(blocker);
         return JSON.stringify({ pid: process.pid, control: { port, word: 'w', answer: 'a' } });
       },
     ],
@@ -90,7 +90,7 @@ describe('where servers have run before, a command that needs the local service'
   it('into whose folder others may write opens no file there', async () => {
     const log = stage.path('.runsheet/logs/stack.log');
     rmSync(log);
-    // Who opens it waits for a reader.
+    // Opening the log waits for a reader.
     execFileSync('mkfifo', [log]);
     chmodSync(stage.path('.runsheet'), 0o777);
     const { stderr } = await stage.run('run - -d portraits --local'.split(' '));

@@ -1,4 +1,4 @@
-// What Temporal tells of workers that fail the tasks of a batch.
+// Temporal's report of workers that fail the tasks of a batch.
 
 import type { Client } from '@temporalio/client';
 import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';

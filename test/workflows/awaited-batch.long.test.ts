@@ -132,15 +132,15 @@ describe('a workflow that awaits a batch', () => {
         rig.client.options.namespace,
         pino({ level: 'silent' }),
       );
-      const known = () =>
+      const attributes = () =>
         searchAttributesFor(rig.client, {
           deployment: 'portraits',
           sheet: 'owls.csv',
           rows: 2,
           content: 'c',
         });
-      await until(async () => (await known()).length > 0, 'the server knows the search attributes');
-      const searchAttributes = await known();
+      await until(async () => (await attributes()).length > 0, 'the server knows the search attributes');
+      const searchAttributes = await attributes();
       script.make = async () => ({ ...newBatch(batch), searchAttributes });
       await (await begin(batch)).result();
       const child = await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).describe();

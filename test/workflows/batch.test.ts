@@ -48,7 +48,7 @@ describe('the workflow of a batch', () => {
     await rig.result('shown');
     const handle = rig.client.workflow.getHandle(workflowIdOf(refOf('shown')));
     const { staticSummary, staticDetails, raw } = await handle.describe();
-    // By which a fair server keeps its activities apart from those of other batches.
+    // A fair server separates the activities of batches by this key.
     expect(raw.workflowExecutionInfo?.priority?.fairnessKey).toBe(refOf('shown').mark);
     expect([await staticSummary(), await staticDetails()]).toEqual(['2 rows · d · s.csv', '| | |']);
     const metadata = await handle.query('__temporal_workflow_metadata');
@@ -153,9 +153,9 @@ describe('the workflow of a batch', () => {
 
   it('with another birth mark is another batch, although the name is the same', async () => {
     await bring('twice', async (attempts) => attempts.map(accepted));
-    const other = { ...refOf('twice'), mark: 'ffffffffffffffff' };
-    expect(await rig.batches.start(other)).toBe('started');
-    await until(async () => (await rig.batches.find(other))?.status === 'COMPLETED', 'it ends as well');
+    const secondRef = { ...refOf('twice'), mark: 'ffffffffffffffff' };
+    expect(await rig.batches.start(secondRef)).toBe('started');
+    await until(async () => (await rig.batches.find(secondRef))?.status === 'COMPLETED', 'it ends as well');
     expect(script.groups.get('twice')).toEqual([both, both]);
   });
 
@@ -192,7 +192,7 @@ describe('the workflow of a batch', () => {
     expect(await rig.batches.resume(ref)).toMatchObject({
       progress: { state: 'running', acknowledgements: [expect.anything()] },
     });
-    // It is in force when the group in flight has answered.
+    // The command is in force when the group in flight has answered.
     const cancelled = rig.batches.cancel(ref, false);
     await until(
       async () => (await rig.batches.status(ref)).progress?.state === 'cancelling',

@@ -26,8 +26,8 @@ class TwoSteps extends Script {
     super.end();
   }
 
-  override work(...given: Parameters<Script['work']>) {
-    const work = super.work(...given);
+  override work(...args: Parameters<Script['work']>) {
+    const work = super.work(...args);
     return {
       ...work,
       pollRuns: async (input: BatchRef & { runs: AttemptRun[] }) => {
@@ -108,7 +108,7 @@ describe('a batch that a stranger continues as new', () => {
     await rig.worker(bundle);
     const handle = rig.client.workflow.getHandle(execution.workflowId, third);
     const refused = async () =>
-      (await handle.fetchHistory()).events?.find((one) => one.workflowTaskFailedEventAttributes != null);
+      (await handle.fetchHistory()).events?.find((event) => event.workflowTaskFailedEventAttributes != null);
     await until(async () => (await refused()) !== undefined || groups() > 2, 'its input is read', 30_000);
     expect(groups()).toBe(2);
     expect((await refused())?.workflowTaskFailedEventAttributes).toBeDefined();

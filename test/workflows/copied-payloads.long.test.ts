@@ -34,8 +34,8 @@ class HeldScript extends Script {
     return held;
   }
 
-  override work(...given: Parameters<Script['work']>) {
-    const work = super.work(...given);
+  override work(...args: Parameters<Script['work']>) {
+    const work = super.work(...args);
     return {
       ...work,
       loadBatch: async ({ batch }: BatchRef) => ({ params: { ...smallBatch(batch, ROWS), pool: 'shared' } }),
@@ -68,19 +68,19 @@ const KINDS = [
   'workflow result',
 ];
 
-function payloadsIn(value: unknown, found: Payload[] = []): Payload[] {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return found;
+function payloadsIn(value: unknown, payloads: Payload[] = []): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return payloads;
   const { encoding } = (value as Payload).metadata ?? {};
-  if (encoding != null) found.push(value);
-  else for (const one of Object.values(value)) payloadsIn(one, found);
-  return found;
+  if (encoding != null) payloads.push(value);
+  else for (const member of Object.values(value)) payloadsIn(member, payloads);
+  return payloads;
 }
 
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 const namesIn = (module: object): readonly string[] =>
-  Object.values(module).flatMap((one) =>
-    typeof one === 'object' && one !== null && 'name' in one ? [String(one.name)] : [],
+  Object.values(module).flatMap((exported) =>
+    typeof exported === 'object' && exported !== null && 'name' in exported ? [String(exported.name)] : [],
   );
 
 describe('a payload that is sent again', () => {
@@ -137,8 +137,8 @@ describe('a payload that is sent again', () => {
     for (const command of ['pause', 'resume', 'pause'] as const) await rig.batches[command](ref);
     await rig.batches.scale(ref, { retries: 1 });
     const own = [workflowIdOf(ref), signals.poolIdOf('shared')] as const;
-    const all = (await Promise.all(own.map(payloadsOf))).flat();
-    const copies = new Map(all.map((payload) => [placeOf(payload), [payload]]));
+    const ownPayloads = (await Promise.all(own.map(payloadsOf))).flat();
+    const copies = new Map(ownPayloads.map((payload) => [placeOf(payload), [payload]]));
     expect([...copies.keys()].sort()).toEqual(
       expect.arrayContaining([
         'activity loadBatch result',
@@ -177,14 +177,16 @@ describe('a payload that is sent again', () => {
   });
 
   it('as the result of an activity, as its heartbeat, or in its failure is not used, and the batch ends', async () => {
-    const all = await payloadsOf(workflowIdOf(ref));
-    const copies = [...new Map(all.map((payload) => [kindOf(payload), payload])).values()];
+    const ownPayloads = await payloadsOf(workflowIdOf(ref));
+    const copies = [...new Map(ownPayloads.map((payload) => [kindOf(payload), payload])).values()];
     expect(copies.map(kindOf).sort()).toEqual(KINDS);
     await Promise.all(
       copies.map(async (copy, at) => {
         const batch = refOf(`copied-${at}`);
         await started(batch);
-        const own = (await payloadsOf(workflowIdOf(batch))).find((one) => placeOf(one) === placeOf(copy));
+        const own = (await payloadsOf(workflowIdOf(batch))).find(
+          (candidate) => placeOf(candidate) === placeOf(copy),
+        );
         const payloads = [own ?? copy];
         const { activityId = '' } = (await polling(batch)) ?? {};
         const call = { namespace: 'stage', ...idOf(batch), activityId };
@@ -231,7 +233,9 @@ describe('a payload that is sent again', () => {
       });
       const handle = rig.client.workflow.getHandle(workflowIdOf(ref));
       const failed = async () =>
-        (await handle.fetchHistory()).events?.find((one) => one.workflowTaskFailedEventAttributes != null);
+        (await handle.fetchHistory()).events?.find(
+          (event) => event.workflowTaskFailedEventAttributes != null,
+        );
       await until(async () => (await failed()) !== undefined, `${place} is refused`);
       await handle.terminate();
     }

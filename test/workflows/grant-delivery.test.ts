@@ -39,7 +39,7 @@ describe('the delivery of grants', () => {
   it('has only some on their way, and names all that have not arrived', async () => {
     const { delivery, arrive, sent } = scene();
     const members = Array.from({ length: 2 * POOL_GRANTS_IN_FLIGHT }, (_, at) => `m${at}`);
-    delivery.send(members.map((one) => grantTo(one)));
+    delivery.send(members.map((member) => grantTo(member)));
     expect(sent()).toHaveLength(POOL_GRANTS_IN_FLIGHT);
     expect(delivery.undelivered()).toEqual(members);
     await arrive();

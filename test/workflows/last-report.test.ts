@@ -1,4 +1,4 @@
-// What a batch does with a command that arrives while its last report to the pool is on its way.
+// Commands that arrive while the last report of a batch to its pool is on its way.
 
 import { expect, it } from 'vitest';
 import { openPools } from '../../src/temporal/pools.ts';

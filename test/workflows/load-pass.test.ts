@@ -1,4 +1,4 @@
-// What reads the rows of a pass for a batch of each version: only version 4 pauses when the store fails.
+// Loading the rows of a pass for a batch of each version: only version 4 pauses when the store fails.
 
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';

@@ -14,7 +14,7 @@ import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queu
 import { Stage, until } from '../stage/stage.ts';
 
 type Input = { readonly pipeline: string; readonly stage: string };
-type Shown = { readonly pipeline: string; readonly failed?: { readonly stage: string } };
+type ShownPipeline = { readonly pipeline: string; readonly failed?: { readonly stage: string } };
 
 const DAY_MS = 86_400_000;
 /** Nothing but a signal makes a stage look again in the time of a test. */
@@ -27,7 +27,7 @@ describe('the workflow of a pipeline', () => {
   const calls: string[] = [];
   const did = (pipeline: string): readonly string[] =>
     calls.filter((call) => call.startsWith(`${pipeline} `)).map((call) => call.slice(pipeline.length + 1));
-  /** What a test does when an activity is called; its key is the call without the pipeline. */
+  /** The reaction of a test to each call of an activity; the key is the call without the pipeline. */
   const script = new Map<string, () => unknown>();
   let client: Client;
   let pipelines: PipelineClient;
@@ -44,7 +44,7 @@ describe('the workflow of a pipeline', () => {
       return { batch: name, mark: '00112233445566aa', folder: '/nowhere', hasEnded: true };
     },
     awaitBatch: async () => ({}),
-    showPipeline: ({ pipeline, failed }: Shown) =>
+    showPipeline: ({ pipeline, failed }: ShownPipeline) =>
       called(pipeline, failed === undefined ? 'shows' : `notes ${failed.stage}`),
   } satisfies Partial<Record<keyof Activities, unknown>>;
 
@@ -62,10 +62,10 @@ describe('the workflow of a pipeline', () => {
       taskQueue: TASK_QUEUE,
       workflowBundle: await workflowBundle(),
     });
-    const others = [workQueueOf(TASK_QUEUE), filesQueueOf(TASK_QUEUE)].map((taskQueue) =>
+    const companions = [workQueueOf(TASK_QUEUE), filesQueueOf(TASK_QUEUE)].map((taskQueue) =>
       Worker.create({ connection, namespace, taskQueue, activities }),
     );
-    for (const worker of [workflows, ...(await Promise.all(others))]) {
+    for (const worker of [workflows, ...(await Promise.all(companions))]) {
       const running = worker.run();
       stops.push(async () => {
         worker.shutdown();
@@ -82,12 +82,12 @@ describe('the workflow of a pipeline', () => {
   const MARK = '0123456789abcdef';
   const FINALS = { name: 'finals', from: 'drafts' };
   const PRINTS = { name: 'prints', from: 'drafts' };
-  /** As `run`, `pick` and `pipeline follow` do. */
+  /** Starts the pipeline like `run`, `pick` and `pipeline follow`. */
   const command = (pipeline: string, stages: readonly { name: string; from?: string }[]): Promise<void> =>
     pipelines.start({ pipeline, mark: MARK, folder: '/nowhere', stages: [{ name: 'drafts' }, ...stages] });
   const handle = (pipeline: string) => client.workflow.getHandle(pipelineIdOf({ pipeline, mark: MARK }));
   const count = (pipeline: string, call: string): number =>
-    did(pipeline).filter((one) => one === call).length;
+    did(pipeline).filter((activity) => activity === call).length;
   const reaches = (pipeline: string, call: string, times = 1): Promise<void> =>
     until(() => count(pipeline, call) >= times, `${call}, ${times} times`);
 

@@ -122,7 +122,7 @@ export type Rig = {
   close(): Promise<void>;
 };
 
-/** What the workers of `runsheet worker` have. */
+/** The options that the workers of `runsheet worker` have. */
 const sealed = (keys: PayloadKeys) => ({
   ...conversion(keys),
   interceptors: workerInterceptors('cluster', { home: '', keys }),
@@ -206,7 +206,7 @@ async function openRig(
     close: async () => {
       script.end();
       await Promise.all(stops.map((stop) => stop()));
-      await Promise.all(connections.map((one) => one.close()));
+      await Promise.all(connections.map((opened) => opened.close()));
     },
   };
 }

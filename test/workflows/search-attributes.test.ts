@@ -27,7 +27,7 @@ describe('the search attributes of a batch', () => {
     expect(await batches.start(refOf(batch), undefined, SHOWN)).toBe('started');
     await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).result();
   };
-  const found = async (query: string): Promise<readonly string[]> => {
+  const search = async (query: string): Promise<readonly string[]> => {
     const ids: string[] = [];
     for await (const { workflowId } of rig.client.workflow.list({ query })) ids.push(workflowId);
     return ids;
@@ -35,7 +35,7 @@ describe('the search attributes of a batch', () => {
   const register = () => registerSearchAttributes(rig.client.connection, rig.client.options.namespace, log);
   const upserts = async (batch: string): Promise<number> => {
     const { events = [] } = await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).fetchHistory();
-    return events?.filter((one) => one.upsertWorkflowSearchAttributesEventAttributes).length ?? 0;
+    return events?.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes).length ?? 0;
   };
 
   it('are left out where the server does not know them: the batch runs without', async () => {
@@ -64,14 +64,14 @@ describe('the search attributes of a batch', () => {
     await register();
     expect(lines).toEqual([]);
     await until(async () => {
-      const before = await found("RunsheetDeployment = 'nothing'").catch(() => undefined);
+      const before = await search("RunsheetDeployment = 'nothing'").catch(() => undefined);
       return before !== undefined;
     }, 'the server knows the attributes');
     await startSearchable('later');
     const query = `RunsheetDeployment = 'portraits' AND RunsheetSheet = 'prompts.csv' AND RunsheetRows = 2 AND RunsheetFailed = 0 AND RunsheetCost >= 0`;
-    await until(async () => (await found(query)).length > 0, 'the batch is found');
-    expect(await found(query)).toEqual([workflowIdOf(refOf('later'))]);
-    expect(await found('RunsheetFailed > 0')).toEqual([]);
+    await until(async () => (await search(query)).length > 0, 'the batch is found');
+    expect(await search(query)).toEqual([workflowIdOf(refOf('later'))]);
+    expect(await search('RunsheetFailed > 0')).toEqual([]);
     // At its start and at its end, however many rows it has.
     expect(await upserts('later')).toBe(2);
   });

@@ -53,7 +53,7 @@ describe('while batches run, a newer release', () => {
     await rig.client.workflow.start('runsheetBatch', {
       workflowId: workflowIdOf(refOf(batch)),
       taskQueue: TASK_QUEUE,
-      // Of a test that is tried again.
+      // Replaces the workflow of an earlier try of this test.
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
       workflowTaskTimeout: '5s',
       args,

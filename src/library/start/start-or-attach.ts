@@ -11,7 +11,7 @@ import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { newestPass, readContinued } from '../../store/passes.ts';
-import type { KnownBatch } from '../../temporal/batch-client.ts';
+import type { ListedBatch } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
 import { heldElsewhere, isSuperseded, whoHas, type Here } from './who-has.ts';
@@ -93,7 +93,7 @@ export async function elsewhere(batchFolder: FoundBatch, here: Here): Promise<Ru
 
 /** A batch that these servers know may have been taken over. */
 async function refuseHeldElsewhere(
-  execution: KnownBatch | undefined,
+  execution: ListedBatch | undefined,
   batchFolder: FoundBatch,
   here: Here,
 ): Promise<void> {
@@ -117,7 +117,7 @@ export async function isUnderWay(
 }
 
 async function refuseElsewhere(
-  { folder }: KnownBatch,
+  { folder }: ListedBatch,
   { batch, folder: own }: FoundBatch,
   here: Here,
 ): Promise<void> {
@@ -137,7 +137,7 @@ const isGone = (out: string, batch: string): Promise<boolean> =>
   );
 
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
-async function refuseOther(execution: KnownBatch, batchFolder: FoundBatch, here: Here): Promise<void> {
+async function refuseOther(execution: ListedBatch, batchFolder: FoundBatch, here: Here): Promise<void> {
   await refuseElsewhere(execution, batchFolder, here);
   const { batch } = batchFolder;
   const { folder, status } = execution;

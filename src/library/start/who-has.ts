@@ -15,7 +15,7 @@ import { notesFolder } from '../../host/user-folders.ts';
 import { holderHere, holderText, isSameServers, type Holder } from '../../store/holder.ts';
 import { isNeverStarted, isSameRun, readStarted, type StartedFile } from '../../store/started.ts';
 import { readWorkerNotes } from '../../store/workers.ts';
-import type { KnownBatch } from '../../temporal/batch-client.ts';
+import type { ListedBatch } from '../../temporal/batch-client.ts';
 import { namespaceIn } from '../../temporal/embedded/instance.ts';
 import { livingRecord, type StackRecord } from '../../temporal/embedded/stack-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
@@ -81,7 +81,7 @@ export const holderOfHome = (home: string): Holder => {
 };
 
 /** Whether other servers have taken a batch that these servers know. */
-export function isSuperseded(execution: KnownBatch, started: StartedFile | undefined, own: Holder): boolean {
+export function isSuperseded(execution: ListedBatch, started: StartedFile | undefined, own: Holder): boolean {
   const { holder, workflow, rebuilding } = started ?? {};
   if (holder === undefined || workflow === undefined || isSameServers(holder, own)) return false;
   if (isSameRun(workflow, execution.firstRun)) return false;

@@ -129,7 +129,7 @@ describe('abandoned attempts', () => {
     const world = unconfirmed();
     readUntilResolved(world);
     expect(world.state.ledger.absent).toBe(1);
-    // Its first request of all got no clear answer.
+    // The very first request of the batch got no clear answer.
     world.pass(PROBE_MS);
     world.answer(0, ['accepted']);
     world.continueAsNew();

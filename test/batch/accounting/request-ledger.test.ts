@@ -29,7 +29,7 @@ describe('request ledger', () => {
       fc.property(fc.array(fc.constantFrom(...CLASSES)), (posts) => {
         const ledger = posts.reduce(enterPost, NO_LEDGER);
         const { sent, accepted, rejected, throttled, blocked, unconfirmed } = ledger;
-        expect(sent).toBe(posts.filter((one) => one !== 'not-sent').length);
+        expect(sent).toBe(posts.filter((post) => post !== 'not-sent').length);
         expect(sent).toBe(accepted + rejected + throttled + blocked + unconfirmed);
         expect(stillUnconfirmed(ledger)).toBe(unconfirmed);
       }),

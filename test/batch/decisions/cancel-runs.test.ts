@@ -19,13 +19,13 @@ describe('cancel runs', () => {
     expect(world.cancels.map(({ runs }) => runs.length)).toEqual(
       Array.from({ length: CANCELS_IN_FLIGHT }, () => CANCEL_RUNS),
     );
-    const asked = new Set<string>();
+    const cancelledRuns = new Set<string>();
     while (world.cancels.length > 0) {
-      for (const { runId } of world.cancels[0]?.runs ?? []) asked.add(runId);
+      for (const { runId } of world.cancels[0]?.runs ?? []) cancelledRuns.add(runId);
       world.cancel();
       expect(world.cancels.length).toBeLessThanOrEqual(CANCELS_IN_FLIGHT);
     }
-    expect(asked.size).toBe(950);
+    expect(cancelledRuns.size).toBe(950);
     expect(world.state.cancels.size).toBe(0);
   });
 

@@ -146,7 +146,7 @@ describe('collect', () => {
       const world = running({ rows: 400, concurrency, timing: RARE });
       const since = world.wallAt;
       const fetch = (place: number) => (place <= 20 ? 'file' : 'fetched');
-      const good = () => [...world.folder.outcomes].filter(([, one]) => one === 'succeeded').length;
+      const good = () => [...world.folder.outcomes].filter(([, outcome]) => outcome === 'succeeded').length;
       let firstMs = 0;
       // Each run takes a minute.
       for (let secs = 1; good() < 380 && secs < 20_000; secs += 1) {

@@ -95,7 +95,10 @@ describe('--canary', () => {
     );
     world.edit = (event) =>
       event.type === 'runsCompleted'
-        ? { ...event, completions: event.completions.map((one) => ({ ...one, reason: 'out of memory' })) }
+        ? {
+            ...event,
+            completions: event.completions.map((completion) => ({ ...completion, reason: 'out of memory' })),
+          }
         : event;
     endAll(world, 1);
     world.pass(60_000);
@@ -263,19 +266,22 @@ describe('--canary', () => {
 
 describe('a batch that is rebuilt', () => {
   const specs = { lanes: [{ places: 10, canary: 2 }, { places: 4 }] };
-  const rest = { first: 3, count: 8 };
+  const unsent = { first: 3, count: 8 };
   const CANARY = { first: 1, count: 2, isCanary: true } as const;
 
   it('has passed its canary if any other row was taken from its lanes', () => {
-    const lanes = (...segments: readonly Segment[][]) => segments.map((one) => newLane(undefined, one));
-    const other = { first: 1, count: 4 };
-    expect(hasPassed(lanes([CANARY, rest], [other]), specs)).toBe(false);
-    expect(hasPassed(lanes([rest], [other]), specs)).toBe(false);
-    expect(hasPassed(lanes([rest, { first: 501, count: 3, isAgain: true }], [other]), specs)).toBe(false);
+    const lanes = (...segments: readonly Segment[][]) =>
+      segments.map((laneSegments) => newLane(undefined, laneSegments));
+    const secondLane = { first: 1, count: 4 };
+    expect(hasPassed(lanes([CANARY, unsent], [secondLane]), specs)).toBe(false);
+    expect(hasPassed(lanes([unsent], [secondLane]), specs)).toBe(false);
+    expect(hasPassed(lanes([unsent, { first: 501, count: 3, isAgain: true }], [secondLane]), specs)).toBe(
+      false,
+    );
     const added = { first: 501, count: 20 };
-    expect(hasPassed(lanes([rest, added], [other]), specs)).toBe(false);
-    expect(hasPassed(lanes([{ first: 4, count: 7 }, added], [other]), specs)).toBe(true);
-    expect(hasPassed(lanes([{ first: 4, count: 7 }], [other]), specs)).toBe(true);
-    expect(hasPassed(lanes([rest]), specs)).toBe(true);
+    expect(hasPassed(lanes([unsent, added], [secondLane]), specs)).toBe(false);
+    expect(hasPassed(lanes([{ first: 4, count: 7 }, added], [secondLane]), specs)).toBe(true);
+    expect(hasPassed(lanes([{ first: 4, count: 7 }], [secondLane]), specs)).toBe(true);
+    expect(hasPassed(lanes([unsent]), specs)).toBe(true);
   });
 });

@@ -14,11 +14,17 @@ import { World } from '../world.ts';
 const NEVER = { rule: 'unknown', afterMs: 10 ** 9 } as const;
 const inPool = (concurrency = 6): World =>
   new World({ pool: 'gpus', rows: 20, concurrency, lists: false, unconfirmed: NEVER, notify: ['slack:a'] });
-const grant = (world: World, given: Partial<Grant>): void =>
-  void world.apply({ type: 'grant', life: world.state.membership?.life ?? 0, epoch: 1, limit: 0, ...given });
+const grant = (world: World, changes: Partial<Grant>): void =>
+  void world.apply({
+    type: 'grant',
+    life: world.state.membership?.life ?? 0,
+    epoch: 1,
+    limit: 0,
+    ...changes,
+  });
 const kinds = (world: World): readonly string[] => progress(world.state).pauses.map(({ kind }) => kind);
 
-/** Its reports find no pool, for this long. */
+/** Lets the reports of the batch find no pool, for this long. */
 function withoutPool(world: World, ms: number): void {
   for (let left = ms; left > 0; left -= POOL_AGAIN_MS) {
     world.apply({ type: 'usageReported', failure: 'not found' });
@@ -83,11 +89,11 @@ describe('a batch that its pool leaves without slots', () => {
   });
 
   it('is not paused while others have the slots, while it still has some itself, or when nothing is left to send', () => {
-    const others = inPool();
-    others.apply({ type: 'usageReported' });
-    grant(others, { size: 8 });
-    others.pass(10 * POOL_GONE_MS);
-    expect(kinds(others)).toEqual([]);
+    const crowded = inPool();
+    crowded.apply({ type: 'usageReported' });
+    grant(crowded, { size: 8 });
+    crowded.pass(10 * POOL_GONE_MS);
+    expect(kinds(crowded)).toEqual([]);
     const some = inPool();
     grant(some, { limit: 1, size: 8 });
     withoutPool(some, 10 * POOL_GONE_MS);

@@ -23,7 +23,7 @@ describe('report usage', () => {
     expect(said(world)).toMatchObject([first]);
     grant(world, 10, 2);
     world.pass(POOL_REPORT_MS);
-    // One report at a time.
+    // Only a single report is in flight.
     expect(said(world)).toEqual([]);
     arrives(world);
     expect(said(world)).toMatchObject([{ number: 2, epoch: 10, limit: 2, used: 2, wanted: 6 }]);
@@ -200,7 +200,9 @@ describe('what a batch wants', () => {
     arrives(world);
     grant(world, 10, 6);
     const { attempts } = world.sends[0] as (typeof world.sends)[number];
-    world.end(attempts.map((one) => ({ ...one, result: 'throttled', reason: '429', retryAfterMs: 60_000 })));
+    world.end(
+      attempts.map((attempt) => ({ ...attempt, result: 'throttled', reason: '429', retryAfterMs: 60_000 })),
+    );
     world.pass(POOL_REPORT_MS);
     expect(said(world).at(-1)).toMatchObject({ used: 0, wanted: 0 });
     arrives(world);

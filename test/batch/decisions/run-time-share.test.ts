@@ -42,7 +42,7 @@ describe('the pace of a batch', () => {
 
   it('progress waits for two run times, and a quarter of one if something else happens', () => {
     const world = afterRunsOf(6_000);
-    // It was published long ago, so the first end was published immediately.
+    // The latest publication was long ago, so the first end was published immediately.
     const { length } = world.published;
     world.finish('run-1', 'succeeded');
     expect(world.published).toHaveLength(length);

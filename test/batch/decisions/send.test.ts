@@ -67,8 +67,8 @@ describe('send', () => {
   it('the results of a group may wait for ends that webhooks report, unless the batch decides by them', () => {
     const mayWait = (params: Parameters<typeof paramsOf>[0] = {}, facts: object = {}) => {
       const state = Object.assign(begin(paramsOf({ rows: 1, ...params }), 2, 0), facts);
-      return step(state, [{ type: 'started' }], 0).flatMap((one) =>
-        one.type === 'send' ? [one.mayWait] : [],
+      return step(state, [{ type: 'started' }], 0).flatMap((command) =>
+        command.type === 'send' ? [command.mayWait] : [],
       );
     };
     expect(mayWait()).toEqual([true]);

@@ -73,7 +73,7 @@ describe('proof of absence', () => {
       return phaseOf(state);
     };
     const ms = postDeadlineMs + settleWithoutControlMs + LEASE_MS;
-    // This one was requested before the attempt was unconfirmed.
+    // A list that was requested before the attempt was unconfirmed.
     isTimed(-1, 0);
     isTimed(0, 7_000);
     isTimed(from, 7_001);

@@ -33,7 +33,7 @@ function collected(world: World, fetched: number, ...deferred: readonly Deferred
 const host = (row: number): DeferredRow => ({ place: row, kind: 'host', reason: 'connect ECONNREFUSED' });
 const file = (row: number): DeferredRow => ({ place: row, kind: 'file', reason: '404' });
 const deferralOf = ({ state }: World, row: number) =>
-  state.deferred.find((one) => one.place === row)?.deferral;
+  state.deferred.find((candidate) => candidate.place === row)?.deferral;
 
 describe('parts', () => {
   it('a part that is written is counted, and its rows are forgotten', () => {
@@ -155,7 +155,7 @@ describe('file hosts', () => {
     ]);
   });
 
-  /** Its download failed after a minute. */
+  /** A row whose download failed after a minute. */
   const slow = (row: number): DeferredRow => ({ ...host(row), waitedMs: 60_000 });
 
   it('a file host that was slow for a minute pauses the batch with the first part', () => {

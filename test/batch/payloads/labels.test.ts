@@ -51,14 +51,14 @@ describe('the label of a payload', () => {
       continuedLabel('runsheetBatch', 'r'),
     ];
     expect(read.every(isForClients)).toBe(true);
-    const others = [
+    const forWorkers = [
       signalLabel('pause'),
       activityLabel(CALL, 'input'),
       activityLabel(CALL, 'result'),
       'others',
       '',
     ];
-    expect(others.some(isForClients)).toBe(false);
+    expect(forWorkers.some(isForClients)).toBe(false);
   });
 });
 

@@ -23,7 +23,7 @@ const LIMITS = {
   notifyFailed: { rows: 1 },
 };
 
-/** By workflow, a taken signal with all fields, and fields without which it is dropped. */
+/** For each workflow, a signal that it takes with all fields, and the fields without which it is dropped. */
 const TABLE: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   runsheetBatch: {
     runsCompleted: [
@@ -55,34 +55,35 @@ const SHAPE = 'its arguments have another shape';
 
 describe('a signal', () => {
   it('has an entry for each that is defined', () => {
-    const names = Object.values(defined).flatMap((one) =>
-      typeof one === 'object' && one && 'name' in one ? [one.name] : [],
+    const names = Object.values(defined).flatMap((definition) =>
+      typeof definition === 'object' && definition && 'name' in definition ? [definition.name] : [],
     );
     expect(Object.values(TABLE).flatMap(Object.keys).sort()).toEqual(names.sort());
   });
 
   it.each(CASES)('of %s, %s, is taken with its fields', (type, name, args) => {
     expect(signalFault(type, name, args)).toBeUndefined();
-    // As it travels: fields that are not set are absent.
+    // The signal as it travels: fields that are not set are absent.
     expect(signalFault(type, name, JSON.parse(JSON.stringify(args)) as unknown[])).toBeUndefined();
   });
 
   it.each(CASES)('of %s, %s, is dropped with any other arguments', (type, name, args) => {
     expect(signalFault(type, name, [...args, 1])).toBe(SHAPE);
     expect(signalFault(type, name, args.slice(1))).toBe(SHAPE);
-    const others = [null, 1, 'x', [1], [null], [{}], [{ ...RUN, place: '1' }]];
-    for (const other of others) expect(signalFault(type, name, [...args.slice(0, -1), other])).toBe(SHAPE);
+    const malformed = [null, 1, 'x', [1], [null], [{}], [{ ...RUN, place: '1' }]];
+    for (const argument of malformed)
+      expect(signalFault(type, name, [...args.slice(0, -1), argument])).toBe(SHAPE);
   });
 
-  it.each(CASES.filter(([, , [one]]) => (one as object | undefined)?.hasOwnProperty('commandId')))(
+  it.each(CASES.filter(([, , [argument]]) => (argument as object | undefined)?.hasOwnProperty('commandId')))(
     'of %s, %s, is dropped without its id, and with fields that it does not have',
-    (type, name, [one]) => {
-      const { commandId: _, ...rest } = one as typeof COMMAND;
+    (type, name, [argument]) => {
+      const { commandId: _, ...anonymous } = argument as typeof COMMAND;
       for (const wrong of [
-        rest,
-        { ...rest, commandId: '' },
-        { ...rest, commandId: 1 },
-        { ...(one as object), more: 1 },
+        anonymous,
+        { ...anonymous, commandId: '' },
+        { ...anonymous, commandId: 1 },
+        { ...(argument as object), more: 1 },
       ])
         expect(signalFault(type, name, [wrong])).toBe(SHAPE);
     },

@@ -22,10 +22,10 @@ const stages = fc
   );
 
 /** Runs all stages in any order; returns those that began, in that order. */
-function runAll(all: readonly Stage[], choose: (due: readonly Stage[]) => Stage): readonly string[] {
-  const states = new Map<string, StageState>(all.map(({ name }) => [name, 'waiting']));
+function runAll(pipeline: readonly Stage[], choose: (due: readonly Stage[]) => Stage): readonly string[] {
+  const states = new Map<string, StageState>(pipeline.map(({ name }) => [name, 'waiting']));
   const began: string[] = [];
-  for (let due = dueStages(all, states); due.length > 0; due = dueStages(all, states)) {
+  for (let due = dueStages(pipeline, states); due.length > 0; due = dueStages(pipeline, states)) {
     const { name } = choose(due);
     began.push(name);
     states.set(name, 'ended');
@@ -36,31 +36,31 @@ function runAll(all: readonly Stage[], choose: (due: readonly Stage[]) => Stage)
 describe('the stages of a pipeline', () => {
   it('all begin once and after their sources, unless there is a circle', () => {
     fc.assert(
-      fc.property(stages, fc.nat(), (all, seed) => {
-        const began = runAll(all, (due) => due[seed % due.length] as Stage);
+      fc.property(stages, fc.nat(), (pipeline, seed) => {
+        const began = runAll(pipeline, (due) => due[seed % due.length] as Stage);
         expect(new Set(began).size).toBe(began.length);
-        const early = all.filter(({ name, from }) => began.includes(name) && from !== undefined);
+        const early = pipeline.filter(({ name, from }) => began.includes(name) && from !== undefined);
         for (const { name, from } of early) expect(began.slice(0, began.indexOf(name))).toContain(from);
-        expect(began.length === all.length).toBe(circleIn(all).length === 0);
+        expect(began.length === pipeline.length).toBe(circleIn(pipeline).length === 0);
       }),
     );
   });
 
   it('name a circle by the stages in it, each from the next one', () => {
     fc.assert(
-      fc.property(stages, (all) => {
-        const circle = circleIn(all);
+      fc.property(stages, (pipeline) => {
+        const circle = circleIn(pipeline);
         for (const [at, name] of circle.entries())
-          expect(all.find((one) => one.name === name)?.from).toBe(circle[(at + 1) % circle.length]);
+          expect(pipeline.find((stage) => stage.name === name)?.from).toBe(circle[(at + 1) % circle.length]);
       }),
     );
   });
 
   it('do not begin after a stage that failed', () => {
-    const all = [{ name: 'a' }, { name: 'b', from: 'a' }];
+    const pipeline = [{ name: 'a' }, { name: 'b', from: 'a' }];
     expect(
       dueStages(
-        all,
+        pipeline,
         new Map([
           ['a', 'failed' as const],
           ['b', 'waiting' as const],
@@ -109,10 +109,10 @@ describe('a stage waits', () => {
 describe('stages stand still', () => {
   type State = Partial<Omit<ShownStage, 'stage' | 'from'>>;
   const stand = (drafts: State, finals: State): boolean => {
-    const all = { state: 'waiting', waitsFor: undefined, hasRuns: false };
+    const usual = { state: 'waiting', waitsFor: undefined, hasRuns: false };
     return standStill([
-      { ...all, stage: 'drafts', from: undefined, ...drafts },
-      { ...all, stage: 'finals', from: 'drafts', ...finals },
+      { ...usual, stage: 'drafts', from: undefined, ...drafts },
+      { ...usual, stage: 'finals', from: 'drafts', ...finals },
     ]);
   };
   it.each<[string, State, State, boolean]>([

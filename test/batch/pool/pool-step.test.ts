@@ -121,7 +121,7 @@ describe('a pool', () => {
     };
     expect(scene.take({ type: 'usage', usage: late })).toEqual([]);
     expect(grantsIn(scene.take({ type: 'usage', usage: { ...late, life: 2 } }))).toEqual({ a: 9 });
-    for (let one = 0; one <= POOL_DEPARTED_MAX; one += 1) scene.report(`b${one}`, { left: true });
+    for (let number = 0; number <= POOL_DEPARTED_MAX; number += 1) scene.report(`b${number}`, { left: true });
     expect(scene.state.departed).toHaveLength(POOL_DEPARTED_MAX);
   });
 
@@ -190,7 +190,7 @@ describe('a pool', () => {
 
   it('takes no more members than its state has room for', () => {
     const scene = new Scene(1);
-    for (let one = 0; one < POOL_MEMBERS_MAX; one += 1) scene.report(`a${one}`, { wanted: 0 });
+    for (let number = 0; number < POOL_MEMBERS_MAX; number += 1) scene.report(`a${number}`, { wanted: 0 });
     expect(scene.report('b')).toEqual({});
     expect(scene.report('b')).toEqual({});
     scene.report('c');

@@ -13,12 +13,12 @@ type Message =
   | { readonly to: 'pool'; readonly usage: MemberUsage }
   | { readonly to: 'batch'; readonly sent: MemberGrant };
 
-export type Batch = { readonly member: string; readonly world: World; isDead: boolean };
+export type PoolBatch = { readonly member: string; readonly world: World; isDead: boolean };
 
 export class PoolWorld {
   state: PoolState;
   now = 1_000_000;
-  readonly batches: Batch[] = [];
+  readonly batches: PoolBatch[] = [];
   readonly messages: Message[] = [];
   readonly problems: string[] = [];
   #commands = 0;
@@ -28,9 +28,9 @@ export class PoolWorld {
     this.resize(size);
   }
 
-  add(params: Partial<BatchParams>): Batch {
+  add(params: Partial<BatchParams>): PoolBatch {
     const world = new World({ pool: 'gpus', retries: 0, ...params });
-    // Its clock is the pool's.
+    // The batch uses the clock of the pool.
     world.wallAt = this.now;
     world.state = begin(world.state.params, 1, this.now);
     world.reports.length = 0;
@@ -45,13 +45,13 @@ export class PoolWorld {
     this.take({ type: 'resize', commandId: `command ${this.#commands}`, size });
   }
 
-  release(batch: Batch): void {
+  release(batch: PoolBatch): void {
     this.#commands += 1;
     this.take({ type: 'release', commandId: `command ${this.#commands}`, member: batch.member });
   }
 
   /** Lets a living batch do something, and sends its reports. */
-  act(batch: Batch, work: (world: World) => unknown): void {
+  act(batch: PoolBatch, work: (world: World) => unknown): void {
     if (batch.isDead || batch.world.state.finished) return;
     work(batch.world);
     for (const { usage } of batch.world.reports.splice(0))
@@ -70,7 +70,7 @@ export class PoolWorld {
   }
 
   #charged(): number {
-    return this.state.members.reduce((sum, one) => sum + chargeOf(one), 0);
+    return this.state.members.reduce((sum, poolMember) => sum + chargeOf(poolMember), 0);
   }
 
   /** Delivers a message; with `again`, it will be delivered once more. */
@@ -104,8 +104,8 @@ export class PoolWorld {
     this.act(this.#batch(message.usage.member), (world) => world.apply(failed));
   }
 
-  #batch(member: string): Batch {
-    return this.batches.find((one) => one.member === member) as Batch;
+  #batch(member: string): PoolBatch {
+    return this.batches.find((batch) => batch.member === member) as PoolBatch;
   }
 
   pass(ms: number): void {
@@ -120,13 +120,13 @@ export class PoolWorld {
   }
 
   /** A batch is rebuilt from its folder: it knows its runs, and nothing of its pool. */
-  rebuild(batch: Batch): void {
+  rebuild(batch: PoolBatch): void {
     // No batch is rebuilt within a millisecond.
     this.pass(1);
     const { world } = batch;
     if (!maySnapshot(world.state) || world.state.finished) return;
-    const { membership: _, leaves: __, ...known } = snapshot(world.state);
-    world.state = restore(JSON.parse(JSON.stringify({ ...known, wallAt: this.now })) as Snapshot);
+    const { membership: _, leaves: __, ...compared } = snapshot(world.state);
+    world.state = restore(JSON.parse(JSON.stringify({ ...compared, wallAt: this.now })) as Snapshot);
     batch.isDead = false;
     for (const lost of [world.collects, world.readings, world.polls, world.cancels]) lost.length = 0;
     this.act(batch, () => world.apply({ type: 'started' }));
@@ -135,9 +135,9 @@ export class PoolWorld {
   /** A member never holds more slots than the pool charges it for. */
   check(): void {
     for (const { member, world } of this.batches) {
-      const found = this.state.members.find((one) => one.member === member);
+      const poolMember = this.state.members.find((candidate) => candidate.member === member);
       const used = usedSlots(world.state);
-      const charged = found === undefined ? 0 : chargeOf(found);
+      const charged = poolMember === undefined ? 0 : chargeOf(poolMember);
       if (used > charged) this.problems.push(`${member} uses ${used} slots and is charged for ${charged}`);
       this.problems.push(...world.problems.splice(0));
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chargeOf, limitOf } from '../../../src/batch/pool/pool-state.ts';
 import { usedSlots } from '../../../src/batch/state/state.ts';
-import { PoolWorld, type Batch } from './pool-world.ts';
+import { PoolWorld, type PoolBatch } from './pool-world.ts';
 
 const index = fc.nat(50);
 const action = fc.oneof(
@@ -43,36 +43,38 @@ type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
 const RUNS = Number(process.env['POOL_RUNS'] ?? 120);
 
-function endOne(world: Batch['world'], at: number): void {
+function endOne(world: PoolBatch['world'], at: number): void {
   const open = world.service.runs.filter(({ status }) => status === 'open');
   const run = open[at % Math.max(1, open.length)];
   if (run) world.finish(run.runId, 'succeeded');
 }
 
-function carryOut(pool: PoolWorld, one: Action): void {
-  const pick = (at: number, work: (batch: Batch) => void): void => {
+function carryOut(pool: PoolWorld, step: Action): void {
+  const pick = (at: number, work: (batch: PoolBatch) => void): void => {
     const batch = pool.batches[at % Math.max(1, pool.batches.length)];
     if (batch) work(batch);
   };
-  switch (one.kind) {
+  switch (step.kind) {
     case 'deliver':
-      return pool.deliver(one.index, one.again);
+      return pool.deliver(step.index, step.again);
     case 'lose':
-      return pool.lose(one.index);
+      return pool.lose(step.index);
     case 'join':
       return void pool.add({
-        rows: one.rows,
-        lanes: [{ places: one.rows }],
-        concurrency: one.concurrency,
-        weight: one.weight,
-        urgency: one.urgency,
+        rows: step.rows,
+        lanes: [{ places: step.rows }],
+        concurrency: step.concurrency,
+        weight: step.weight,
+        urgency: step.urgency,
       });
     case 'post':
-      return pick(one.index, (batch) => pool.act(batch, (world) => world.answer(0, ['accepted'], one.dies)));
+      return pick(step.index, (batch) =>
+        pool.act(batch, (world) => world.answer(0, ['accepted'], step.dies)),
+      );
     case 'end':
-      return pick(one.index, (batch) => pool.act(batch, (world) => endOne(world, one.index)));
+      return pick(step.index, (batch) => pool.act(batch, (world) => endOne(world, step.index)));
     case 'collect':
-      return pick(one.index, (batch) =>
+      return pick(step.index, (batch) =>
         pool.act(batch, (world) => {
           world.collect();
           world.read();
@@ -80,20 +82,20 @@ function carryOut(pool: PoolWorld, one: Action): void {
         }),
       );
     case 'pass':
-      return pool.pass(one.ms);
+      return pool.pass(step.ms);
     case 'kill':
-      return pick(one.index, (batch) => void (batch.isDead = true));
+      return pick(step.index, (batch) => void (batch.isDead = true));
     case 'rebuild':
-      return pick(one.index, (batch) => pool.rebuild(batch));
+      return pick(step.index, (batch) => pool.rebuild(batch));
     case 'continueBatch':
-      return pick(one.index, (batch) => pool.act(batch, (world) => world.continueAsNew()));
+      return pick(step.index, (batch) => pool.act(batch, (world) => world.continueAsNew()));
     case 'continuePool':
       return pool.continuePool();
     case 'resize':
-      return pool.resize(one.size);
+      return pool.resize(step.size);
     case 'scale':
-      return pick(one.index, (batch) =>
-        pool.act(batch, (world) => world.apply({ type: 'scale', limits: { weight: one.weight } })),
+      return pick(step.index, (batch) =>
+        pool.act(batch, (world) => world.apply({ type: 'scale', limits: { weight: step.weight } })),
       );
   }
 }
@@ -105,9 +107,9 @@ describe('a pool and its batches', () => {
       fc.property(fc.array(action, { minLength: 20, maxLength: 150 }), (actions) => {
         const pool = new PoolWorld(12);
         let most = 12;
-        for (const one of actions) {
-          if (one.kind === 'resize') most = Math.max(most, one.size);
-          carryOut(pool, one);
+        for (const step of actions) {
+          if (step.kind === 'resize') most = Math.max(most, step.size);
+          carryOut(pool, step);
           const used = pool.batches.reduce((sum, { world }) => sum + usedSlots(world.state), 0);
           usedAtOnce.push(used);
           expect(used).toBeLessThanOrEqual(most);
@@ -124,16 +126,17 @@ describe('a pool and its batches', () => {
     fc.assert(
       fc.property(fc.array(action, { minLength: 20, maxLength: 100 }), (actions) => {
         const pool = new PoolWorld(12);
-        for (const one of actions) if (one.kind !== 'kill') carryOut(pool, one);
+        for (const step of actions) if (step.kind !== 'kill') carryOut(pool, step);
         pool.settle();
         const { members, size } = pool.state;
-        const wanted = members.reduce((sum, one) => sum + one.wanted, 0);
-        const charged = members.reduce((sum, one) => sum + chargeOf(one), 0);
-        const given = members.reduce(
-          (sum, one) => sum + Math.max(one.used, Math.min(limitOf(one), one.wanted)),
+        const wanted = members.reduce((sum, poolMember) => sum + poolMember.wanted, 0);
+        const charged = members.reduce((sum, poolMember) => sum + chargeOf(poolMember), 0);
+        const usable = members.reduce(
+          (sum, poolMember) =>
+            sum + Math.max(poolMember.used, Math.min(limitOf(poolMember), poolMember.wanted)),
           0,
         );
-        expect(given).toBeGreaterThanOrEqual(Math.min(size, wanted));
+        expect(usable).toBeGreaterThanOrEqual(Math.min(size, wanted));
         expect(charged).toBeLessThanOrEqual(
           Math.max(
             size,

@@ -25,16 +25,16 @@ describe('shares', () => {
     const claim = fc.record({ weight: fc.integer({ min: 1, max: 20 }), wanted: fc.nat(100) });
     fc.assert(
       fc.property(fc.nat(200), fc.array(claim, { maxLength: 12 }), (slots, claims) => {
-        const given = shares(slots, claims);
-        const wanted = claims.reduce((sum, one) => sum + one.wanted, 0);
-        expect(given.reduce((sum, one) => sum + one, 0)).toBe(Math.min(slots, wanted));
-        for (const [at, one] of given.entries()) {
+        const granted = shares(slots, claims);
+        const wanted = claims.reduce((sum, wish) => sum + wish.wanted, 0);
+        expect(granted.reduce((sum, share) => sum + share, 0)).toBe(Math.min(slots, wanted));
+        for (const [at, share] of granted.entries()) {
           const own = claims[at] as (typeof claims)[number];
-          expect(Number.isInteger(one) && one >= 0 && one <= own.wanted).toBe(true);
-          // Who wants more has at least as much for its weight as any other, except for one slot.
-          const behind = one < own.wanted ? (one + 1) / own.weight : Number.POSITIVE_INFINITY;
-          for (const [other, theirs] of given.entries())
-            expect((theirs - 1) / (claims[other]?.weight ?? 1)).toBeLessThanOrEqual(behind);
+          expect(Number.isInteger(share) && share >= 0 && share <= own.wanted).toBe(true);
+          // A claim that wants more has at least as much for its weight as any other, except for one slot.
+          const behind = share < own.wanted ? (share + 1) / own.weight : Number.POSITIVE_INFINITY;
+          for (const [rival, rivalShare] of granted.entries())
+            expect((rivalShare - 1) / (claims[rival]?.weight ?? 1)).toBeLessThanOrEqual(behind);
         }
       }),
     );

@@ -36,9 +36,9 @@ describe('the concurrency that -c auto finds', () => {
       const useful = usefulOn(shape);
       const service = new Machines(shape, AUTO);
       const fixed = new Machines(shape, { concurrency: useful });
-      for (const one of [service, fixed]) one.pass(30 * shape.runMs);
+      for (const batch of [service, fixed]) batch.pass(30 * shape.runMs);
       expect(farFrom(useful, capsIn(service, 40, shape.runMs))).toEqual([]);
-      const [own, ideal] = [service, fixed].map((one) => one.throughput(60 * shape.runMs)) as [
+      const [own, ideal] = [service, fixed].map((batch) => batch.throughput(60 * shape.runMs)) as [
         number,
         number,
       ];
@@ -85,7 +85,7 @@ describe('the concurrency that -c auto finds', () => {
     const shape = { ...SERVICE, provisionMs: 0, bootMs: 0, machines: 100, quota: 20 };
     const service = new Machines(shape, AUTO);
     const fixed = new Machines(shape, { concurrency: 20 });
-    for (const one of [service, fixed]) one.pass(20 * RUN_MS);
+    for (const batch of [service, fixed]) batch.pass(20 * RUN_MS);
     const caps = capsIn(service, 100, RUN_MS);
     expect(Math.max(...caps)).toBeLessThanOrEqual(21);
     expect(Math.min(...caps)).toBe(10);

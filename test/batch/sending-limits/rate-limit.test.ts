@@ -59,15 +59,15 @@ describe('rate limit', () => {
   it('the rate limit is shared by all groups, counts nothing against a row, and ends when the user resumes', () => {
     const world = new World({ rows: 100, concurrency: 64 });
     const [first, second] = world.sends;
-    const throttled = first?.attempts.map((one) => ({
-      ...one,
+    const throttled = first?.attempts.map((attempt) => ({
+      ...attempt,
       result: 'throttled' as const,
       retryAfterMs: 0,
     }));
-    const accepted = second?.attempts.map((one) => ({
-      ...one,
+    const accepted = second?.attempts.map((attempt) => ({
+      ...attempt,
       result: 'accepted' as const,
-      runId: `r${one.place}`,
+      runId: `r${attempt.place}`,
     }));
     world.end(throttled ?? []);
     world.end(accepted ?? []);

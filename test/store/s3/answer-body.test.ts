@@ -15,10 +15,10 @@ describe('an answer of S3', () => {
   let status = 200;
   let length: number | undefined;
   let sent = 0;
-  let asked = 0;
+  let requests = 0;
   let send: (answer: ServerResponse) => void = endless;
   const reach = answeringServer((request, answer) => {
-    asked += 1;
+    requests += 1;
     answer.on('error', () => undefined);
     request.resume().once('end', () => {
       answer.writeHead(status, { etag: '"1"', ...(length && { 'content-length': length }) });
@@ -38,7 +38,7 @@ describe('an answer of S3', () => {
     answer.once('close', () => clearInterval(timer));
   }
   const answering = (how: typeof send, code: number, bytes?: number) => {
-    [send, status, length, sent, asked] = [how, code, bytes, 0, 0];
+    [send, status, length, sent, requests] = [how, code, bytes, 0, 0];
     reach();
     return bucketStore(PLACE, PATIENCE);
   };
@@ -63,7 +63,7 @@ describe('an answer of S3', () => {
       message: `${PLACE} cannot be used: its answer is larger than ${mebibytes} MiB`,
       hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
     });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     // The rest of it was on the way.
     expect(sent).toBeLessThan((mebibytes + 16) * CHUNK.byteLength);
   });
@@ -82,7 +82,7 @@ describe('an answer of S3', () => {
       ),
       hint: expect.stringContaining('nothing is lost'),
     });
-    expect(asked).toBeGreaterThan(1);
+    expect(requests).toBeGreaterThan(1);
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('an answer of S3', () => {
     answering(working, 200);
     const client = new S3Client({ bucket: 'nightly', key: 'hens' }, machineS3(), PATIENCE);
     const answer = await client.send({ method: 'PUT', key: 'hens/large', expects });
-    expect([answer.status, answer.mayBeDone, asked]).toEqual([200, false, 1]);
+    expect([answer.status, answer.mayBeDone, requests]).toEqual([200, false, 1]);
   });
 
   it('comes whole over a slow line', async () => {
@@ -113,7 +113,7 @@ describe('an answer of S3', () => {
     };
     const store = answering(slow, 200, content.byteLength);
     expect((await store.read('batch.json'))?.length).toBe(content.byteLength);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('may be taken slowly by its reader', async () => {
@@ -124,6 +124,6 @@ describe('an answer of S3', () => {
       if (bytes === 0) await new Promise((later) => setTimeout(later, 2 * PATIENCE.silentMs));
       bytes += chunk.byteLength;
     }
-    expect([bytes, asked]).toEqual([content.byteLength, 1]);
+    expect([bytes, requests]).toEqual([content.byteLength, 1]);
   });
 });

@@ -12,18 +12,18 @@ const ENOUGH = 300;
 const PIECE = Buffer.alloc(64 << 10, 'x');
 
 describe('S3', () => {
-  let asked = 0;
+  let calls = 0;
   let send: (answer: ServerResponse, request: IncomingMessage) => void = (answer) => void answer.end();
   const reach = answeringServer((request, answer) => {
-    asked += 1;
+    calls += 1;
     answer.on('error', () => undefined);
     request.resume();
     // The test fails instead of running for ever.
-    if (asked > ENOUGH) answer.writeHead(403).end('<Error><Code>AskedTooOften</Code></Error>');
+    if (calls > ENOUGH) answer.writeHead(403).end('<Error><Code>AskedTooOften</Code></Error>');
     else send(answer, request);
   });
   const answering = (how: typeof send) => {
-    [send, asked] = [how, 0];
+    [send, calls] = [how, 0];
     reach();
     return bucketStore('s3://nightly/hens', { againMs: 1_000, silentMs: 500 });
   };
@@ -39,8 +39,8 @@ describe('S3', () => {
 
   it.each([
     ['that gives the same page again and again', () => 'same', 'begins again where it began', 2],
-    ['whose pages name each other', () => String(asked % 2), 'begins again where it began', 3],
-    ['of empty pages', () => String(asked), 'more than 100 empty pages in a row', 101],
+    ['whose pages name each other', () => String(calls % 2), 'begins again where it began', 3],
+    ['of empty pages', () => String(calls), 'more than 100 empty pages in a row', 101],
   ])('with a list %s is refused', async (_, token, message, requests) => {
     const refused = { code: 'E612', message: expect.stringContaining(message) };
     for (const use of [
@@ -49,7 +49,7 @@ describe('S3', () => {
       () => listing(token).clear(''),
     ]) {
       await expect(use()).rejects.toMatchObject(refused);
-      expect(asked).toBe(requests);
+      expect(calls).toBe(requests);
     }
   });
 
@@ -92,7 +92,7 @@ describe('S3', () => {
     }));
     const chunks = (await store.open('results.csv').toArray()) as Uint8Array[];
     expect(Buffer.concat(chunks)).toHaveLength(size);
-    expect(asked).toBe(3);
+    expect(calls).toBe(3);
   });
 
   it('with a file of unknown length that breaks again and again is refused', async () => {
@@ -101,7 +101,7 @@ describe('S3', () => {
       code: 'E612',
       message: expect.stringContaining('cannot be reached'),
     });
-    expect(asked).toBe(4);
+    expect(calls).toBe(4);
   });
 
   it('with a file of which a continued transfer brings less than it named does not end early', async () => {

@@ -14,7 +14,7 @@ export type Passing = {
   readonly nth: number;
 };
 
-export type Fault =
+export type ProxyFault =
   /** S3 never sees it. */
   | { readonly kind: 'refused'; readonly status: number; readonly code: string }
   | { readonly kind: 'late'; readonly ms: number }
@@ -33,7 +33,7 @@ export type FaultyProxy = {
   readonly endpoint: string;
   readonly seen: Passing[];
   /** Decides about each request; undefined: it passes. */
-  fault: (passing: Passing) => Fault | undefined | Promise<undefined>;
+  fault: (passing: Passing) => ProxyFault | undefined | Promise<undefined>;
 };
 
 export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {

@@ -7,7 +7,7 @@ import { serveForTest } from '../../stage/serve.ts';
 type Stored = { readonly body: Buffer; readonly writer: string };
 
 export type HttpBucket = {
-  /** By key. */
+  /** Objects by key. */
   readonly objects: Map<string, Stored>;
   /** Authorization and session token of each request. */
   readonly signedBy: string[];
@@ -52,7 +52,7 @@ async function answered(
   const body = Buffer.concat(await request.toArray());
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bucket');
   const key = decodeURIComponent(pathname.split('/').slice(2).join('/'));
-  const there = objects.get(key);
+  const object = objects.get(key);
   if (searchParams.has('list-type')) return void answer.end(listOf(objects, searchParams));
   if (searchParams.has('uploads') && key === '')
     return void answer.end('<ListMultipartUploadsResult></ListMultipartUploadsResult>');
@@ -66,16 +66,16 @@ async function answered(
   const refused = (status: number, code: string) =>
     answer.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
   if (request.method !== 'PUT') {
-    if (there === undefined) return void refused(404, 'NoSuchKey');
-    const length = String(there.body.byteLength);
-    answer.writeHead(200, { etag: etagOf(there), [WRITER]: there.writer, 'content-length': length });
-    return void answer.end(request.method === 'HEAD' ? undefined : there.body);
+    if (object === undefined) return void refused(404, 'NoSuchKey');
+    const length = String(object.body.byteLength);
+    answer.writeHead(200, { etag: etagOf(object), [WRITER]: object.writer, 'content-length': length });
+    return void answer.end(request.method === 'HEAD' ? undefined : object.body);
   }
   const condition = (name: string) => (knows.includes(name) ? request.headers[name] : undefined);
   const match = condition('if-match');
-  if (match !== undefined && there === undefined) return void refused(404, 'NoSuchKey');
-  const isOther = match !== undefined && there !== undefined && match !== etagOf(there);
-  const isTaken = condition('if-none-match') !== undefined && there !== undefined;
+  if (match !== undefined && object === undefined) return void refused(404, 'NoSuchKey');
+  const isOther = match !== undefined && object !== undefined && match !== etagOf(object);
+  const isTaken = condition('if-none-match') !== undefined && object !== undefined;
   if (isOther || isTaken) return void refused(412, 'PreconditionFailed');
   const stored = { body, writer: String(request.headers[WRITER] ?? '') };
   objects.set(key, stored);
@@ -93,7 +93,7 @@ function listOf(objects: HttpBucket['objects'], query: URLSearchParams): string 
   });
   const contents = names.filter((key) => !isDeep(key)).map((key) => `<Contents><Key>${key}</Key></Contents>`);
   const prefixes = [...new Set(folders)].map(
-    (one) => `<CommonPrefixes><Prefix>${one}</Prefix></CommonPrefixes>`,
+    (folder) => `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`,
   );
   return `<ListBucketResult>${contents.join('')}${prefixes.join('')}</ListBucketResult>`;
 }

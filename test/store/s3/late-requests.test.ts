@@ -26,15 +26,15 @@ const view = async (store: Store, content: string): Promise<void> => {
   await draft.commit();
 };
 
-type Case = {
+type LateRequest = {
   readonly name: string;
-  /** What is there before, what is written with a request that arrives late, and what somebody writes before it does. */
+  /** `before`: the existing content; then a write whose request arrives late, and another write that arrives first. */
   readonly before?: (store: Store) => Promise<unknown>;
   readonly late: (store: Store) => Promise<unknown>;
   readonly after: (store: Store) => Promise<unknown>;
 };
 
-const CASES: readonly Case[] = [
+const CASES: readonly LateRequest[] = [
   {
     name: 'summary.json',
     late: (store) => writeSummary(store, summary(1)),
@@ -135,10 +135,10 @@ describe('an older writer that wakes up', () => {
   });
 
   it('asks again whether it is the one that Temporal waits for, if the file changed after it was read', async () => {
-    let asked = 0;
+    let requests = 0;
     const superseded = async () => {
-      asked += 1;
-      if (asked > 1) throw new Error('Temporal waits for another attempt');
+      requests += 1;
+      if (requests > 1) throw new Error('Temporal waits for another attempt');
       await replaceStarted(store, run('newer'));
       return { workflow: { workflowId: 'hens', runId: 'older' } };
     };

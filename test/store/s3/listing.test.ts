@@ -10,13 +10,13 @@ type List = {
   readonly uploads?: readonly string[];
 };
 
-/** As Amazon encodes it: a blank is a plus. */
+/** Encodes like Amazon: a blank becomes a plus. */
 const encoded = (key: string): string =>
   encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%20', '+');
 
 describe('a list of S3', () => {
   let list: List = {};
-  /** What was asked but lists, with the bodies. */
+  /** All requests except lists, with their bodies. */
   const done: string[] = [];
   const queries: URLSearchParams[] = [];
   const reach = answeringServer((request, answer) => {
@@ -61,8 +61,8 @@ describe('a list of S3', () => {
     ['keys', { keys: ['hens/one/parts/1', 'foxes/summary.json'] }],
     ['keys whose folder begins with the same letters', { keys: ['hens/one-more/batch.json'] }],
     ['folders', { folders: ['hens/one/parts/', 'foxes/'] }],
-  ])('with %s of others is refused, and nothing is removed', async (_, given) => {
-    list = given;
+  ])('with %s of others is refused, and nothing is removed', async (_, answer) => {
+    list = answer;
     await expect(store().clear('')).rejects.toMatchObject(REFUSED);
     await expect(store().list('')).rejects.toMatchObject(REFUSED);
     await expect(store().folders('')).rejects.toMatchObject(REFUSED);
@@ -103,8 +103,8 @@ describe('a list of S3', () => {
   it.each<[string, List]>([
     ['upload', { uploads: ['hens/one/../../foxes/results.jsonl'] }],
     ['key with control characters', { keys: ['hens/one/../../foxes/\u0001'] }],
-  ])('cannot lead to the object of another folder by the URL of its %s', async (_, given) => {
-    list = given;
+  ])('cannot lead to the object of another folder by the URL of its %s', async (_, key) => {
+    list = key;
     await expect(store().clear('')).rejects.toMatchObject({
       code: 'E612',
       message: expect.stringContaining('no URL names its key "hens/one/../../foxes/'),

@@ -37,21 +37,21 @@ describe('an S3 server', () => {
 
 describe('an answer 200 that says that the request failed', () => {
   let answers: readonly string[] = [];
-  let asked = 0;
+  let requests = 0;
   const reach = answeringServer((request, answer) => {
-    request.resume().once('end', () => answer.writeHead(200).end(answers[asked++] ?? ''));
+    request.resume().once('end', () => answer.writeHead(200).end(answers[requests++] ?? ''));
   });
   const client = (): S3Client => {
     return new S3Client({ bucket: 'nightly', key: 'hens' }, reach());
   };
   const source = { bucket: 'nightly', key: 'hens/a/outputs/1.png' };
-  beforeEach(() => void (asked = 0));
+  beforeEach(() => void (requests = 0));
 
   it('is repeated if it may succeed then', async () => {
     const failed = '<Error><Code>InternalError</Code><Message>We had a problem</Message></Error>';
     answers = [failed, '<CopyObjectResult><ETag>"1"</ETag></CopyObjectResult>'];
     await expect(copy(client(), source, 'hens/b/outputs/1.png')).resolves.toBe(true);
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('an answer 200 that says that the request failed', () => {
       code: 'E612',
       message: expect.stringContaining(reason),
     });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 });
 

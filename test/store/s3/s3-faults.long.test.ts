@@ -7,11 +7,11 @@ import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { uploadsOf } from '../../../src/store/s3/listing.ts';
 import { makeBucket } from './buckets.ts';
-import { openFaultyProxy, type Fault, type FaultyProxy, type Passing } from './faulty-proxy.ts';
+import { openFaultyProxy, type ProxyFault, type FaultyProxy, type Passing } from './faulty-proxy.ts';
 import { startS3, type S3Server } from './s3-server.ts';
 
 const PATIENCE = { againMs: 1_500, silentMs: 400 };
-const LOST: Fault = { kind: 'answer lost' };
+const LOST: ProxyFault = { kind: 'answer lost' };
 const PART = 8 << 20;
 
 describe('a batch in S3', () => {
@@ -45,7 +45,7 @@ describe('a batch in S3', () => {
     proxy.seen.length = 0;
   });
   /** The fault for the first so many requests that `is` chooses. */
-  const first = (times: number, fault: Fault, is: (passing: Passing) => boolean = () => true): void => {
+  const first = (times: number, fault: ProxyFault, is: (passing: Passing) => boolean = () => true): void => {
     let left = times;
     proxy.fault = (passing) => (is(passing) && left-- > 0 ? fault : undefined);
   };
@@ -56,7 +56,7 @@ describe('a batch in S3', () => {
     return (await Array.fromAsync(uploadsOf(client, location.slice(`s3://${bucket}/`.length)))).length;
   };
 
-  it.each<[string, Fault]>([
+  it.each<[string, ProxyFault]>([
     ['whose answer was lost', LOST],
     ['that the server was too busy for', { kind: 'refused', status: 503, code: 'SlowDown' }],
     ['that failed inside the server', { kind: 'refused', status: 500, code: 'InternalError' }],
@@ -84,7 +84,7 @@ describe('a batch in S3', () => {
     expect(await truth().read('batch.json')).toBe('fast');
   });
 
-  it.each<[string, Fault, string]>([
+  it.each<[string, ProxyFault, string]>([
     ['refuses for long', { kind: 'refused', status: 503, code: 'SlowDown' }, 'SlowDown'],
     ['never answers', { kind: 'late', ms: 3_000 }, 'cannot be reached'],
     ['loses every answer', LOST, 'cannot be reached'],
@@ -151,7 +151,7 @@ describe('a batch in S3', () => {
         lost.add(kind);
         return LOST;
       }
-      // As S3 answers some time after an upload was completed.
+      // S3 answers like this some time after an upload was completed.
       return kind === 'POST ?uploadId' ? { kind: 'refused', status: 404, code: 'NoSuchUpload' } : undefined;
     };
     const content = Buffer.alloc(2 * PART + 77, '0123456789');

@@ -20,13 +20,13 @@ let bucket: HttpBucket;
 let issued = 0;
 let livesMs = 3_600_000;
 let isDown = false;
-const asked: { readonly path: string; readonly token: string | undefined; readonly body: string }[] = [];
+const requests: { readonly path: string; readonly token: string | undefined; readonly body: string }[] = [];
 
 let address = '';
 
 async function issue(request: IncomingMessage, answer: ServerResponse): Promise<void> {
   const body = Buffer.concat(await request.toArray()).toString();
-  asked.push({ path: request.url ?? '', token: request.headers.authorization, body });
+  requests.push({ path: request.url ?? '', token: request.headers.authorization, body });
   if (isDown) return void answer.writeHead(400).end('{}');
   issued += 1;
   const keys = {
@@ -53,9 +53,9 @@ beforeEach(async () => {
   folder = freshFolder();
   ({ url: address } = await serveForTest((request, answer) => void issue(request, answer)));
   [issued, livesMs, isDown] = [0, 3_600_000, false];
-  asked.length = 0;
+  requests.length = 0;
   bucket = await openHttpBucket();
-  for (const name of Object.keys(process.env).filter((one) => one.startsWith('AWS_')))
+  for (const name of Object.keys(process.env).filter((variable) => variable.startsWith('AWS_')))
     vi.stubEnv(name, undefined);
   vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'config'));
   vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'credentials'));
@@ -80,7 +80,7 @@ it('the keys of a container sign, asked for once, and none of their secrets is s
   inContainer();
   const store = bucketStore('s3://nightly/hens');
   expect([await signedBy(store), await signedBy(store)]).toEqual(['KEY1', 'KEY1']);
-  expect(asked.map(({ path, token }) => [path, token])).toEqual([['/container', 'the-token-of-the-pod']]);
+  expect(requests.map(({ path, token }) => [path, token])).toEqual([['/container', 'the-token-of-the-pod']]);
   expect(bucket.tokens.at(-1)).toBe('issued-token-1');
   const shown = withoutSecrets('issued-secret-1 issued-token-1 the-token-of-the-pod');
   expect(shown).toBe('[secret] [secret] [secret]');
@@ -131,7 +131,7 @@ it('a pod with a web identity gets the keys of its role', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_STS', address);
   takeS3Settings(process.env);
   expect(await signedBy()).toBe('KEY1');
-  expect(Object.fromEntries(new URLSearchParams(asked.at(-1)?.body))).toMatchObject({
+  expect(Object.fromEntries(new URLSearchParams(requests.at(-1)?.body))).toMatchObject({
     Action: 'AssumeRoleWithWebIdentity',
     RoleArn: ROLE,
     WebIdentityToken: 'the-identity-of-the-pod',
@@ -165,7 +165,7 @@ it('the keys of the variables come before all others', async () => {
     AWS_ACCESS_KEY_ID: 'VARIABLE',
     AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests',
   });
-  expect([await signedBy(), asked.length]).toEqual(['VARIABLE', 0]);
+  expect([await signedBy(), requests.length]).toEqual(['VARIABLE', 0]);
 });
 
 it('without any keys, the error names the ways to get some', async () => {
