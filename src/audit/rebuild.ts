@@ -15,15 +15,7 @@ import { PROOF_BACK_MS } from '../batch/decisions/reconcile.ts';
 import { WRITES } from '../batch/params.ts';
 import { onRung, type RowState, UNTIL_VERDICT } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
-import {
-  addSegments,
-  laneOf,
-  numberOf,
-  placeIn,
-  laneWith,
-  type Lane,
-  type PassSegment,
-} from '../batch/state/lanes.ts';
+import { addSegments, laneOf, placeIn, laneWith, type Lane } from '../batch/state/lanes.ts';
 import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin, type State } from '../batch/state/state.ts';
 import { pause } from '../batch/pausing/pauses.ts';
@@ -39,7 +31,7 @@ import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
 import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
-import { FIRST_PASS, newestPass, readPasses, readSegments } from '../store/passes.ts';
+import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { ListReach } from './list-reach.ts';
@@ -101,7 +93,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const done = await readParts(store, state, settled);
   state.again = countAgain(state.lanes, done);
   const { runs, sinceMs } = await readRuns(params, done, state.peakConcurrency);
-  const doubt = sinceMs === undefined ? undefined : await doubtOf(params, sinceMs);
+  const doubt = sinceMs === undefined ? undefined : doubtOf(params, sinceMs);
   const rows = takeKnown(state.lanes, done.places, runs, { pass, now, policy: state.params, doubt });
   if (state.gate !== undefined && hasPassed(state.lanes, state.params)) state.gate = 'open';
   if (state.gate === 'closed') tryCanaryAgain(state.lanes);
@@ -250,23 +242,13 @@ const furtherBack = ({ back }: Pick<RebuildParams, 'back'>): ReadBack => ({
   agoMs: back.agoMs + PROOF_BACK_MS,
 });
 
-/** The doubt about rows whose runs have ended by `sinceMs`. Rows of a pass that is younger were not sent by then. */
-async function doubtOf({ store, service, back, now }: RebuildParams, sinceMs: number): Promise<Doubt> {
+/** The doubt about rows whose runs have ended by `sinceMs`. The time of a pass limits it no further: a wrong clock proves nothing. */
+function doubtOf({ service, back, now }: RebuildParams, sinceMs: number): Doubt {
   const offset = Math.min((service.nowMs() ?? now) - now, back.offset?.min ?? Number.POSITIVE_INFINITY);
-  const young = (await readPasses(store, FIRST_PASS, await newestPass(store)))
-    .filter(({ at }) => Date.parse(at) + offset - PROOF_BACK_MS >= sinceMs)
-    .flatMap(({ segments }) => segments);
   const askedAt = now - back.agoMs;
-  return {
-    askedAt,
-    askedWallAt: askedAt,
-    sentBy: Math.max(askedAt, Math.min(now, sinceMs - offset)),
-    mayHaveSent: (place) => !young.some((segment) => isIn(segment, place)),
-  };
+  const sentBy = Math.max(askedAt, Math.min(now, sinceMs - offset));
+  return { askedAt, askedWallAt: askedAt, sentBy };
 }
-
-const isIn = ({ lane, first, count }: PassSegment, place: number): boolean =>
-  laneOf(place) === lane && numberOf(place) >= first && numberOf(place) < first + count;
 
 const PAGE_TRIES = 5;
 

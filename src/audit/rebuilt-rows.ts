@@ -20,11 +20,8 @@ const PASS_ATTEMPTS = 100;
 /** Runs of rows that are not done, by place. */
 export type Runs = ReadonlyMap<number, readonly OwnRun[]>;
 
-/** Rows whose run the service may have deleted. */
-export type Doubt = Pick<UnconfirmedRow, 'askedAt' | 'askedWallAt' | 'sentBy'> & {
-  /** Whether a row with this place may have been sent that long ago. */
-  readonly mayHaveSent: (place: number) => boolean;
-};
+/** When rows were sent whose run the service may have deleted. */
+export type Doubt = Pick<UnconfirmedRow, 'askedAt' | 'askedWallAt' | 'sentBy'>;
 
 type RowParams = {
   readonly pass: number;
@@ -73,11 +70,9 @@ function takeDoubtful(lanes: readonly Lane[], rows: RowState[], doubt: Doubt, pa
   const most = Math.max(0, ROWS_MAX - rows.length);
   for (const [at, { segments }] of lanes.entries())
     for (const [index, { first, count, ...segment }] of segments.entries()) {
-      let taken = 0;
-      while (taken < Math.min(count, most) && doubt.mayHaveSent(placeIn(at, first + taken))) {
-        rows.push(doubtfulRow(placeIn(at, first + taken), doubt, params));
-        taken += 1;
-      }
+      const taken = Math.min(count, most);
+      for (let number = first; number < first + taken; number += 1)
+        rows.push(doubtfulRow(placeIn(at, number), doubt, params));
       segments[index] = { ...segment, first: first + taken, count: count - taken };
     }
 }
@@ -108,7 +103,7 @@ function rowOf(place: number, runs: readonly OwnRun[], params: RowParams): RowSt
   const { policy, now, doubt } = params;
   const firstAttempt = firstAttemptOf(params);
   const own = chosenRun(runs);
-  if (own === undefined && doubt?.mayHaveSent(place)) return doubtfulRow(place, doubt, params);
+  if (own === undefined && doubt !== undefined) return doubtfulRow(place, doubt, params);
   if (own === undefined)
     return { phase: 'waiting', place, attempt: firstAttempt, tries: 0, past: [], dueAt: now };
   const { attempt, runId } = own;
