@@ -40,7 +40,7 @@ describe('-c 10', () => {
     const { code } = await stage.start([...command, '--comfy-api', `${prefix}${api.url}`, '-c', '10']).ended;
     clearInterval(look);
     expect([code, api.executions.length, Math.max(...together)]).toEqual([0, 10, 10]);
-    // One after another, they would take 40 s, and two at a time 20.
+    // The runs take 40 s one after another, and 20 s two at a time.
     const [first, last] = [together.findIndex(Boolean), together.findLastIndex(Boolean)];
     expect((last - first) * 20).toBeLessThan(12_000);
   });
@@ -83,7 +83,7 @@ describe('thirty rows, while requests and answers are lost at random,', () => {
       const delivered = rows.filter(({ outcome, times }) => outcome === 'succeeded' && times === 1);
       expect([unknown.length + delivered.length, rows.length]).toEqual([30, 30]);
       expect(unknown.filter(({ times }) => times > 1)).toEqual([]);
-      // Its list is the proof that a deployment gives; elsewhere, only what was lost is unknown.
+      // A deployment's list proves which runs exist; elsewhere, only runs whose answer was lost are unknown.
       expect(api.unheard.size).toBeGreaterThan(0);
       expect(unknown.length).toBeLessThanOrEqual(mode === 'deployment' ? 0 : api.unheard.size);
     },

@@ -1,4 +1,4 @@
-// What the published contract of the Comfy API v2 says, held against our backend: ends, labels, lists, refusals, limits.
+// The published contract of the Comfy API v2, held against our backend: ends, labels, lists, refusals, limits.
 
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -59,8 +59,8 @@ describe('an end', () => {
     let ends = 0;
     api.alters = (job) => {
       if (job['status'] === 'succeeded' && 'outputs' in job) ends += 1;
-      const { outputs: _, ...others } = job;
-      return others;
+      const { outputs: _, ...withoutOutputs } = job;
+      return withoutOutputs;
     };
     const run = await own.until(await own.queue({}));
     expect([run.status, run.outputs, ends]).toEqual(['success', [], 2]);
@@ -128,15 +128,15 @@ describe('a label', () => {
     const { own, api, gpu } = await sceneOf('deployment', 3_600);
     const id = await lostAnswer(api, own);
     api.hosted.rules.depth = 1_000;
-    for (let others = 0; others < 1_000; others += 1)
-      await api.hosted.create(portrait(), { runsheet: `other-${others}` });
-    const { length: asked } = api.asked;
+    for (let otherJobs = 0; otherJobs < 1_000; otherJobs += 1)
+      await api.hosted.create(portrait(), { runsheet: `other-${otherJobs}` });
+    const { length: askedBefore } = api.asked;
     api.requests.length = 0;
     await own.open();
     await own.until(id, isRunning);
     gpu.wake();
     expect(await drawn(own, await own.until(id))).toBe(OWL);
-    expect(api.asked).toHaveLength(asked);
+    expect(api.asked).toHaveLength(askedBefore);
     const exact = api.requests.filter(({ query }) => query.get('metadata[runsheet]') === id);
     expect(exact).toHaveLength(1);
   });
@@ -159,7 +159,7 @@ describe('a label', () => {
     const { own, api } = await sceneOf('old-deployment');
     await own.until(await own.queue({}));
     api.hosted.rules.depth = 1_000;
-    for (let others = 0; others < 500; others += 1) await api.hosted.create(portrait(), undefined);
+    for (let otherJobs = 0; otherJobs < 500; otherJobs += 1) await api.hosted.create(portrait(), undefined);
     api.loses = 'the answer';
     await own.until(await own.queue({}), isDoubtful);
     expect(api.requests.filter(({ query }) => query.has('cursor'))).toEqual([]);
@@ -293,8 +293,8 @@ describe('a limit', () => {
     await own.until(id, isRunning);
     const { body } = new Refused(429, 'rate_limited');
     const times: number[] = [];
-    api.answersInstead = (asked) => {
-      if (!isLook(asked) || times.length >= 3) return undefined;
+    api.answersInstead = (request) => {
+      if (!isLook(request) || times.length >= 3) return undefined;
       times.push(Date.now());
       return { status: 429, body, headers: { 'retry-after': '1' } };
     };
@@ -318,15 +318,15 @@ describe('a limit', () => {
   it('of jobs at a time is what the user says, also after a restart and with another number', async () => {
     const { own, api, gpus } = await sceneOf('deployment', 3_600, {}, 10);
     const graph = portrait({ seconds: 3_600 });
-    const given = (seats: number) => own.add([{ url: api.url, kind: 'comfy-api', seats }], graph);
-    await given(3);
+    const addWithSeats = (seats: number) => own.add([{ url: api.url, kind: 'comfy-api', seats }], graph);
+    await addWithSeats(3);
     const ids = await Promise.all(Array.from({ length: 12 }, (_, at) => own.queue({ '3.seed': at })));
     await until(() => api.hosted.running === 3, 'three are executed');
     await own.close();
     await own.open();
     await own.until(ids[0] ?? '', isRunning);
     expect(api.executions).toHaveLength(3);
-    await given(5);
+    await addWithSeats(5);
     await until(() => api.hosted.running === 5, 'five are executed');
     const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
     expect(json).toMatchObject({ concurrency_limit: 5 });

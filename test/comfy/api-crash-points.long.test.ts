@@ -28,7 +28,7 @@ type Outcome = {
 };
 
 const SURE = { times: 1, keys: 1 };
-/** It may have been executed, and the contract leaves no proof. */
+/** The run may have been executed, and the contract leaves no proof. */
 const DOUBTFUL = { ...SURE, isDoubtful: true } as const;
 const NEVER_MADE = { ...DOUBTFUL, times: 0 };
 const AGAIN = /which it may have been given already: it is sent again/;
@@ -139,7 +139,7 @@ describe('a run is bought once', () => {
     const scene = await sceneOf(mode);
     const { gpu, api, own } = scene;
     const tick = setInterval(() => gpu.wake(), 50);
-    // Its memory goes back to before the run.
+    // A first run, so that the memory after the crash goes back to before the second one.
     await own.until(await own.queue({})).finally(() => clearInterval(tick));
     const before = new Set(api.asked);
     api.loses = loses;
@@ -153,8 +153,8 @@ describe('a run is bought once', () => {
     expect([run.status, colour]).toEqual(
       isLost ? ['timeout', undefined] : ['success', drawnColour('an owl', 7)],
     );
-    const asked = api.asked.filter((key) => !before.has(key));
-    expect([...new Set(asked)]).toEqual([1, 2].slice(0, keys).map((at) => `rs-${id}-${at}`));
+    const keysSent = api.asked.filter((key) => !before.has(key));
+    expect([...new Set(keysSent)]).toEqual([1, 2].slice(0, keys).map((at) => `rs-${id}-${at}`));
     expect(gpu.executions).toHaveLength(1 + times);
     expect(await own.log(id)).toMatch(isLost ? /it is not sent again/ : (says ?? /^goes to \S+$/));
   });
@@ -293,10 +293,10 @@ describe('a run that cannot be sent', () => {
     const id = await own.queue({ prompt: 'one' });
     await own.until(id, isRunning);
     api.loses = 'everything';
-    const other = await own.queue({ prompt: 'two' });
+    const secondRun = await own.queue({ prompt: 'two' });
     await until(() => api.asked.length === 2, 'the other one was sent');
     await own.until(
-      other,
+      secondRun,
       ({ live_status }) => live_status?.endsWith('has not said yet whether it has this run') === true,
     );
     await own.ask('POST', `/run/${id}/cancel`);
@@ -359,7 +359,7 @@ async function runAtOneOfTwo(mode: Mode) {
 it('a run that was bought at a service without lists stays there, however long that is away', async () => {
   const { own, id, left, next } = await runAtOneOfTwo('cloud');
   left.api.isAway = true;
-  // Others would move meanwhile.
+  // A run at another kind of service would move meanwhile.
   await until(() => left.api.unanswered > 30, 'it is asked for long');
   left.api.isAway = false;
   left.gpu.wake();

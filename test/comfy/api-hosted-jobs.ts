@@ -28,7 +28,7 @@ type HostedJob = StoredJob & { progress: Progress };
 export type HostedRules = {
   /** How many jobs may wait. */
   depth: number;
-  /** What is left; each job costs one. */
+  /** The remaining credits; each job costs one. */
   credits: number;
   state: 'ready' | 'not-ready' | 'stopped';
 };
@@ -168,7 +168,7 @@ export type Entry = {
   readonly outputs: Readonly<Record<string, Readonly<Record<string, readonly Image[]>>>>;
 };
 
-/** What ComfyUI's history says of a prompt. */
+/** The outputs and the error that ComfyUI's history has of a prompt. */
 export function madeIn(entry: Entry): Pick<Progress, 'outputs' | 'error'> {
   const [, failure] = entry.status.messages.find(([event]) => event === 'execution_error') ?? [];
   const { exception_message, node_id, node_type } = (failure ?? {}) as Record<string, string | undefined>;

@@ -43,7 +43,7 @@ export class ProxyJobs implements Jobs {
   }
 
   async look(id: string): Promise<readonly [StoredJob, Progress] | undefined> {
-    const job = this.#jobs.find((one) => one.id === id);
+    const job = this.#jobs.find((candidate) => candidate.id === id);
     const progress = progressIn(await this.#facts(`/${id}`), id);
     if (job === undefined && progress.status === 'expired') return undefined;
     return [job ?? { id, graph: {}, metadata: undefined, createdMs: Date.now() }, progress];
@@ -89,7 +89,7 @@ const unreachable = (): Refused =>
 
 function progressIn({ history, queue }: Facts, id: string): Progress {
   const entry = history[id];
-  const isIn = (items: Items): boolean => items.some(([, one]) => one === id);
+  const isIn = (items: Items): boolean => items.some(([, itemId]) => itemId === id);
   if (entry === undefined) {
     const status = isIn(queue.queue_running) ? 'running' : isIn(queue.queue_pending) ? 'queued' : 'expired';
     return { status, outputs: [] };

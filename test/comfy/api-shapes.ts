@@ -13,7 +13,7 @@ export type NodeError = {
   readonly class_type: string | null;
 };
 
-/** What a surface knows of a job, beside the time and the labels that it was made with. */
+/** The facts of a job, without its time and its labels. */
 export type Progress = {
   readonly status: Status;
   readonly startedMs?: number | undefined;
@@ -22,7 +22,7 @@ export type Progress = {
   readonly error?: NodeError | undefined;
 };
 
-/** What was stored when a job was accepted. */
+/** The facts that were stored when a job was accepted. */
 export type StoredJob = {
   readonly id: string;
   readonly graph: Graph;

@@ -29,8 +29,8 @@ type Answer = {
 };
 
 /**
- * What happens to the next job: its answer is lost, or its process dies before it remembers it, before ComfyUI has it, or before it has
- * used the key.
+ * The loss that the next job suffers: its answer is lost, or the process dies before it remembers the job, before ComfyUI has it,
+ * or before the key is used.
  */
 export type Loss = 'the answer' | 'its memory' | 'the request' | 'everything';
 
@@ -64,7 +64,7 @@ export class ApiStandIn {
   alters = (job: Shown): Shown => job;
   /** Changes any JSON that it answers. */
   altersBody = (body: object, _asked: Asked): object => body;
-  /** It answers nothing, and counts that. */
+  /** While away, the stand-in answers nothing and counts the requests. */
   isAway = false;
   unanswered = 0;
   /** When it answers the next job. */
@@ -102,7 +102,7 @@ export class ApiStandIn {
     throw new Error('a proxy is not hosted');
   }
 
-  /** Its process was started again without a folder for its state. */
+  /** Simulates a restart of the process without a folder for its state. */
   forget(): void {
     this.#keys.clear();
     this.jobs.forget();
@@ -117,13 +117,13 @@ export class ApiStandIn {
     if (this.isAway) this.unanswered += 1;
     if (this.isAway) return void response.destroy();
     const { pathname, searchParams: query } = new URL(incoming.url ?? '/', this.url);
-    const asked = { method: incoming.method ?? 'GET', path: pathname, query };
-    this.requests.push(asked);
-    const loss = this.drops(asked);
+    const request = { method: incoming.method ?? 'GET', path: pathname, query };
+    this.requests.push(request);
+    const loss = this.drops(request);
     if (loss === 'everything') return void response.destroy();
-    const isSubmission = asked.method === 'POST' && pathname.endsWith('/jobs');
+    const isSubmission = request.method === 'POST' && pathname.endsWith('/jobs');
     if (isSubmission && loss !== undefined) this.loses = loss;
-    const answer = await this.#answer(incoming, asked).catch((error: unknown) => {
+    const answer = await this.#answer(incoming, request).catch((error: unknown) => {
       if (error instanceof Refused) return refusal(error);
       if (error instanceof Lost) return undefined;
       return { status: 503, body: new Refused(503, 'upstream_unreachable').body };
@@ -133,12 +133,12 @@ export class ApiStandIn {
     if (Buffer.isBuffer(body)) return void response.writeHead(status, headers).end(body);
     response
       .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(this.altersBody(body, asked)));
+      .end(JSON.stringify(this.altersBody(body, request)));
   }
 
-  async #answer(incoming: IncomingMessage, asked: Asked): Promise<Answer> {
-    const { method, path, query } = asked;
-    const instead = this.answersInstead(asked);
+  async #answer(incoming: IncomingMessage, request: Asked): Promise<Answer> {
+    const { method, path, query } = request;
+    const instead = this.answersInstead(request);
     if (instead !== undefined) return instead;
     if (path === '/store') return this.#content(query.get('asset') ?? '');
     const [, , , kind, id, action] = path.split('/');
@@ -166,15 +166,15 @@ export class ApiStandIn {
   }
 
   async #job(id: string, action: string | undefined): Promise<Answer> {
-    const known = await this.jobs.look(id);
-    if (known === undefined) throw new Refused(404, 'not_found', `No job ${id}.`);
+    const stored = await this.jobs.look(id);
+    if (stored === undefined) throw new Refused(404, 'not_found', `No job ${id}.`);
     if (action === 'events') throw new Refused(501, 'not_implemented');
-    if (action === 'workflow') return { status: 200, body: { workflow: known[0].graph, format: 'api' } };
+    if (action === 'workflow') return { status: 200, body: { workflow: stored[0].graph, format: 'api' } };
     if (action === 'cancel') {
       await this.jobs.cancel(id);
       this.cancelled.resolve();
     }
-    return { status: 200, body: this.#shown(...((await this.jobs.look(id)) ?? known)) };
+    return { status: 200, body: this.#shown(...((await this.jobs.look(id)) ?? stored)) };
   }
 
   #shown(job: StoredJob, progress: Progress): Shown {
@@ -204,8 +204,8 @@ export class ApiStandIn {
       throw error;
     });
     if (job === undefined || loses === 'the answer') throw new Lost();
-    const known = await this.jobs.look(job.id);
-    return { status: 201, body: this.#shown(job, known?.[1] ?? { status: 'queued', outputs: [] }) };
+    const stored = await this.jobs.look(job.id);
+    return { status: 201, body: this.#shown(job, stored?.[1] ?? { status: 'queued', outputs: [] }) };
   }
 
   #isUsed(key: string): boolean {

@@ -1,4 +1,4 @@
-// What differs between the surfaces of the Comfy API v2: labels, lists, files.
+// The differences between the surfaces of the Comfy API v2: labels, lists, files.
 
 import { filtersIn, labelsFrom } from './api-labels.ts';
 import { jobShown, listItem, Refused, type Progress, type StoredJob } from './api-shapes.ts';
@@ -14,7 +14,7 @@ export type Surface = {
   readonly redirects: boolean;
   /** Whether it hands the name of a file to ComfyUI only after `content_type` was sent with it. */
   readonly needsContentType: boolean;
-  /** What is kept of the labels of a submission. Throws `Refused`. */
+  /** The stored form of a submission's labels. Throws `Refused`. */
   readonly kept: (metadata: unknown) => unknown;
   /** Throws `Refused`. */
   readonly list: (base: string, jobs: Known, query: URLSearchParams) => object;

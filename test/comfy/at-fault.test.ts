@@ -1,4 +1,4 @@
-// One run, or one server, that is at fault: the others go on.
+// Faults of a single run or a single server, while the others continue.
 
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -10,17 +10,17 @@ import type { ComfyStandIn } from './stand-in.ts';
 
 it('a server that never answers a request keeps one run, and gets no other one', async () => {
   const silent = await openStandIn();
-  const other = await openStandIn();
-  let asked = 0;
-  silent.on('faulty', () => (asked += 1));
+  const healthy = await openStandIn();
+  let reads = 0;
+  silent.on('faulty', () => (reads += 1));
   for (let time = 0; time < 20; time += 1)
     silent.answerNext('POST /prompt', { done: false, with: 'silence' });
-  const own = await OwnService.of([silent, other]);
+  const own = await OwnService.of([silent, healthy]);
   const ids = await Promise.all(['1', '2', '3', '4', '5', '6'].map((prompt) => own.queue({ prompt })));
   const ended = async (): Promise<number> =>
     (await Promise.all(ids.map((id) => own.run(id)))).filter(({ status }) => status === 'success').length;
   await until(async () => (await ended()) === ids.length - 1, 'all others have ended');
-  expect([asked, other.executions.length]).toEqual([1, ids.length - 1]);
+  expect([reads, healthy.executions.length]).toEqual([1, ids.length - 1]);
 });
 
 describe('files that a server does not take', () => {
@@ -50,16 +50,16 @@ describe('files that a server does not take', () => {
 
   it('are put on another server, which executes the run', async () => {
     const full = await openStandIn();
-    const other = await openStandIn();
+    const healthy = await openStandIn();
     refuses(full);
-    const own = await OwnService.of([full, other], COPIER, { pollMs: 2, moveAfterMs: 3_600_000 });
+    const own = await OwnService.of([full, healthy], COPIER, { pollMs: 2, moveAfterMs: 3_600_000 });
     const photo = await own.upload(pictureOf(0x07_07_07));
     const ids = await Promise.all(Array.from({ length: 6 }, () => own.queue({ photo })));
     for (const id of ids) {
       const run = await own.until(id);
       expect([run.status, colourOf(await own.picture(run))]).toEqual(['success', 0x07_07_07]);
     }
-    expect([full.executions.length, other.executions.length]).toEqual([0, 6]);
+    expect([full.executions.length, healthy.executions.length]).toEqual([0, 6]);
   });
 });
 
@@ -84,8 +84,8 @@ describe('a job of a Comfy API', () => {
     ['proxy', 'failed', (run: Run) => run.ended_at !== null],
     ['deployment', 'timeout', isDoubtful],
     ['cloud', 'timeout', isDoubtful],
-  ] as const)('that it never shows keeps no other one from going on, and ends (%s)', async (...given) => {
-    const [mode, status, isOver] = given;
+  ] as const)('that it never shows keeps no other one from going on, and ends (%s)', async (...args) => {
+    const [mode, status, isOver] = args;
     const { own, api, gpu } = await openApiScene(mode, undefined, { moveAfterMs: 300 }, 1);
     const wrong = await own.queue({ prompt: 'one' });
     await own.until(wrong, isRunning);
@@ -120,7 +120,7 @@ describe('a job of a Comfy API', () => {
     await own.until(id, ({ live_status }) => live_status?.includes('has used the key') === true);
     await own.close();
     const database = new DatabaseSync(own.files.replace(/\.files$/, ''));
-    // As if the service had known nothing of it for two hours.
+    // Simulates that the service had known nothing of the run for two hours.
     database.exec(
       `UPDATE run SET state = json_set(state, '$.unknownSinceMs', ${Date.now() - 7_200_000}) WHERE id = '${id}'`,
     );

@@ -1,4 +1,5 @@
-// What every run of a workflow would fail for is refused at its start, with node and field; what ComfyUI takes is taken.
+// Faults of a workflow that would fail every run are refused at the start, with node and field; whatever ComfyUI accepts is
+// accepted.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -181,9 +182,10 @@ const inputOf = async (own: OwnService) => {
 describe('a file that the workflow names', () => {
   const graph = (image: string): Graph => {
     const copier = structuredClone(COPIER);
-    const [id = ''] = Object.entries(copier).find(([, one]) => one.class_type === 'LoadImage') ?? [];
-    const { [id]: loader, ...others } = copier;
-    const text = JSON.stringify(others).replaceAll(`["${id}",`, '["1",');
+    const [id = ''] =
+      Object.entries(copier).find(([, candidate]) => candidate.class_type === 'LoadImage') ?? [];
+    const { [id]: loader, ...nodes } = copier;
+    const text = JSON.stringify(nodes).replaceAll(`["${id}",`, '["1",');
     return { ...(JSON.parse(text) as Graph), '1': { ...(loader as Graph[string]), inputs: { image } } };
   };
 

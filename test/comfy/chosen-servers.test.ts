@@ -15,40 +15,40 @@ const listedIn = async (own: OwnService) => (await own.control('servers')).json 
 const under = (url: string, host: string): string => url.replace('127.0.0.1', host);
 
 it('only the servers that runs name execute them, while another one idles', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other]);
+  const [first, second] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([first, second]);
   const ids = await Promise.all(
-    Array.from({ length: 8 }, (_, seed) => own.queue({ '3.seed': seed }, { servers: [other.url] })),
+    Array.from({ length: 8 }, (_, seed) => own.queue({ '3.seed': seed }, { servers: [second.url] })),
   );
   for (const id of ids) expect((await own.until(id)).status).toBe('success');
-  expect([one.executions.length, other.executions.length]).toEqual([0, 8]);
+  expect([first.executions.length, second.executions.length]).toEqual([0, 8]);
 });
 
 it('a run waits for its own server, which is away, also after the service was restarted', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other]);
-  await other.kill();
-  const id = await own.queue({ prompt: 'a fox' }, { servers: [other.url] });
+  const [first, second] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([first, second]);
+  await second.kill();
+  const id = await own.queue({ prompt: 'a fox' }, { servers: [second.url] });
   await own.until(id, ({ live_status }) => /has not answered since/.test(live_status ?? ''));
   await own.close();
   await own.open();
   await own.until(id, ({ live_status }) => /has not answered since/.test(live_status ?? ''));
-  expect(one.executions).toEqual([]);
-  await other.start();
+  expect(first.executions).toEqual([]);
+  await second.start();
   expect((await own.until(id)).status).toBe('success');
-  expect(one.executions).toEqual([]);
+  expect(first.executions).toEqual([]);
 });
 
 it('a run does not move from the only server that it names to another one that idles', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other], SLOW);
-  const first = await own.queue({ '3.seed': 1 }, { servers: [other.url] });
+  const [named, idle] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([named, idle], SLOW);
+  const first = await own.queue({ '3.seed': 1 }, { servers: [idle.url] });
   await own.until(first, isRunning);
-  const second = await own.queue({ '3.seed': 2 }, { servers: [other.url] });
+  const second = await own.queue({ '3.seed': 2 }, { servers: [idle.url] });
   await own.until(second, ({ live_status }) => /behind 1 run/.test(live_status ?? ''));
   // A run that may go anywhere ends on the other server meanwhile, longer than a run would wait to be moved.
   await own.until(await own.queue({ '3.seed': 3, '5.seconds': 1 }));
-  expect(one.executions.map(({ graph }) => graph['3']?.inputs['seed'])).toEqual([3]);
+  expect(named.executions.map(({ graph }) => graph['3']?.inputs['seed'])).toEqual([3]);
 });
 
 it('a run that names its servers is described and refused by what they offer', async () => {
@@ -59,23 +59,23 @@ it('a run that names its servers is described and refused by what they offer', a
       inputs: { ckpt_name: 'sd15.safetensors' },
     },
   };
-  const [one, other] = [
+  const [first, second] = [
     await openStandIn(),
     await openStandIn({ checkpoints: ['sd15.safetensors', 'flux.safetensors'] }),
   ];
-  const own = await OwnService.of([one, other], graph);
-  const described = await own.ask('GET', `/deployment/${own.deployment}?servers=${one.url}`);
-  expect(described.json).toMatchObject({ concurrency_limit: 1, servers: [{ url: one.url }] });
-  const all = await own.ask('GET', `/deployment/${own.deployment}`);
-  expect(all.json).toMatchObject({ concurrency_limit: 2 });
+  const own = await OwnService.of([first, second], graph);
+  const described = await own.ask('GET', `/deployment/${own.deployment}?servers=${first.url}`);
+  expect(described.json).toMatchObject({ concurrency_limit: 1, servers: [{ url: first.url }] });
+  const deployment = await own.ask('GET', `/deployment/${own.deployment}`);
+  expect(deployment.json).toMatchObject({ concurrency_limit: 2 });
   const queued = (servers: readonly string[]) =>
     own.ask('POST', '/run/deployment/queue', {
       deployment_id: own.deployment,
       inputs: { '7.ckpt_name': 'flux.safetensors' },
       servers,
     });
-  expect((await queued([one.url])).status).toBe(422);
-  expect((await queued([other.url])).status).toBe(200);
+  expect((await queued([first.url])).status).toBe(422);
+  expect((await queued([second.url])).status).toBe(200);
 });
 
 it.each(['localhost', '127.0.0.2', '[::1]'])(
@@ -113,7 +113,7 @@ it('a ComfyUI that answers behind another address too is recognized by its newes
 });
 
 it('servers with different ports or paths are different, and names of this machine are one host', async () => {
-  const at = (one: string, other: string) => isSameAddress(`http://${one}`, `http://${other}`);
+  const at = (a: string, b: string) => isSameAddress(`http://${a}`, `http://${b}`);
   expect(await at('localhost:1', '127.0.0.1:1')).toBe(true);
   expect(await at('localhost:1', '127.0.0.1:2')).toBe(false);
   expect(await at('localhost:1/a', '127.0.0.1:1')).toBe(false);
@@ -122,48 +122,48 @@ it('servers with different ports or paths are different, and names of this machi
 });
 
 it('a forgotten server takes no run, and a batch that names it alone is refused with what helps', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other]);
-  expect((await own.control('servers', { forget: other.url })).json).toMatchObject([{ url: one.url }]);
+  const [first, second] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([first, second]);
+  expect((await own.control('servers', { forget: second.url })).json).toMatchObject([{ url: first.url }]);
   const queued = await own.ask('POST', '/run/deployment/queue', {
     deployment_id: own.deployment,
     inputs: {},
-    servers: [other.url],
+    servers: [second.url],
   });
   expect(queued.status).toBe(403);
-  expect(JSON.stringify(queued.json)).toContain(`--comfyui ${other.url}`);
-  const both = await own.queue({ prompt: 'a fox' }, { servers: [other.url, one.url] });
+  expect(JSON.stringify(queued.json)).toContain(`--comfyui ${second.url}`);
+  const both = await own.queue({ prompt: 'a fox' }, { servers: [second.url, first.url] });
   expect((await own.until(both)).status).toBe('success');
   await own.close();
   await own.open();
-  expect(await listedIn(own)).toMatchObject([{ url: one.url }]);
+  expect(await listedIn(own)).toMatchObject([{ url: first.url }]);
 });
 
 it('a server is not forgotten while a run is there, or waits for it alone', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other], SLOW);
-  const id = await own.queue({ '3.seed': 1 }, { servers: [other.url] });
+  const [first, second] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([first, second], SLOW);
+  const id = await own.queue({ '3.seed': 1 }, { servers: [second.url] });
   await own.until(id, isRunning);
-  const refused = await own.control('servers', { forget: other.url });
+  const refused = await own.control('servers', { forget: second.url });
   expect(refused).toMatchObject({
     status: 422,
     json: { detail: expect.stringMatching(/1 run of yours is there/) },
   });
-  await other.kill();
+  await second.kill();
   await own.ask('POST', `/run/${id}/cancel`);
-  await own.queue({ '3.seed': 2 }, { servers: [other.url] });
-  const waiting = await own.control('servers', { forget: other.url });
+  await own.queue({ '3.seed': 2 }, { servers: [second.url] });
+  const waiting = await own.control('servers', { forget: second.url });
   expect(waiting).toMatchObject({ status: 422, json: { detail: expect.stringMatching(/is needed/) } });
 });
 
 it('another server in the place of one that is gone takes the runs that name the old address', async () => {
-  const [one, other] = [await openStandIn(), await openStandIn()];
-  const own = await OwnService.of([one, other]);
-  await other.kill();
-  await own.control('servers', { forget: other.url, instead: one.url });
-  const id = await own.queue({ prompt: 'a fox' }, { servers: [other.url] });
+  const [first, second] = [await openStandIn(), await openStandIn()];
+  const own = await OwnService.of([first, second]);
+  await second.kill();
+  await own.control('servers', { forget: second.url, instead: first.url });
+  const id = await own.queue({ prompt: 'a fox' }, { servers: [second.url] });
   expect((await own.until(id)).status).toBe('success');
-  expect(one.executions).toHaveLength(1);
+  expect(first.executions).toHaveLength(1);
 });
 
 it('a run ends at the time limit of its request, and another one at that of its deployment', async () => {

@@ -1,4 +1,4 @@
-// One life of the stand-in: what a kill forgets. A single worker executes the prompts of the queue in their order.
+// The state of the stand-in that a kill erases. A single worker executes the prompts of the queue in their order.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Execution } from './execution.ts';
@@ -27,7 +27,7 @@ export type Owner = Stock & {
   readonly executes: (executed: Executed, replaces: Executed | undefined) => void;
 };
 
-/** So long after `execution_success` the prompt enters the history: long enough for a client that relies on it to fail. */
+/** The delay between `execution_success` and the entry in the history, long enough for a client that relies on it to fail. */
 const HISTORY_LAG_MS = 5;
 
 export class ComfyProcess {

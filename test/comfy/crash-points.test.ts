@@ -170,10 +170,10 @@ describe('several servers', () => {
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
     expect(runs.map(({ gpu }) => gpu).toSorted()).toEqual(['CPU', 'RTX 4090']);
-    const [moved, other] = runs[0]?.gpu === 'CPU' ? runs.toReversed() : runs;
+    const [moved, remaining] = runs[0]?.gpu === 'CPU' ? runs.toReversed() : runs;
     await first.kill();
     second.wake();
-    await own.until(other?.id ?? '');
+    await own.until(remaining?.id ?? '');
     await own.until(moved?.id ?? '', (run) => run.gpu === 'CPU' && isRunning(run));
     second.wake();
     expect(await own.until(moved?.id ?? '')).toMatchObject({ status: 'success', gpu: 'CPU' });
@@ -182,7 +182,7 @@ describe('several servers', () => {
 
   it('do not touch what others have sent', async () => {
     const { gpu, own } = await openOwn();
-    const theirs = {
+    const foreignGraph = {
       '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
       '2': { class_type: 'Sleep', inputs: { image: ['1', 0], seconds: 3_600, steps: 1 } },
       '3': { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'theirs' } },
@@ -190,7 +190,7 @@ describe('several servers', () => {
     const begun = once(gpu, 'began');
     await fetch(`${gpu.url}/prompt`, {
       method: 'POST',
-      body: JSON.stringify({ prompt: theirs, prompt_id: 'theirs' }),
+      body: JSON.stringify({ prompt: foreignGraph, prompt_id: 'theirs' }),
     });
     await begun;
     const [stays, goes] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];

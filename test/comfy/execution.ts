@@ -17,7 +17,7 @@ type Talk = (event: string, data: object, client: string | undefined) => void;
 
 export type Worker = Stock & {
   readonly talk: Talk;
-  /** What the last prompt made, by the signatures of its nodes. */
+  /** The results of the last prompt, by the signatures of its nodes. */
   readonly cache: Map<string, Made>;
   readonly pause: (ms: number) => Promise<void>;
   /** Whether there was an interrupt since the last time. */
@@ -93,9 +93,9 @@ export class Execution {
   }
 
   async #runNode(id: string): Promise<void> {
-    const known = this.#made(id);
-    if (known) {
-      this.#tell('executed', { node: id, display_node: id, output: known.ui ?? null });
+    const cached = this.#made(id);
+    if (cached) {
+      this.#tell('executed', { node: id, display_node: id, output: cached.ui ?? null });
       return this.#finished(id);
     }
     this.#progressed(id, 0, 1, 'running');
@@ -154,13 +154,13 @@ export class Execution {
 
   /** Equal for nodes that make the same: class and inputs, all the way up. */
   #signatureOf(id: string): string {
-    const known = this.#signatures.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#signatures.get(id);
+    if (cached !== undefined) return cached;
     // A node that is not executed may name one that is not there.
     if (this.#graph[id] === undefined) return 'absent';
     const inputs = this.#mapInputs(id, ([from, slot]) => [this.#signatureOf(from), slot]);
     const changed = this.#classOf(id).changed?.(inputs, this.#worker);
-    const fields = Object.entries(inputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const fields = Object.entries(inputs).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const signature = hash('sha1', JSON.stringify([this.#graph[id]?.class_type, fields, changed]));
     this.#signatures.set(id, signature);
     return signature;

@@ -12,9 +12,9 @@ import { openStandIn, OwnService } from './own-service.ts';
 import { useService } from './service-settings.ts';
 
 type Plan = {
-  /** What is printed to be done next. */
+  /** The printed next steps. */
   readonly hints: readonly string[];
-  /** What has to be confirmed. */
+  /** The questions that have to be confirmed. */
   readonly asked: readonly string[];
   readonly requests: readonly string[];
 };
@@ -218,8 +218,8 @@ describe('a workflow of two passes', () => {
     const fields = ['3.seed', '29.seed'];
     const sheet = write('a.csv', 'prompt,seed,29.seed\na fox,7,8\n');
     expect(await executed(await plan(sheet), fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
-    const other = write('b.csv', 'prompt,seed,second\na fox,7,8\n');
-    const made = await plan(other, '--map', '29.seed=second');
+    const secondSheet = write('b.csv', 'prompt,seed,second\na fox,7,8\n');
+    const made = await plan(secondSheet, '--map', '29.seed=second');
     expect(await executed(made, fields)).toEqual([{ '3.seed': 7, '29.seed': 8 }]);
   });
 
@@ -304,8 +304,8 @@ describe('pictures beside a sheet', () => {
     ['its only one', 'image'],
     ['a column of files of any name', 'photo of the product'],
   ])('are never left out without a word: %s', async (_, column) => {
-    const { 2: __, 10: ___, ...one } = TWO;
-    const { plan, write } = await openPlace(one);
+    const { 2: __, 10: ___, ...oneText } = TWO;
+    const { plan, write } = await openPlace(oneText);
     write('pics/a.png', pictureOf(0xff));
     const made = await plan(write('s.csv', `sku,${column}\na1,pics/a.png\n`));
     const [request = ''] = made.requests;
@@ -361,7 +361,10 @@ it('a row of a batch that was made when rows spoke of names is sent again with w
   const own = await OwnService.of([gpu], titled as never);
   await own.until(await own.queue({ Positive: 'an owl', '6.text': 'a bear' }));
   await own.until(await own.queue({ '6.text': 'a bear', Positive: 'an owl' }));
-  expect(gpu.executions.map((one) => one.graph['6']?.inputs['text'])).toEqual(['a bear', 'a bear']);
+  expect(gpu.executions.map((execution) => execution.graph['6']?.inputs['text'])).toEqual([
+    'a bear',
+    'a bear',
+  ]);
 });
 
 it('a batch that was made when rows spoke of names is found by its requests', async () => {
@@ -369,5 +372,9 @@ it('a batch that was made when rows spoke of names is found by its requests', as
   const { gpu } = await openPlace(titled);
   const own = await OwnService.of([gpu], titled as never);
   for (const name of ['Positive', 'prompt', '6.text']) await own.until(await own.queue({ [name]: 'an owl' }));
-  expect(gpu.executions.map((one) => one.graph['6']?.inputs['text'])).toEqual(['an owl', 'an owl', 'an owl']);
+  expect(gpu.executions.map((execution) => execution.graph['6']?.inputs['text'])).toEqual([
+    'an owl',
+    'an owl',
+    'an owl',
+  ]);
 });

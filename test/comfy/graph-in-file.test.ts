@@ -9,16 +9,16 @@ import { openStandIn, OwnService, portrait } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
 
 const graph = portrait();
-const other = portrait({ seconds: 0.01 });
+const otherGraph = portrait({ seconds: 0.01 });
 
-/** What becomes of a file: the graph of a run with a prompt, and what is said of the file. */
+/** Runs the graph of a file with a prompt. Returns the sent graph and the notes about the file. */
 async function sentFrom(content: unknown, at = '') {
   const path = join(freshFolder(), 'wf_api.json');
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   const gpu = await openStandIn();
   const own = await OwnService.of([]);
-  const given = { servers: [{ url: gpu.url }], workflows: [workflowIn(`${path}${at}`)] };
-  const [added] = (await own.service.addGpus(given)).deployments;
+  const gpus = { servers: [{ url: gpu.url }], workflows: [workflowIn(`${path}${at}`)] };
+  const [added] = (await own.service.addGpus(gpus)).deployments;
   own.deployment = added?.id ?? '';
   const id = await own.queue({ prompt: 'an owl' });
   await own.until(id);
@@ -81,14 +81,14 @@ it.each([
   ['#$.workflows[0].api', 0],
   ['#$.workflows[1].api', 0.01],
 ])('%s behind a file chooses one of its graphs', async (at, seconds) => {
-  const { sent, name } = await sentFrom({ workflows: [{ api: graph }, { api: other }] }, at);
+  const { sent, name } = await sentFrom({ workflows: [{ api: graph }, { api: otherGraph }] }, at);
   expect([name, sent['5']?.inputs['seconds'], sent['3']?.inputs['text']]).toEqual(['wf', seconds, 'an owl']);
 });
 
 it.each([
   [
     'several different graphs',
-    { a: graph, b: { ...other, '7': { class_type: 'PreviewAny', inputs: { source: ['5', 0] } } } },
+    { a: graph, b: { ...otherGraph, '7': { class_type: 'PreviewAny', inputs: { source: ['5', 0] } } } },
     '',
     /has 2 different graphs: \$\.a \(3 nodes, saved by 9 SaveImage\); \$\.b \(4 nodes, saved by 7 PreviewAny, 9 SaveImage\)/,
     /--workflow '\S*wf_api\.json#\$\.a', or --workflow '\S*wf_api\.json#\$\.b'/,
@@ -102,7 +102,7 @@ it.each([
   ],
   [
     'a name that would end its quotes',
-    { "a'; echo $(id); '": graph, b: other },
+    { "a'; echo $(id); '": graph, b: otherGraph },
     '',
     /has 2 different graphs/,
     /--workflow '\S*wf_api\.json#\$\.a'\\''; echo \$\(id\); '\\'''/,

@@ -105,11 +105,11 @@ it.each([
 it('a picture with nothing but the format of the editor is refused with what to export', async () => {
   const gpu = await openStandIn();
   const own = await OwnService.of([]);
-  const given = {
+  const gpus = {
     servers: [{ url: gpu.url }],
     workflows: [workflowIn(fileOf('a.png', pngWith({ workflow })))],
   };
-  await expect(own.service.addGpus(given)).rejects.toMatchObject({
+  await expect(own.service.addGpus(gpus)).rejects.toMatchObject({
     code: 'E602',
     message: expect.stringContaining('is in the format of the editor') as string,
     hint: expect.stringContaining('Export (API)') as string,
@@ -149,7 +149,7 @@ function pngBehind(bombs: number, bomb: Buffer, isCompressed: boolean): Buffer {
 }
 
 const deflatedSpaces = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes, ' '));
-/** Its checksum is wrong, which shows once all of it is inflated. */
+/** Breaks the checksum, which shows only once all of the data is inflated. */
 const damaged = (deflated: Buffer): Buffer => Buffer.concat([deflated.subarray(0, -4), Buffer.alloc(4)]);
 
 it('texts that would fill the memory are not inflated', () => {

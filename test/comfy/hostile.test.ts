@@ -20,16 +20,16 @@ describe('a picture that a user has uploaded', () => {
     const gpu = await openStandIn();
     // The same whatever port it has.
     const own = await OwnService.of([gpu], COPIER, {}, { publicUrl: 'https://runs.example' });
-    const [needed, other] = [await own.upload(PIXEL), await own.upload(PIXEL)];
+    const [needed, unneeded] = [await own.upload(PIXEL), await own.upload(PIXEL)];
     expect((addressExpiryMs(needed) ?? 0) - Date.now()).toBeGreaterThan(6 * 86_400_000);
     await gpu.kill();
     const id = await own.queue({ photo: needed });
     const reopened = async (): Promise<readonly number[]> => {
       await own.close();
-      // As if they were two days old.
+      // A negative age makes the uploads two days old.
       own.options = { ...own.options, keepFilesMs: -2 * 86_400_000 };
       await own.open();
-      const here = [needed, other].map((url) => url.replace('https://runs.example', own.service.url));
+      const here = [needed, unneeded].map((url) => url.replace('https://runs.example', own.service.url));
       return Promise.all(here.map(async (url) => (await fetch(url)).status));
     };
     expect(await reopened()).toEqual([200, 404]);
@@ -127,23 +127,23 @@ async function lying(
   outputs: object,
   bytes: Uint8Array,
 ): Promise<ComfyStandIn & { readonly asked: readonly string[] }> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const gpu = await openStandIn();
   gpu.alters = ({ url = '' }, truth) => {
     if (url.startsWith('/view')) {
-      asked.push(url);
+      requests.push(url);
       return { status: 200, body: bytes };
     }
     if (!url.startsWith('/history/')) return truth;
     const lie = (key: string, value: unknown): unknown => (key === 'outputs' ? outputs : value);
     return { ...truth, body: Buffer.from(JSON.stringify(JSON.parse(String(truth.body)), lie)) };
   };
-  return Object.assign(gpu, { asked });
+  return Object.assign(gpu, { asked: requests });
 }
 
 const image = (filename: string, subfolder = ''): object => ({ filename, subfolder, type: 'output' });
 const filesOf = ({ outputs }: Run): readonly { url: string; filename: string }[] =>
-  outputs.flatMap(({ data }) => Object.values(data).flat()).filter((one) => typeof one === 'object');
+  outputs.flatMap(({ data }) => Object.values(data).flat()).filter((output) => typeof output === 'object');
 
 describe('a ComfyUI that lies', () => {
   it('cannot name a path, and two files never have the same name', async () => {

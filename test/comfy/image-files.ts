@@ -65,8 +65,8 @@ export class ImageFiles {
     const extension = extname(wanted);
     let name = wanted;
     for (let nth = 1; !overwrites; nth++) {
-      const there = readIfThere(join(folder, name));
-      if (there === undefined || there.equals(bytes)) break;
+      const existing = readIfThere(join(folder, name));
+      if (existing === undefined || existing.equals(bytes)) break;
       name = `${basename(wanted, extension)} (${nth})${extension}`;
     }
     writeFileSync(join(folder, name), bytes);

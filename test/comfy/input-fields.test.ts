@@ -74,8 +74,8 @@ describe('an input whose node has a title', () => {
       [],
       BY_COLUMN,
     ],
-  ])('may be called by its node and field in %s, and has one name in the batch', async (...given) => {
-    const [, name, text, flags, inputs] = given;
+  ])('may be called by its node and field in %s, and has one name in the batch', async (...args) => {
+    const [, name, text, flags, inputs] = args;
     const { plan, write } = await openPlace();
     write('foxes.csv', FOXES);
     const { code, stdout, stderr } = await plan(write(name, text), ...flags);

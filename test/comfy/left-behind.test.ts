@@ -1,4 +1,4 @@
-// What a server still has of runs that are over or went elsewhere, and what its silence does not prove.
+// Runs that are over or went elsewhere and that a server still holds, and the things that its silence does not prove.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -80,15 +80,15 @@ describe('a run of a server that does not answer for long', () => {
     const { first, second, way, own } = at;
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
-    const there = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
+    const runOnFirst = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
     way.cut();
-    await own.until(there, (run) => run.live_status?.includes('has not answered since') === true);
+    await own.until(runOnFirst, (run) => run.live_status?.includes('has not answered since') === true);
     const later = await own.queue({ prompt: 'three' });
     at.wake();
     await own.until(later);
     way.join();
-    expect(await own.until(there)).toMatchObject({ status: 'success', gpu: 'First' });
-    expect(timesOf([first, second], there)).toBe(1);
+    expect(await own.until(runOnFirst)).toMatchObject({ status: 'success', gpu: 'First' });
+    expect(timesOf([first, second], runOnFirst)).toBe(1);
   });
 
   it('is executed elsewhere if its files can never be copied', async () => {
@@ -96,26 +96,26 @@ describe('a run of a server that does not answer for long', () => {
     const { first, way, own } = at;
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
-    const there = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
+    const runOnFirst = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
     for (let nth = 0; nth < 50; nth++) first.answerNext('/view', { done: false, with: 500 });
     first.wake();
-    await own.until(there, (run) => run.live_status?.includes('cannot be copied') === true);
+    await own.until(runOnFirst, (run) => run.live_status?.includes('cannot be copied') === true);
     way.cut();
     at.wake();
-    expect(await own.until(there)).toMatchObject({ status: 'success', gpu: 'CPU' });
+    expect(await own.until(runOnFirst)).toMatchObject({ status: 'success', gpu: 'CPU' });
   });
 });
 
 it('fails with the reason if its files can never be copied, and is asked for them less and less often', async () => {
   const { gpu, own } = await openOwn(portrait(), { pollMs: 2, moveAfterMs: 3_600_000 });
-  const asked: number[] = [];
-  gpu.on('faulty', (path) => path === '/view' && asked.push(performance.now()));
+  const viewTimes: number[] = [];
+  gpu.on('faulty', (path) => path === '/view' && viewTimes.push(performance.now()));
   for (let nth = 0; nth < 100; nth++) gpu.answerNext('/view', { done: false, with: 500 });
   const id = await own.queue({});
   expect((await own.until(id)).status).toBe('failed');
   expect(await own.log(id)).toMatch(/its files could not be copied from \S+ in 10 attempts: .*500/);
-  expect(asked).toHaveLength(10);
-  expect((asked[9] ?? 0) - (asked[8] ?? 0)).toBeGreaterThan(16 * 2);
+  expect(viewTimes).toHaveLength(10);
+  expect((viewTimes[9] ?? 0) - (viewTimes[8] ?? 0)).toBeGreaterThan(16 * 2);
   expect(gpu.executions).toHaveLength(1);
 });
 

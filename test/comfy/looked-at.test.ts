@@ -8,7 +8,7 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 import { openOwn, openStandIn, OwnService, portrait } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-const other = {
+const otherGraph = {
   ...portrait(),
   '5': { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: 0, steps: 2 } },
 };
@@ -23,18 +23,18 @@ function requestsAt(gpu: ComfyStandIn): readonly IncomingHttpHeaders[] {
   return requests;
 }
 
-const look = async (own: OwnService, given: object) => {
-  const { deployments } = await own.service.addGpus({ ...given, keeps: false });
+const look = async (own: OwnService, gpus: object) => {
+  const { deployments } = await own.service.addGpus({ ...gpus, keeps: false });
   return deployments[0]?.deployment;
 };
-const given = (url: string, more: object = {}) => ({
+const gpusAt = (url: string, more: object = {}) => ({
   servers: [{ url, ...more }],
-  workflows: [{ name: 'portrait', text: JSON.stringify(other) }],
+  workflows: [{ name: 'portrait', text: JSON.stringify(otherGraph) }],
 });
 
 it('a workflow that is looked at is described by its id, takes no run, and is in no list', async () => {
   const [gpu, own] = [await openStandIn(), await OwnService.of([])];
-  const { id = '', inputTypes } = (await look(own, given(gpu.url))) ?? {};
+  const { id = '', inputTypes } = (await look(own, gpusAt(gpu.url))) ?? {};
   expect(inputTypes?.map(({ name }) => name)).toContain('prompt');
   expect((await own.ask('GET', `/deployment/${id}`)).json).toMatchObject({ id, name: 'portrait' });
   expect((await own.ask('GET', `/platform/gpu-pricing?deployment_id=${id}`)).json).toMatchObject({ A10G: 0 });
@@ -45,25 +45,25 @@ it('a workflow that is looked at is described by its id, takes no run, and is in
 
 it('a server that is looked at gets its key once, and nothing later, also after a restart', async () => {
   const { own } = await openOwn();
-  const theirs = await openStandIn();
-  const requests = requestsAt(theirs);
+  const foreign = await openStandIn();
+  const requests = requestsAt(foreign);
   const headersFile = join(freshFolder(), 'headers');
   writeFileSync(headersFile, 'Authorization: Bearer key-of-the-user-0123456789\n');
-  await look(own, given(theirs.url, { headersFile }));
-  const asked = requests.length;
-  expect(asked).toBeGreaterThan(0);
+  await look(own, gpusAt(foreign.url, { headersFile }));
+  const requestCount = requests.length;
+  expect(requestCount).toBeGreaterThan(0);
   await own.until(await own.queue({}));
   await own.close();
   await own.open();
   await own.until(await own.queue({}));
-  expect(requests.length).toBe(asked);
+  expect(requests.length).toBe(requestCount);
 });
 
 it('a known server is looked at with other headers, and keeps its own', async () => {
   const { gpu, own } = await openOwn();
   const headersFile = join(freshFolder(), 'headers');
   writeFileSync(headersFile, 'X-Other: other\n');
-  await look(own, given(gpu.url, { headersFile }));
+  await look(own, gpusAt(gpu.url, { headersFile }));
   const requests = requestsAt(gpu);
   await own.until(await own.queue({}));
   expect(requests.length).toBeGreaterThan(0);
@@ -72,10 +72,10 @@ it('a known server is looked at with other headers, and keeps its own', async ()
 
 it('a workflow that is known is looked at as it is', async () => {
   const { gpu, own } = await openOwn();
-  const known = await look(own, {
+  const deployments = await look(own, {
     servers: [{ url: gpu.url }],
     workflows: [{ name: 'portrait', text: JSON.stringify(portrait()) }],
   });
-  expect(known?.id).toBe(own.deployment);
+  expect(deployments?.id).toBe(own.deployment);
   await own.until(await own.queue({}));
 });

@@ -14,7 +14,7 @@ import { isDoubtful, portrait, type OwnService, type Run } from './own-service.t
 const ROWS = 30;
 const LOST = 0.2;
 
-/** Its own death between ComfyUI's answer and its own is the fault of a proxy only. */
+/** Only a proxy can die between ComfyUI's answer and its own. */
 const LOSSES: Readonly<Record<Mode, readonly Loss[]>> = {
   deployment: ['everything', 'the answer', 'the request'],
   'old-deployment': ['everything', 'the answer', 'the request'],

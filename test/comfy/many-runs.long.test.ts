@@ -18,10 +18,10 @@ function fill(path: string, id: string): void {
     .all()
     .map(({ name }) => String(name))
     .join(', ');
-  const one = `SELECT ${columns} FROM run WHERE id = '${id}'`;
+  const oneRun = `SELECT ${columns} FROM run WHERE id = '${id}'`;
   database.exec(`
     WITH RECURSIVE copy(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copy WHERE n < ${RUNS})
-    INSERT INTO run (id, place, ${columns}) SELECT printf('00000000-0000-4000-8000-%012d', n), n + (SELECT max(place) FROM run), one.* FROM copy, (${one}) AS one`);
+    INSERT INTO run (id, place, ${columns}) SELECT printf('00000000-0000-4000-8000-%012d', n), n + (SELECT max(place) FROM run), one.* FROM copy, (${oneRun}) AS one`);
   database.close();
 }
 

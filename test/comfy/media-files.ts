@@ -12,8 +12,7 @@ const uint32 = (value: number): Buffer => {
 const joined = (...parts: readonly (string | Uint8Array)[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? latin(part) : part)));
 
-// PNG.
-
+/** Builds a chunk of a PNG. */
 const chunk = (type: string, data: Uint8Array): Buffer => {
   const named = joined(type, data);
   return joined(uint32(data.length), named, uint32(crc32(named)));
@@ -58,8 +57,7 @@ export const animatedPngWith = (texts: Texts): Buffer =>
     'after',
   );
 
-// WebP.
-
+/** Builds a RIFF file, such as WebP. */
 const riff = (type: string, ...chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer => {
   const body = joined(
     type,
@@ -106,8 +104,7 @@ export const webpWith = (prompt: string, workflow?: string): Buffer =>
     ],
   );
 
-// MP4 and MOV.
-
+/** Builds a box of MP4 or MOV. */
 const box = (type: string | Uint8Array, ...content: readonly (string | Uint8Array)[]): Buffer => {
   const body = joined(type, ...content);
   return joined(uint32(4 + body.length), body);
@@ -131,8 +128,7 @@ export function mp4With(texts: Texts, brand = 'isom'): Buffer {
   );
 }
 
-// Matroska.
-
+/** Builds an element of Matroska. */
 const ebml = (id: string, ...content: readonly (string | Uint8Array)[]): Buffer => {
   const body = joined(...content);
   const size = Buffer.alloc(8);
@@ -156,8 +152,7 @@ export const webmWith = (texts: Texts): Buffer =>
     ),
   );
 
-// Sounds.
-
+/** Puts the length of a text in front of it, as the comments of sound files have it. */
 const counted = (text: Buffer): Buffer => {
   const size = Buffer.alloc(4);
   size.writeUInt32LE(text.length);

@@ -13,7 +13,7 @@ const share: Field = ['FLOAT', { default: 1, min: 0, max: 1, step: 0.01 }];
 const SAMPLERS = ['euler', 'heun', 'dpmpp_2m'];
 const SCHEDULERS = ['normal', 'karras', 'simple'];
 
-/** What a model would make of it. */
+/** Stands for the result of a model: a hash of its inputs. */
 const madeOf = (...from: readonly unknown[]): string => `${crc32(JSON.stringify(from.map(String)))}`;
 const colourOf = (made: unknown): number => Number(made) & 0xff_ff_ff;
 

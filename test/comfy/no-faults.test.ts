@@ -21,7 +21,9 @@ it('a run on real GPUs has no fault, whatever the rates are', async () => {
   const run = await own.until(id);
   expect([run.id, run.status]).toEqual([id, 'success']);
   expect((await fetch(urlOf(run))).headers.get('content-type')).toBe('image/png');
-  const received = await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+  const received = await receiver.until((webhooks) =>
+    webhooks.some(({ body }) => body['status'] === 'success'),
+  );
   expect(received.map(({ body }) => [body['run_id'], body['status']])).toEqual(
     ['queued', 'started', 'running', 'success'].map((status) => [id, status]),
   );

@@ -13,7 +13,7 @@ type GraphNode = { readonly class_type: string; readonly inputs: Record<string, 
 export type Field = readonly [type: string | readonly string[], options?: Readonly<Record<string, unknown>>];
 type Fields = Readonly<Record<string, Field>>;
 
-/** What a server has besides its classes. `breaks`: whether a picture of this text is an exception. */
+/** A server's files and models, beside its classes. `breaks`: whether a picture of this text is an exception. */
 export type Stock = {
   readonly files: ImageFiles;
   readonly checkpoints: readonly string[];
@@ -46,7 +46,7 @@ export type NodeClass = {
     readonly field: string;
     readonly why: (value: unknown, stock: Stock) => string | undefined;
   };
-  /** What the result depends on besides the inputs. */
+  /** Dependencies of the result other than the inputs. */
   readonly changed?: (inputs: Inputs, stock: Stock) => unknown;
   readonly run: (inputs: Inputs, at: Surroundings) => Made | Promise<Made>;
 };
@@ -149,7 +149,7 @@ export const NODE_CLASSES: Readonly<Record<string, NodeClass>> = {
     isPaid: false,
     run: ({ value }) => ({ results: [value] }),
   },
-  /** Its bounds have 64 bits. */
+  /** The bounds have 64 bits. */
   PrimitiveInt: {
     required: () => ({
       value: [
@@ -202,7 +202,7 @@ const shown = (images: readonly unknown[]): Made => ({ results: [], ui: { images
 /** The digits of an integer, exact also beyond 2^53. */
 export const digitsOf = (value: unknown): string => (isRawNumber(value) ? value.rawJSON : String(value));
 
-/** What `GET /object_info` says about a class. */
+/** The description of a class in `GET /object_info`. */
 export function describeClass(name: string, stock: Stock): object {
   const { required, optional, returns, isOutput = false, isPaid } = NODE_CLASSES[name] as NodeClass;
   return {

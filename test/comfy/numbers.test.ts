@@ -54,15 +54,15 @@ it.each(WILD)('the end of a run that took %s ms is stored as whole numbers', asy
   expect([startedMs, queuedMs, endedMs].map(Number.isSafeInteger)).toEqual([true, true, true]);
 });
 
-it.each(WILD)('the wait, the seats and the progress that a server gives as %s are bounded', async (given) => {
+it.each(WILD)('the wait, the seats and the progress that a server gives as %s are bounded', async (wild) => {
   const { open } = await openDoubtful({ lost: 'asked', gone: 'again' }, '502');
   const heard: number[] = [];
   const odd = {
     ...open(),
-    seats: { kind: 'given', count: given },
-    submit: () => Promise.resolve({ kind: 'busy', afterMs: given, reason: 'full' }),
+    seats: { kind: 'given', count: wild },
+    submit: () => Promise.resolve({ kind: 'busy', afterMs: wild, reason: 'full' }),
     listen: (on: (event: SocketEvent) => void) => {
-      on({ kind: 'work', id: 'a', node: undefined, progress: given as number });
+      on({ kind: 'work', id: 'a', node: undefined, progress: wild as number });
       return { isAlive: () => Promise.resolve(true), close: () => undefined };
     },
   } as unknown as Backend;

@@ -21,7 +21,7 @@ export const EXECUTED = 'executed.txt';
 /** A ComfyUI that can be killed, real or stand-in. */
 export type Machine = {
   readonly url: string;
-  /** Its folder of results, and of EXECUTED. */
+  /** The folder of results, which contains EXECUTED. */
   readonly output: string;
   /** Sends SIGKILL, and starts it again. Resolves when it is dead. */
   readonly restart: () => Promise<void>;
@@ -54,7 +54,7 @@ export type Figures = {
   readonly executions: number;
   /** Executions that were lost, as the service counted them and as the summary says. */
   readonly inVain: { readonly counted: number; readonly said: number };
-  /** What was executed more than once, and what was executed more often than its run says why. */
+  /** Runs that were executed more than once, and runs that were executed more often than their logs explain. */
   readonly repeated: readonly string[];
   readonly unexplained: readonly string[];
   readonly filesDeleted: number;
@@ -140,7 +140,7 @@ class Onlooker {
   #tidyUp(): void {
     if (!existsSync(this.#kept)) return;
     for (const day of readdirSync(this.#kept))
-      for (const run of readdirSync(join(this.#kept, day)).filter((one) => this.#isKept(day, one)))
+      for (const run of readdirSync(join(this.#kept, day)).filter((runId) => this.#isKept(day, runId)))
         for (const { output } of this.#machines) {
           const folder = join(output, 'runsheet', day, run);
           if (!existsSync(folder)) continue;
@@ -279,7 +279,7 @@ function judge(
   stage: Stage,
   home: string,
   wanted: readonly { readonly prompt: string; readonly seed: string }[],
-  { others, filesDeleted }: Onlooker,
+  { others: otherRuns, filesDeleted }: Onlooker,
   machines: readonly Machine[],
 ): Omit<Figures, 'kills' | 'minutes'> {
   const batch = stage.batch();
@@ -305,7 +305,7 @@ function judge(
   const executed = machines.flatMap(executedOn);
   const stateOf = new Map(runs.map(({ id, state }) => [id, state]));
   const ids = [...new Set(executed)];
-  const timesOf = (id: string): number => executed.filter((one) => one === id).length;
+  const timesOf = (id: string): number => executed.filter((executedId) => executedId === id).length;
   const timesExplained = (id: string): number => {
     const state = stateOf.get(id);
     if (state === undefined) return id.startsWith(THEIRS) ? 1 : 0;
@@ -327,6 +327,6 @@ function judge(
       .filter((id) => timesOf(id) > timesExplained(id))
       .map((id) => `${id}: ${timesOf(id)} times: ${stateOf.get(id)}`),
     filesDeleted,
-    others,
+    others: otherRuns,
   };
 }

@@ -84,7 +84,7 @@ export type Run = {
   }[];
 };
 
-/** It may have been executed, which is not known. */
+/** Whether the run may have been executed, which nobody knows. */
 export const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
 export const isRunning = ({ status }: Run): boolean => status === 'running';
 
@@ -202,7 +202,7 @@ export class OwnService implements AsyncDisposable {
     return (json as { readonly run_id: string }).run_id;
   }
 
-  /** Its address. */
+  /** Uploads a picture and returns its address. */
   async upload(picture: Buffer): Promise<string> {
     const body = new FormData();
     body.set('file', new Blob([Uint8Array.from(picture)], { type: 'image/png' }), 'fox.png');

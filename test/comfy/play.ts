@@ -12,7 +12,7 @@ export type Step =
   | { readonly until: 'running' | 'ended'; readonly id: string }
   | { readonly connect: string; readonly as: string }
   | { readonly close: string }
-  /** What a socket heard since the last time, or only of what kinds that was; status and progress are timing. */
+  /** The events that a socket heard since the last time, or only their kinds; status and progress depend on timing. */
   | { readonly heard: string; readonly only?: 'kinds' };
 
 type Sockets = Map<string, { readonly socket: WebSocket; readonly events: Event[] }>;
@@ -126,7 +126,7 @@ async function close(name: string, sockets: Sockets): Promise<undefined> {
 
 /** In any order: Python's sets. */
 const SETS = new Set(['executed', 'current_outputs', 'dependent_outputs', 'errors']);
-/** What no client needs, or what only a real one has. */
+/** Fields that no client needs, or that only a real ComfyUI has. */
 const LEFT_OUT = new Set([
   'tooltip',
   'timestamp',
@@ -150,23 +150,21 @@ function plain(value: unknown, key = ''): unknown {
       !(key === 'current_inputs' && name === 'prompt') &&
       (!('output_node' in value) || DESCRIBED.has(name)),
   );
-  const made = fields.map(([name, one]) => [name, name === 'number' ? 'n' : plain(one, name)] as const);
-  return Object.fromEntries(made.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  const made = fields.map(([name, field]) => [name, name === 'number' ? 'n' : plain(field, name)] as const);
+  return Object.fromEntries(made.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function plainList(list: readonly unknown[], key: string): unknown {
   const [number, , graph] = list;
   const isPrompt = list.length === 5 && typeof graph === 'object' && typeof number === 'number';
-  if (isPrompt) return ['n', ...list.slice(1, 4).map((one) => plain(one)), plainSet(list[4] as unknown[])];
+  if (isPrompt) return ['n', ...list.slice(1, 4).map((part) => plain(part)), plainSet(list[4] as unknown[])];
   if (key === 'queue_pending')
-    return (list as [number][]).toSorted(([one], [other]) => one - other).map((one) => plain(one));
-  return SETS.has(key) ? plainSet(list) : list.map((one) => plain(one));
+    return (list as [number][]).toSorted(([a], [b]) => a - b).map((item) => plain(item));
+  return SETS.has(key) ? plainSet(list) : list.map((element) => plain(element));
 }
 
 const plainSet = (list: readonly unknown[]): unknown[] =>
-  list
-    .map((one) => plain(one))
-    .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+  list.map((element) => plain(element)).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** The first line, without what Python says about itself. */
 function plainText(words: string): string {

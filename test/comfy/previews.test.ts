@@ -14,14 +14,14 @@ const node = (class_type: string, inputs: Record<string, unknown>, title?: strin
 const empty = node('EmptyImage', { width: 64, height: 64, batch_size: 1, color: 0 }, 'color');
 const preview = (from: string) => node('PreviewImage', { images: [from, 0] });
 
-/** What a run with these inputs sends and makes, and what is said of the workflow. */
+/** Executes a graph with these inputs. Returns the sent graph, the outputs, and the notes about the workflow. */
 async function ran(graph: Graph, inputs: object = {}) {
   const gpu = await openStandIn();
   const own = await OwnService.of([]);
-  const given = { servers: [{ url: gpu.url }], workflows: [{ name: 'w', text: JSON.stringify(graph) }] };
+  const gpus = { servers: [{ url: gpu.url }], workflows: [{ name: 'w', text: JSON.stringify(graph) }] };
   const {
     deployments: [added],
-  } = await own.service.addGpus(given);
+  } = await own.service.addGpus(gpus);
   own.deployment = added?.id ?? '';
   const id = await own.queue(inputs);
   const run = await own.until(id);

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Graph } from './node-classes.ts';
 
-/** As `GET /queue` shows it. */
+/** An item in the form of `GET /queue`. */
 export type Item = readonly [
   number: number,
   id: string,
@@ -37,12 +37,13 @@ export class PromptQueue {
 
   /** False if ComfyUI's heap compares two graphs, which is an exception, although the prompt is in the queue. */
   put(item: Item): boolean {
-    const [number, id, ...rest] = item;
+    const [number, id, ...content] = item;
     const isTwin = this.#pending.some(
-      ([one, other, ...others]) => one === number && other === id && !isDeepStrictEqual(others, rest),
+      ([otherNumber, otherId, ...otherContent]) =>
+        otherNumber === number && otherId === id && !isDeepStrictEqual(otherContent, content),
     );
     this.#pending.push(item);
-    this.#pending.sort(([one], [other]) => one - other);
+    this.#pending.sort(([a], [b]) => a - b);
     if (!isTwin) this.#changed();
     return !isTwin;
   }
@@ -87,7 +88,7 @@ export class PromptQueue {
   }
 
   history(id?: string): object {
-    return Object.fromEntries([...this.#history].filter(([one]) => id === undefined || one === id));
+    return Object.fromEntries([...this.#history].filter(([promptId]) => id === undefined || promptId === id));
   }
 
   info(): object {

@@ -39,8 +39,8 @@ async function killed(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function machineOf(given: string): Promise<Machine> {
-  const [port = '', output = ''] = given.split('=');
+async function machineOf(text: string): Promise<Machine> {
+  const [port = '', output = ''] = text.split('=');
   let child = started(port, output);
   const url = `http://127.0.0.1:${port}`;
   const answers = (): Promise<boolean> =>
@@ -75,9 +75,9 @@ try {
     say: (text) => console.error(new Date().toISOString(), text),
   });
   console.log(JSON.stringify(figures, undefined, 2));
-  const { wrong, unexplained, others, results, succeeded, rowsBoughtTwice } = figures;
+  const { wrong, unexplained, others: otherRuns, results, succeeded, rowsBoughtTwice } = figures;
   const isRight =
-    [...wrong, ...unexplained, ...others.wrong].length === 0 &&
+    [...wrong, ...unexplained, ...otherRuns.wrong].length === 0 &&
     rowsBoughtTwice === 0 &&
     results === succeeded &&
     results === Number(values.rows);

@@ -1,11 +1,11 @@
-// What a run says of its wait.
+// The reasons that a run shows while it waits.
 
 import { expect } from 'vitest';
 import { until } from '../stage/stage.ts';
 import type { OwnService, Run } from './own-service.ts';
 
 const MOST_MS = 30_000;
-/** What a run says of its wait, once it says something like this. */
+/** Waits until the run shows a reason that matches, and returns it. */
 export async function reasonOf(own: OwnService, id: string, says: RegExp): Promise<string> {
   const beganAt = performance.now();
   let run: Run | undefined;

@@ -1,4 +1,4 @@
-// What is sent again when answers are lost: the guarantee of a server alone decides it.
+// Resends after lost answers: the guarantee of the server alone decides.
 
 import { describe, expect, it } from 'vitest';
 import type { Guarantee } from '../../src/service/executors/remote/backend.ts';
@@ -36,10 +36,12 @@ const nameOf = ({ lost, gone, ...more }: Guarantee): string =>
   [lost, ...Object.values(more), `gone ${gone}`].join(', ');
 
 describe('a run whose answers are all lost', () => {
-  const cases = CASES.flatMap((one) => LOSSES.map((loss) => ({ ...one, loss, name: nameOf(one.guarantee) })));
+  const cases = CASES.flatMap((testCase) =>
+    LOSSES.map((loss) => ({ ...testCase, loss, name: nameOf(testCase.guarantee) })),
+  );
 
-  it.each(cases)('is sent $posts times and ends as $status ($name: $loss)', async (given) => {
-    const { guarantee, loss, posts, status } = given;
+  it.each(cases)('is sent $posts times and ends as $status ($name: $loss)', async (testCase) => {
+    const { guarantee, loss, posts, status } = testCase;
     const server = await openDoubtful(guarantee, loss);
     const { queue, rows } = openRemote(server.open);
     const id = queue();

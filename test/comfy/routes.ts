@@ -19,7 +19,7 @@ export type Answer = {
   readonly body?: Uint8Array;
 };
 
-/** What the process runs on. */
+/** The resources of the process. */
 export type Server = Stock & {
   readonly process: ComfyProcess;
   readonly classes: ReadonlySet<string>;
@@ -74,17 +74,17 @@ const EMPTY: Answer = { status: 200 };
 export async function answer(server: Server, request: Request): Promise<Answer> {
   const path = request.url.pathname.replace(/^\/api(?=\/)/, '');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const [, parent = '', rest = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+  const [, parent = '', lastPart = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
   const route = ROUTES[`${method} ${path}`] ?? ROUTES[`${method} ${parent}/*`];
   if (!route) return { status: 404 };
   try {
-    return await route(server, request, decodeURIComponent(rest));
+    return await route(server, request, decodeURIComponent(lastPart));
   } catch {
     return BROKEN;
   }
 }
 
-/** What aiohttp answers if a handler throws. */
+/** The answer of aiohttp if a handler throws. */
 const BROKEN: Answer = {
   status: 500,
   headers: { 'content-type': 'text/plain; charset=utf-8' },

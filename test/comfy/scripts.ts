@@ -1,4 +1,4 @@
-// What is asked of a real ComfyUI and of the stand-in alike.
+// Scripts of requests that a real ComfyUI and the stand-in answer alike.
 
 import { LARGEST_SEED, type Step } from './play.ts';
 
@@ -17,7 +17,7 @@ const saved = (color: number, filename_prefix?: string): object => ({
   1: empty(color),
   2: save('1', filename_prefix),
 });
-/** It runs until it is interrupted, in steps of 50 ms. */
+/** A run that lasts until it is interrupted, in steps of 50 ms. */
 const long = (color: number): object => ({ 1: empty(color), 2: sleep('1', 500, 10_000), 3: save('2') });
 
 const post = (prompt: object, prompt_id: string, more: object = {}): Step => ({

@@ -22,10 +22,10 @@ it('a server whose seats grow gets one run more whenever all are taken, until it
 });
 
 it('a server has the seats that are given, or one and those ahead', () => {
-  const given = new SeatCount(() => ({ kind: 'given', count: 20 }), new UsualTimes());
-  given.took(20);
-  given.full(3);
-  expect([given.count, given.atOnce]).toEqual([20, 20]);
+  const fixedSeats = new SeatCount(() => ({ kind: 'given', count: 20 }), new UsualTimes());
+  fixedSeats.took(20);
+  fixedSeats.full(3);
+  expect([fixedSeats.count, fixedSeats.atOnce]).toEqual([20, 20]);
   const ahead = new SeatCount(() => ({ kind: 'ahead' }), new UsualTimes());
   expect([ahead.count, ahead.atOnce]).toEqual([2, 1]);
 });

@@ -3,7 +3,7 @@
 import type { Graph } from './node-classes.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-/** Of a run that has ended. */
+/** The graph of a run that has ended. */
 export async function sentTo(gpu: ComfyStandIn, run: string): Promise<Graph> {
   const answer = await fetch(`${gpu.url}/history/${run}`);
   const history = (await answer.json()) as Readonly<Record<string, { readonly prompt: readonly unknown[] }>>;

@@ -26,7 +26,7 @@ it('titles are sent with the graph, and make inputs again from what was sent', a
   expect((await own.until(id)).status).toBe('success');
   const graph = await sentTo(gpu, id);
   expect(graph['3']).toMatchObject({ inputs: { seed: 7 }, _meta: { title: 'sky' } });
-  const namesOf = (one: object) => made(one).inputs.map(({ name, also }) => [name, also]);
+  const namesOf = (graphOrNode: object) => made(graphOrNode).inputs.map(({ name, also }) => [name, also]);
   expect(namesOf(graph)).toEqual(namesOf(titled('sky')));
 });
 

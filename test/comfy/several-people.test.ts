@@ -90,7 +90,7 @@ describe('the files of runs', () => {
     const id = await own.queue({});
     await own.until(id);
     await own.close();
-    // As if they were two days old.
+    // A negative age makes the files two days old.
     own.options = { keepFilesMs: -2 * 86_400_000 };
     await own.open();
     const run = await own.run(id);

@@ -9,7 +9,7 @@ import type { Machine } from './ordeal.ts';
 
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.url));
 
-/** Its processes are added to `children`. */
+/** Starts a stand-in whose processes are added to `children`. */
 export async function startStandIn(folder: string, children: Set<ChildProcess>): Promise<Machine> {
   const start = async (port: string): Promise<{ child: ChildProcess; url: string }> => {
     const child = spawn(process.execPath, [PROGRAM, folder, '--port', port], {

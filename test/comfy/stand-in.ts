@@ -114,7 +114,7 @@ export class ComfyStandIn
 
   /** Connections are accepted, and nothing else happens until `thaw`. */
   freeze(): void {
-    // What waits for the thaw must not wait for ever.
+    // Requests that wait for the thaw must not wait forever.
     if (this.#isFrozen) return;
     this.#isFrozen = true;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ export class ComfyStandIn
 
   #takeFault(method: string, path: string): Fault | undefined {
     const at = this.#faults.findIndex(
-      (one) => [path, `${method} ${path}`].includes(one.path) || path.startsWith(`${one.path}/`),
+      (fault) => [path, `${method} ${path}`].includes(fault.path) || path.startsWith(`${fault.path}/`),
     );
     return at < 0 ? undefined : this.#faults.splice(at, 1)[0]?.fault;
   }

@@ -42,10 +42,10 @@ const allEnded = async (own: OwnService, ids: readonly string[]): Promise<void> 
 
 /** The share of the time in which servers had nothing to do, while there were rows to send. */
 function idleShare(gpus: readonly Timed[]): number {
-  const all = gpus.flatMap(({ work }) => work);
-  const from = Math.min(...all.map(({ fromMs }) => fromMs));
-  const to = Math.max(...all.map(({ fromMs }) => fromMs));
-  const busy = all.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, Math.min(toMs, to) - fromMs), 0);
+  const works = gpus.flatMap(({ work }) => work);
+  const from = Math.min(...works.map(({ fromMs }) => fromMs));
+  const to = Math.max(...works.map(({ fromMs }) => fromMs));
+  const busy = works.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, Math.min(toMs, to) - fromMs), 0);
   return 1 - busy / ((to - from) * gpus.length);
 }
 
@@ -73,7 +73,7 @@ describe('four servers, of which each is half as fast as the one before', () => 
     const executed = gpus.flatMap(({ executions }) => executions);
     const done = executed.filter(({ end }) => end === 'success').map(({ prompt_id }) => prompt_id);
     expect([...new Set(done)].toSorted()).toEqual(ids.toSorted());
-    // It executed one, and another one may have begun unseen.
+    // The killed server was executing one run, and another may have begun unseen.
     expect(executed.length - ROWS).toBeLessThanOrEqual(2);
   });
 });

@@ -1,4 +1,4 @@
-// What ComfyUI checks before it queues a prompt: each output node on its own, with all that it needs.
+// ComfyUI's checks before it queues a prompt: each output node separately, with every node that it needs.
 
 import { isRawNumber } from '../../src/host/exact-json.ts';
 import {
@@ -49,7 +49,7 @@ export function validate(graph: Graph, offered: ReadonlySet<string>, stock: Stoc
   }
   if (bad.length < outputs.length) return { outputs: outputs.filter((id) => !bad.includes(id)), node_errors };
   const details = bad.flatMap(
-    (id) => check.found.get(id)?.map((one) => `${one.message}: ${one.details}`) ?? [],
+    (id) => check.found.get(id)?.map((fault) => `${fault.message}: ${fault.details}`) ?? [],
   );
   const type = 'prompt_outputs_failed_validation';
   return { error: reason(type, 'Prompt outputs failed validation', details.join('\n')), node_errors };
@@ -144,15 +144,15 @@ function valueProblem(
   inputs: Record<string, unknown>,
   isCheckedElsewhere: boolean,
 ): Reason | undefined {
-  const given = inputs[name];
+  const inputValue = inputs[name];
   const input_config = [type, options];
-  const value = converted(type, given);
+  const value = converted(type, inputValue);
   if (value === undefined)
     return ofInput('invalid_input_type', name, {
       message: `Failed to convert an input value to a ${String(type)} value`,
-      details: `${name}, ${digitsOf(given)}`,
+      details: `${name}, ${digitsOf(inputValue)}`,
       input_config,
-      received_value: given,
+      received_value: inputValue,
     });
   inputs[name] = value;
   if (isCheckedElsewhere) return undefined;
@@ -164,8 +164,8 @@ function valueProblem(
     return outside('value_smaller_than_min', `smaller than min of ${digitsOf(min)}`);
   if (max !== undefined && isLess(max, value))
     return outside('value_bigger_than_max', `bigger than max of ${digitsOf(max)}`);
-  if (typeof type === 'string' || type.some((one) => one === value)) return undefined;
-  const list = `[${type.map((one) => `'${one}'`).join(', ')}]`;
+  if (typeof type === 'string' || type.some((choice) => choice === value)) return undefined;
+  const list = `[${type.map((choice) => `'${choice}'`).join(', ')}]`;
   return ofInput('value_not_in_list', name, {
     ...more,
     details: `${name}: '${digitsOf(value)}' not in ${list}`,
@@ -185,10 +185,8 @@ function converted(type: Field[0], value: unknown): unknown {
   return type === 'INT' ? Math.trunc(number) : number;
 }
 
-const isLess = (one: unknown, other: unknown): boolean =>
-  isRawNumber(one) || isRawNumber(other)
-    ? BigInt(digitsOf(one)) < BigInt(digitsOf(other))
-    : Number(one) < Number(other);
+const isLess = (a: unknown, b: unknown): boolean =>
+  isRawNumber(a) || isRawNumber(b) ? BigInt(digitsOf(a)) < BigInt(digitsOf(b)) : Number(a) < Number(b);
 
 function nodeOf(graph: Graph, id: string): Graph[string] {
   const node = graph[id];

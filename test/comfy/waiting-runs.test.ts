@@ -70,7 +70,7 @@ it.each([
 });
 
 describe('a row that names a model', () => {
-  /** Both servers have what the workflow names itself, or only A. */
+  /** Opens two servers: both have the model that the workflow names, or only A. */
   async function scene(common = 'common') {
     const a = await openStandIn({ checkpoints: ['sd15', common] });
     const b = await openStandIn({ checkpoints: common === 'sd15' ? ['xl'] : ['xl', common] });
@@ -157,7 +157,9 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     await own.until(waits, isRunning);
     idle.wake();
     expect((await own.until(waits)).status).toBe('success');
-    const reported = await inbox.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    const reported = await inbox.until((webhooks) =>
+      webhooks.some(({ body }) => body['status'] === 'success'),
+    );
     expect(reported.map(({ body }) => body['status'])).toEqual(['queued', 'started', 'running', 'success']);
     busy.wake();
     expect([timesOf([busy], waits), timesOf([idle], waits)]).toEqual([0, 1]);

@@ -51,11 +51,11 @@ describe('a run for a known ComfyUI', () => {
 it('a run behind eight runs of another client names its place, and moves up as they end', async () => {
   const gpu = await openStandIn();
   for (let number = 1; number <= 8; number += 1) {
-    const theirs = portrait({ seconds: 3_600 });
-    Object.assign(theirs['3']?.inputs ?? {}, { text: `theirs ${number}` });
+    const foreignGraph = portrait({ seconds: 3_600 });
+    Object.assign(foreignGraph['3']?.inputs ?? {}, { text: `theirs ${number}` });
     await fetch(`${gpu.url}/prompt`, {
       method: 'POST',
-      body: JSON.stringify({ prompt: theirs, prompt_id: `theirs-${number}`, client_id: 'a browser' }),
+      body: JSON.stringify({ prompt: foreignGraph, prompt_id: `theirs-${number}`, client_id: 'a browser' }),
     });
   }
   const own = await OwnService.of([gpu], SLEEPS);
@@ -65,12 +65,12 @@ it('a run behind eight runs of another client names its place, and moves up as t
   expect(await reasonOf(own, first, /behind/)).toBe(`it waits at ${host} behind 8 runs`);
   gpu.wake();
   expect(await reasonOf(own, first, /behind 7/)).toBe(`it waits at ${host} behind 7 runs`);
-  const others = [
+  const laterRuns = [
     await own.queue({ prompt: 'two' }),
     await own.queue({ prompt: 'three' }),
     await own.queue({ prompt: 'four' }),
   ];
-  expect(await reasonOf(own, others[2] ?? '', /free server/)).toBe(
+  expect(await reasonOf(own, laterRuns[2] ?? '', /free server/)).toBe(
     'it is one of 2 runs that wait for a free server',
   );
 });

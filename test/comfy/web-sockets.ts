@@ -40,7 +40,7 @@ export class WebSockets {
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accepted}\r\n\r\n`,
     );
     this.#byClient.set(client, socket);
-    // As in ComfyUI, the end of an older socket with this id takes the newer one's events away.
+    // Like in ComfyUI, the end of an older socket with this id takes away the newer socket's events.
     socket.on('close', () => this.#byClient.delete(client));
     listenTo(socket, (kind, payload) => void this.#heard(socket, kind, payload));
     for (const [event, data] of this.#hello(client)) this.send(event, data, client);

@@ -1,4 +1,5 @@
-// What a ComfyUI may answer that is no JSON, no entry of a history, no end or no file: the run ends, or goes on, and its server too.
+// Answers of a ComfyUI that are not JSON, not a history entry, not an end or not a file: the run ends or continues, and so does
+// its server.
 
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -36,9 +37,9 @@ describe('an entry of the history that is none', () => {
     ['"outputs":', '"outputs":null,"_":'],
     ['"messages":[', '"messages":["wild",'],
     ['"status":', '"status":7,"_":'],
-  ])('ends its run (%s%s)', async (found, wild) => {
+  ])('ends its run (%s%s)', async (pattern, wild) => {
     const gpu = await openStandIn();
-    rewrites(gpu, '/history/', (text) => text.replace(found, wild));
+    rewrites(gpu, '/history/', (text) => text.replace(pattern, wild));
     const own = await OwnService.of([gpu]);
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
@@ -49,18 +50,18 @@ describe('an entry of the history that is none', () => {
 });
 
 it('may say more of a run on its websocket than a workflow has outputs', () => {
-  const one = new AssignedRun({} as LiveRun, {} as Workflow, newState('a'), true);
+  const assigned = new AssignedRun({} as LiveRun, {} as Workflow, newState('a'), true);
   const made = (node: string, text: string): void =>
     void noteSocketEvent(
-      one,
+      assigned,
       { kind: 'made', id: 'r', made: [{ node, key: 'text', files: [], texts: [text] }] },
       0,
     );
   for (let nth = 0; nth < 5_000; nth += 1) made(`${nth}`, 'x');
   made('9', 'first');
   made('9', 'second');
-  expect(one.reported.made.length).toBeLessThanOrEqual(1_000);
-  expect(one.reported.made.filter(({ node }) => node === '9').map(({ texts }) => texts)).toEqual([
+  expect(assigned.reported.made.length).toBeLessThanOrEqual(1_000);
+  expect(assigned.reported.made.filter(({ node }) => node === '9').map(({ texts }) => texts)).toEqual([
     ['second'],
   ]);
 });

@@ -1,4 +1,4 @@
-// What a workflow file becomes, and what is refused before anything is sent.
+// The deployment that a workflow file becomes, and the faults that are refused before anything is sent.
 
 import { integerFrom } from '../../src/host/exact-json.ts';
 import { describe, expect, it } from 'vitest';
@@ -37,9 +37,9 @@ describe('a workflow file', () => {
     const first = own.deployment;
     const sorted = Object.fromEntries(Object.entries(portrait()).toReversed());
     expect(await own.add([], sorted)).toBe(first);
-    const other = portrait();
-    other['5'] = { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: 0, steps: 2 } };
-    expect(await own.add([], other)).not.toBe(first);
+    const edited = portrait();
+    edited['5'] = { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: 0, steps: 2 } };
+    expect(await own.add([], edited)).not.toBe(first);
     const { json } = await own.ask('GET', '/deployments');
     expect((json as readonly { readonly id: string }[]).map(({ id }) => id)).toEqual([own.deployment]);
   });
@@ -70,8 +70,8 @@ describe('a workflow file', () => {
   ])('%s is refused with what is wrong', async (text, says) => {
     const gpu = await openStandIn();
     const own = await OwnService.of([]);
-    const given = { servers: [{ url: gpu.url }], workflows: [{ name: 'p', text }] };
-    await expect(own.service.addGpus(given)).rejects.toMatchObject({
+    const gpus = { servers: [{ url: gpu.url }], workflows: [{ name: 'p', text }] };
+    await expect(own.service.addGpus(gpus)).rejects.toMatchObject({
       code: 'E602',
       message: expect.stringMatching(says) as string,
     });
@@ -79,12 +79,12 @@ describe('a workflow file', () => {
 
   it('is refused with E614 if no ComfyUI that was named answers, also if others are known', async () => {
     const own = await OwnService.of([]);
-    const given = { servers: [{ url: 'http://127.0.0.1:1' }], workflows: [] };
-    await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
+    const gpus = { servers: [{ url: 'http://127.0.0.1:1' }], workflows: [] };
+    await expect(own.service.addGpus(gpus)).rejects.toMatchObject({ code: 'E614' });
     const gpu = await openStandIn();
     await own.add([gpu], portrait());
     await own.until(await own.queue({}));
-    await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
+    await expect(own.service.addGpus(gpus)).rejects.toMatchObject({ code: 'E614' });
   });
 });
 

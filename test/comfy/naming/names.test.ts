@@ -21,25 +21,25 @@ const UNTITLED = GRAPHS.filter(([, graph]) =>
   Object.values(graph).every(({ _meta: meta }) => meta === undefined),
 );
 
-/** What a name means, written as in the tables. */
+/** The meaning of a name, written as in the tables. */
 function meaning({ named, open }: Names, name: string): string | undefined {
-  const asked = open.find((one) => one.name === name);
-  if (asked !== undefined) return asked.isChoice === true ? '?!' : '?';
-  const input = named.find((one) => one.name === name || one.also.includes(name));
+  const question = open.find((openName) => openName.name === name);
+  if (question !== undefined) return question.isChoice === true ? '?!' : '?';
+  const input = named.find((candidate) => candidate.name === name || candidate.also.includes(name));
   return input?.places.map(pathOf).toSorted().join('+');
 }
 
 const meanings = (graph: Nodes, names: readonly string[]): Readonly<Record<string, string | undefined>> => {
-  const found = namesOf(graph, undefined);
-  return Object.fromEntries(names.map((name) => [name, meaning(found, name)]));
+  const derived = namesOf(graph, undefined);
+  return Object.fromEntries(names.map((name) => [name, meaning(derived, name)]));
 };
 
 /** Every name with the fields that it fills or is asked about. */
-const all = (graph: Nodes, idOf?: (id: string) => string): readonly string[] => {
+const allNames = (graph: Nodes, idOf?: (id: string) => string): readonly string[] => {
   const { named, open, single } = namesOf(graph, undefined);
   const fields = (places: readonly FieldPlace[]): string =>
     places
-      .map((one) => pathOf(idOf === undefined ? one : { ...one, node: idOf(one.node) }))
+      .map((place) => pathOf(idOf === undefined ? place : { ...place, node: idOf(place.node) }))
       .toSorted()
       .join('+');
   return [
@@ -71,7 +71,7 @@ const reversed = (graph: Nodes): Nodes => Object.fromEntries(Object.entries(grap
 
 describe('the names of a graph', () => {
   it.each(GRAPHS)('%s', (_, graph, names) => {
-    const found = Object.entries(meanings(graph, Object.keys(names))).map(([name, what]) => [
+    const actual = Object.entries(meanings(graph, Object.keys(names))).map(([name, what]) => [
       name,
       names[name] === '?' && what?.startsWith('?') === true ? '?' : what,
     ]);
@@ -79,13 +79,13 @@ describe('the names of a graph', () => {
       name,
       what?.split('+').toSorted().join('+'),
     ]);
-    expect(found).toEqual(expected);
+    expect(actual).toEqual(expected);
   });
 
   it.each(GRAPHS)('stay when the nodes have other numbers and another order: %s', (_, graph) => {
-    const other = (id: string): string => String(1000 - Number(id));
-    expect(all(renamed(graph, other), other)).toEqual(all(graph));
-    expect(all(reversed(graph))).toEqual(all(graph));
+    const newId = (id: string): string => String(1000 - Number(id));
+    expect(allNames(renamed(graph, newId), newId)).toEqual(allNames(graph));
+    expect(allNames(reversed(graph))).toEqual(allNames(graph));
   });
 
   it.each(GRAPHS)('stay when nodes are there that reach no output: %s', (_, graph) => {
@@ -96,7 +96,7 @@ describe('the names of a graph', () => {
       903: node('RandomNoise', { noise_seed: 9 }),
       904: node('EmptyLatentImage', { width: 64, height: 64, batch_size: 1 }),
     };
-    expect(all(dead)).toEqual(all(graph));
+    expect(allNames(dead)).toEqual(allNames(graph));
   });
 
   it.each(GRAPHS)('never mean a field twice without a question: %s', (_, graph) => {
@@ -107,7 +107,10 @@ describe('the names of a graph', () => {
 
   it.each(UNTITLED)('do not need the titles that ComfyUI gives: %s', (_, graph, names) => {
     const titled = Object.fromEntries(
-      Object.entries(graph).map(([id, one]) => [id, { ...one, _meta: { title: one.class_type } }]),
+      Object.entries(graph).map(([id, content]) => [
+        id,
+        { ...content, _meta: { title: content.class_type } },
+      ]),
     );
     expect(meanings(titled, Object.keys(names))).toEqual(meanings(graph, Object.keys(names)));
   });

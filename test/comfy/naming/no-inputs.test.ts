@@ -24,12 +24,12 @@ it.each([
   ['-9223372036854775807', '-9223372036854775807'],
   ['-1', '-1'],
 ])('a lowest value of %s is the bound %s', (min, bound) => {
-  const known: NodeClass = {
+  const nodeClass: NodeClass = {
     inputs: { number: { type: 'INT', min, max: '9', isFile: false } },
     isOutput: false,
     isPaid: false,
   };
   const graph = { '1': node('Make', { number: 3 }), '9': saved('1') };
-  const [input] = inputsOf('w', graph, new Map([['Make', known]]), {});
+  const [input] = inputsOf('w', graph, new Map([['Make', nodeClass]]), {});
   expect([input?.min, input?.max]).toEqual([bound, '9']);
 });

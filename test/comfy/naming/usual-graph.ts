@@ -37,7 +37,7 @@ export const sampler = (inputs: Inputs = {}): Nodes[string] =>
   });
 
 /** The graph that ComfyUI starts with, and other nodes. */
-export const usualGraph = (others: Nodes = {}): Nodes => ({
+export const usualGraph = (extraNodes: Nodes = {}): Nodes => ({
   3: sampler(),
   4: node('CheckpointLoaderSimple', { ckpt_name: 'a.safetensors' }),
   5: node('EmptyLatentImage', { width: 512, height: 512, batch_size: 1 }),
@@ -45,5 +45,5 @@ export const usualGraph = (others: Nodes = {}): Nodes => ({
   7: node('CLIPTextEncode', { text: 'bad', clip: link(4, 1) }),
   8: node('VAEDecode', { samples: link(3), vae: link(4, 2) }),
   9: node('SaveImage', { filename_prefix: 'x', images: link(8) }),
-  ...others,
+  ...extraNodes,
 });
