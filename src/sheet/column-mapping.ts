@@ -1,5 +1,4 @@
-// Decides which cell provides which input, and as which type. Computed once, before the first row is read, so each error
-// in the header is reported once.
+// Maps columns to inputs and types. Computed once, before the first row is read, so each header error is reported once.
 
 import { type Template, templateIn, namesInTemplates } from './templates.ts';
 import {
@@ -17,23 +16,23 @@ import { ownColumns } from './header.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
-import { type Kind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
+import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
 
-/** One input: from a column (by its index), the same JSON text in every row, or a text with cells of the row. */
+/** The source of one input: a column (by index), the same JSON text in every row, or a text with cells of the row. */
 export type Feed = {
   readonly input: string;
-  readonly kind: Kind;
-  /** Whether an option gives the kind. */
+  readonly kind: CellKind;
+  /** Whether an option sets the kind. */
   readonly isGiven: boolean;
   readonly type: InputType | undefined;
   readonly from: { readonly column: number } | { readonly json: string } | { readonly template: Template };
 };
 
-type Known = ReadonlyMap<string, InputType> | undefined;
+type DeclaredInputs = ReadonlyMap<string, InputType> | undefined;
 
 /** Throws E201 for `--gpu` and `--ladder`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
 export function mapColumns(
@@ -50,7 +49,7 @@ export function mapColumns(
       options,
       columns.map(({ name }) => name),
     );
-  const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
+  const declaredTypes: DeclaredInputs = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
   if (gpu !== undefined && !isGpu(gpu)) throw wrongGpu(gpu, '--gpu');
   const { ladder } = options;
@@ -61,10 +60,10 @@ export function mapColumns(
   const { givers, ...roles } = rolesOf(names, options, inputTypes);
   for (const giver of givers) if (giver.asked) refuseGiver(giver, inputTypes);
   for (const input of Object.keys(options.types)) refuseType(input, givers);
-  const feeds = givers.flatMap((giver) => feedOf(giver, options, known, names));
+  const feeds = givers.flatMap((giver) => feedOf(giver, options, declaredTypes, names));
   const problems = [
-    ...missingInputs(file, columns, feeds, known, likely),
-    ...unknownInputs(file, columns, givers, feeds, known, likely),
+    ...missingInputs(file, columns, feeds, declaredTypes, likely),
+    ...unknownInputs(file, columns, givers, feeds, declaredTypes, likely),
   ];
   return {
     file,
@@ -82,7 +81,7 @@ export function mapColumns(
         : feeds
             .filter(({ input }) => predictsSize(input))
             .map(({ input, type }) => type?.fields?.[0] ?? input),
-    /** undefined if it is not known. */
+    /** Undefined if unknown. */
     decimalComma: options.decimalComma,
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),
@@ -123,21 +122,21 @@ function refuseType(input: string, givers: readonly Giver[]): void {
   });
 }
 
-/** Empty if the deployment does not have the input, or if `--set` leaves it empty. */
+/** No feed if the deployment lacks the input, or if `--set` leaves it empty. */
 function feedOf(
   giver: Giver,
   options: SheetOptions,
-  known: Known,
+  declaredTypes: DeclaredInputs,
   names: readonly string[],
 ): readonly Feed[] {
   const { input, from } = giver;
-  const type = known?.get(input);
-  if (known && !type) return [];
+  const type = declaredTypes?.get(input);
+  if (declaredTypes && !type) return [];
   const declared = Object.hasOwn(options.types, input) ? options.types[input] : undefined;
   const kind = declared ?? (type ? kindOf(type.type) : 'auto');
   const isGiven = declared !== undefined;
   if ('column' in from) return [{ input, kind, isGiven, type, from }];
-  // JSON has braces of its own.
+  // Braces belong to the JSON.
   const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
   const isFilled = template.some((part) => typeof part === 'number');
   if (isFilled || (template.length > 0 && takesFiles(kind)))
@@ -148,8 +147,8 @@ function feedOf(
     : [{ input, kind, isGiven, type, from: { json: constantOf(giver.by, text, kind, type) } }];
 }
 
-/** The value of an option, as it is sent. Throws E602. The word of --set may stand elsewhere in a command too. */
-export function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
+/** The sent value of an option. Throws E602. The value of --set may also occur elsewhere in a command. */
+export function constantOf(by: string, text: string, kind: CellKind, type: InputType | undefined): string {
   const reading = readText(text, kind);
   if (typeof reading !== 'string')
     throw problem('E602', {
@@ -172,24 +171,24 @@ function unknownInputs(
   columns: readonly Column[],
   givers: readonly Giver[],
   feeds: readonly Feed[],
-  known: Known,
+  declared: DeclaredInputs,
   likely: Readonly<Record<string, string>>,
 ): readonly RunsheetError[] {
-  if (!known) return [];
-  const inputs = [...known.keys()];
-  const given = new Set(givers.map(({ input }) => input));
-  // What a missing input is likely to be is said with it.
-  const open = Object.fromEntries(Object.entries(likely).filter(([input]) => !given.has(input)));
+  if (!declared) return [];
+  const inputs = [...declared.keys()];
+  const provided = new Set(givers.map(({ input }) => input));
+  // The error of the missing input names its likely column.
+  const open = Object.fromEntries(Object.entries(likely).filter(([input]) => !provided.has(input)));
   const names = columns.map(({ name }) => name);
   const meant = new Set([...Object.values(open), ...namesInTemplates(open, names)]);
   return givers.flatMap(({ input, from }) => {
-    const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
+    const column = 'column' in from && !declared.has(input) ? columns[from.column] : undefined;
     if (!column || meant.has(column.name)) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    const missing = inputs.filter((name) => !given.has(name));
+    const missing = inputs.filter((name) => !provided.has(name));
     const near = missing.find((name) => areOneSetting(input, name)) ?? nearest(input, missing);
-    // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
+    // Without any column of the deployment, it is the wrong sheet, and dropping all columns does not help.
     const dropped: Correction | undefined =
       feeds.length > 0 || meant.size > 0 ? { add: [['--drop', columnName]] } : undefined;
     const correction = near === undefined ? dropped : mapFlag(near, columnName);
@@ -203,7 +202,7 @@ function missingInputs(
   file: string,
   columns: readonly Column[],
   feeds: readonly Feed[],
-  known: Known,
+  declared: DeclaredInputs,
   likely: Readonly<Record<string, string>>,
 ): readonly RunsheetError[] {
   const names = columns.map(({ name }) => name);
@@ -212,10 +211,10 @@ function missingInputs(
   const unused = names.filter((_, at) => !used.has(at));
   const line = columns[0]?.line;
   const place = line === undefined || line === 0 ? { file } : { file, line };
-  const missing = [...(known?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
+  const missing = [...(declared?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
   const flags = missing.map(({ name }) => {
     const near = likely[name] ?? nearest(name, unused);
-    // What is no column is a template of some.
+    // A text that names no column is a template.
     const flag = near !== undefined && names.includes(near) ? '--map' : '--set';
     return near === undefined ? undefined : ([flag, `${name}=${near}`] as const);
   });
@@ -228,7 +227,7 @@ function missingInputs(
   });
 }
 
-/** The file that a workflow names for an input, if no server has it: with another one, the input would not be required. */
+/** The default file of a workflow input that no server has; with another file, the input would not be required. */
 export const absentFile = ({ required, default: file }: InputType): string | undefined =>
   required && typeof file === 'string' && file !== '' ? file : undefined;
 
@@ -324,8 +323,8 @@ export function indexOf(names: readonly string[], name: string, flag: string): n
 function eachInputOnce(givers: readonly Giver[], inputTypes: readonly InputType[]): readonly Giver[] {
   const first = new Map<string, Giver>();
   for (const giver of givers) {
-    const other = first.get(giver.input);
-    if (other) throw twoGivers(other, giver, `both provide the input "${giver.input}"`);
+    const earlier = first.get(giver.input);
+    if (earlier) throw twoGivers(earlier, giver, `both provide the input "${giver.input}"`);
     first.set(giver.input, giver);
   }
   for (const { name, fields = [] } of inputTypes) {
@@ -339,9 +338,9 @@ function eachInputOnce(givers: readonly Giver[], inputTypes: readonly InputType[
   return givers;
 }
 
-function twoGivers(one: Giver, other: Giver, why: string): RunsheetError {
-  const what = `${one.by} and ${other.by} ${why}`;
-  const own = [one, other].find(({ asked }) => !asked);
+function twoGivers(a: Giver, b: Giver, why: string): RunsheetError {
+  const what = `${a.by} and ${b.by} ${why}`;
+  const own = [a, b].find(({ asked }) => !asked);
   if (own === undefined) return problem('E602', { what, hint: 'remove one of them' });
   const hint = `to ignore the column, add: --drop ${shellWord(own.input)}`;
   return problem('E602', { what, hint }, { correction: { add: [['--drop', own.input]] } });

@@ -36,13 +36,13 @@ const NAMED: ReadonlyMap<string, Gpu> = new Map(
   }),
 );
 
-/** What people write for the default GPU, beside an empty cell. */
+/** Words for the default GPU, besides an empty cell. */
 export const isDefaultGpu = (text: string): boolean =>
   /^(?:[-–—]+|none|auto|default|n\/?a)$/i.test(text.trim());
 
 /** The GPU that people write as `Nvidia A100 80GB` or `a100 80`; undefined for any other text. */
 export function gpuNamed(text: string): Gpu | undefined {
-  // Nearly all cells have the name of the service, which needs no change of letters.
+  // Nearly all cells use the service's name, which needs no normalization.
   return EXACT.get(text) ?? NAMED.get(plainGpu(text));
 }
 

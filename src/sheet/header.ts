@@ -1,4 +1,4 @@
-// The names of the columns of a table. A column without a name is called after its letter, a second one of the same name gets a number.
+// Names the columns of a table. A nameless column is called after its letter; a repeated name gets a number.
 
 import { problem } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-source.ts';
@@ -14,8 +14,8 @@ export function columnsFrom(
 ): readonly Column[] {
   const freeName = freeNames(new Set(names.map((name) => name.trim())));
   const seen = new Set<string>();
-  const columns = names.map((given, at): Column => {
-    const name = given.trim();
+  const columns = names.map((rawName, at): Column => {
+    const name = rawName.trim();
     const place = {
       line,
       column: at + 1,
@@ -37,7 +37,7 @@ export const namesWithout = ({ columns = [] }: SheetOptions, width: number): rea
 
 export const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
 
-/** Names with the lowest number that makes them free; each is taken then. */
+/** Returns a name with the lowest free number, and takes it. */
 function freeNames(taken: Set<string>): (name: string) => string {
   const next = new Map<string, number>();
   return (name) => {
@@ -72,8 +72,8 @@ function refuseNames(file: string, columns: readonly Column[]): void {
 
 const cellIn = ({ cell }: Pick<Column, 'cell'>) => (cell === undefined ? {} : { cell });
 
-// The result columns, which follow the sheet's own columns. A corrected results file may be used as a sheet again: then they
-// are not inputs, and the new batch replaces them.
+// The result columns, which follow the sheet's own columns. If a corrected results file is used as a sheet,
+// they are not inputs, and the new batch replaces them.
 export const RESULT_COLUMNS = [
   'row',
   'key',
@@ -93,7 +93,7 @@ export const RESULT_COLUMNS = [
 ] as const;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** Those of results that were written before texts stood in them. */
+/** Result columns of files written before `nodes` and `texts` existed. */
 const COLUMNS_BEFORE = RESULT_COLUMNS.filter((name) => name !== 'nodes' && name !== 'texts');
 
 /** The names of the result columns; a name that the sheet uses gets a prefix. */

@@ -1,5 +1,5 @@
-// Inputs of a row that differ from its sheet, because the row was sent again with others. The queue has them for a place, and a
-// record for the run that it describes, so a result always shows the inputs that led to it.
+// Changes to a row's inputs when it is sent again. The queue stores them for a place, and a record stores
+// them for its run, so a result always shows the inputs behind it.
 
 import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
@@ -7,23 +7,23 @@ import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns, type Feed } from './column-mapping.ts';
 import { withInputNames, type SheetInput } from './named-inputs.ts';
 import { fileCell, fileFor, filesIn, sentFiles, type InputFiles } from './input-files.ts';
-import type { Kind } from './parse-cell.ts';
+import type { CellKind } from './parse-cell.ts';
 import type { InputKind } from './sheet-source.ts';
 
-export type Inputs = Readonly<Record<string, unknown>>;
+export type RowInputs = Readonly<Record<string, unknown>>;
 
 export type InputChange = {
-  readonly set: Inputs;
+  readonly set: RowInputs;
   /** Inputs that are no longer sent. */
   readonly unset?: readonly string[];
 };
 
-/** The inputs of the sheet with a change, in canonical order. */
-export function changedInputs(inputs: Inputs, change: InputChange | undefined): Inputs {
+/** Applies a change to the sheet's inputs, in canonical order. */
+export function changedInputs(inputs: RowInputs, change: InputChange | undefined): RowInputs {
   if (change === undefined) return inputs;
   const { set, unset = [] } = change;
-  const all = Object.entries({ ...inputs, ...set }).filter(([name]) => !unset.includes(name));
-  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const entries = Object.entries({ ...inputs, ...set }).filter(([name]) => !unset.includes(name));
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 export function bothChanges(
@@ -38,25 +38,25 @@ export function bothChanges(
 }
 
 /**
- * The change that `--set` asks for, by the rules for sheets; an empty text stops sending the input. Throws E602 for unknown inputs
- * and invalid values.
+ * The change requested by `--set`, by the rules for sheets; an empty text stops sending the input. Throws
+ * E602 for unknown inputs and invalid values.
  */
 export async function changeFrom(
-  asked: Readonly<Record<string, string>>,
-  kinds: Readonly<Record<string, Kind>>,
+  texts: Readonly<Record<string, string>>,
+  kinds: Readonly<Record<string, CellKind>>,
   inputTypes: readonly InputType[] | undefined,
   files: InputFiles,
   stored: readonly SheetInput[] = [],
 ): Promise<InputChange> {
-  const { set: given } = withInputNames({ map: {}, set: asked, types: {} }, inputTypes);
+  const { set: named } = withInputNames({ map: {}, set: texts, types: {} }, inputTypes);
   const declared = Object.entries(kinds).filter(
-    ([name, kind]) => Object.hasOwn(given, name) && kind !== 'auto',
+    ([name, kind]) => Object.hasOwn(named, name) && kind !== 'auto',
   );
   const types = Object.fromEntries(declared) as Record<string, InputKind>;
   const { feeds } = mapColumns(
     '--set',
     [],
-    { format: 'csv', map: {}, set: given, drop: [], types },
+    { format: 'csv', map: {}, set: named, drop: [], types },
     inputTypes,
   );
   const filled = new Map<string, unknown>();
@@ -69,9 +69,9 @@ export async function changeFrom(
       addresses.push(await addressIn(feed, text, files));
     filled.set(input, sentFiles(feed, addresses));
   }
-  // Rows speak of fields, but for those of a batch that was made when they spoke of names.
+  // Rows name fields, except in batches made when rows named inputs.
   const membersOf = (name: string): readonly string[] => {
-    const type = inputTypes?.find((one) => one.name === name);
+    const type = inputTypes?.find((inputType) => inputType.name === name);
     const before = stored.find(
       ({ input, fields }) => fields === undefined && (input === name || isOnly(inputTypes, type, input)),
     );
@@ -80,7 +80,7 @@ export async function changeFrom(
   const set = Object.fromEntries(
     [...filled].flatMap(([name, value]) => membersOf(name).map((member) => [member, value] as const)),
   );
-  const left = Object.keys(given).filter((name) => !filled.has(name));
+  const left = Object.keys(named).filter((name) => !filled.has(name));
   const unset = left.flatMap(membersOf);
   const required = inputTypes?.find((type) => type.required && left.includes(type.name));
   if (required)
@@ -91,26 +91,26 @@ export async function changeFrom(
   return { set, ...(unset.length === 0 ? {} : { unset }) };
 }
 
-/** Whether this input had the name when rows spoke of names, and no other one. */
+/** Whether this input alone had the name when rows still named inputs. */
 const isOnly = (
   inputTypes: readonly InputType[] | undefined,
   type: InputType | undefined,
   name: string,
 ): boolean => {
-  const [first, ...others] = inputTypes?.filter(({ also }) => also?.includes(name)) ?? [];
-  return type !== undefined && first?.name === type.name && others.length === 0;
+  const [first, ...otherTypes] = inputTypes?.filter(({ also }) => also?.includes(name)) ?? [];
+  return type !== undefined && first?.name === type.name && otherTypes.length === 0;
 };
 
-/** Of a file of this machine, it may be a mark until that is uploaded. */
+/** For a local file, a placeholder until the file is uploaded. */
 async function addressIn(feed: Feed, text: string, files: InputFiles): Promise<string> {
   const { input } = feed;
   const cell = fileCell(text);
   if ('path' in cell) await files.read(cell.path, true);
-  const found = fileFor({ text, cell }, feed, files);
-  if (typeof found === 'string') return found;
-  if ('atServer' in found) return found.atServer;
+  const resolved = fileFor({ text, cell }, feed, files);
+  if (typeof resolved === 'string') return resolved;
+  if ('atServer' in resolved) return resolved.atServer;
   throw problem('E602', {
-    what: `--set ${input}: ${JSON.stringify(text)} is ${found.what}`,
-    hint: 'isSeveral' in found ? 'give one of them' : found.hint,
+    what: `--set ${input}: ${JSON.stringify(text)} is ${resolved.what}`,
+    hint: 'isSeveral' in resolved ? 'give one of them' : resolved.hint,
   });
 }

@@ -1,11 +1,11 @@
-// What the layout asks of the files of this machine that rows name, which it reads before the row.
+// Local files that rows name. The layout has them read before the row.
 
 import { type Media, isBeforeUpload, mediaOf } from '../run-service/contract/file-inputs.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
-import { kindOf, takesFiles, type Kind } from './parse-cell.ts';
+import { kindOf, takesFiles, type CellKind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
 
 /** Why a cell gives no file (E210). `isAbsent`: no file of this machine has that name. */
@@ -15,20 +15,20 @@ export type NoFile = { readonly what: string; readonly hint: string; readonly is
 export type FilesFound = {
   readonly files: number;
   readonly bytes: number;
-  /** Those of them that are not at the service yet. */
+  /** Files that the service does not have yet. */
   readonly toUpload: { readonly files: number; readonly bytes: number };
-  /** Those outside of the folder of the sheet, or hidden in it, that never were at the service; the first of their paths. */
+  /** Files outside the sheet's folder, or hidden in it, that were never uploaded; the first of their paths. */
   readonly outside: { readonly files: number; readonly bytes: number; readonly first: readonly string[] };
 };
 
 export type InputFiles = {
-  /** Reads a file, once; a promise if the caller has to wait. `isOwn`: not the sheet names it, but who gave the command. */
+  /** Reads a file once; returns a promise if the caller has to wait. `isOwn`: named by the command, not by the sheet. */
   read(path: string, isOwn: boolean): Promise<void> | undefined;
-  /** What is sent for a file that was read. `media`: what its bytes have to be. */
+  /** The value to send for a file that was read. `media`: the required kind of content. */
   valueOf(path: string, media: Media | undefined): string | NoFile;
-  /** The address is a part of the cell in this column, or behind it. */
+  /** Called when an address is only a part of the cell in this column, or its link. */
   taken(column: string): void;
-  /** The file of this name at the server is sent. `where`: the column or the flag that names it. */
+  /** Called when the server's own file of this name is sent. `where`: the column or flag that names it. */
   atServer(where: string, name: string): void;
 };
 
@@ -46,23 +46,23 @@ export function filesAhead(
       const index = 'column' in from ? from.column : -1;
       const value = 'column' in from ? record.cells[index] : filledTemplate(record, from.template, nothings);
       return filesIn(kind, value, record.marks?.get(index)?.link).flatMap(({ text, link }) => {
-        const found = fileCell(text, link);
-        return ('path' in found && files.read(found.path, !isOfSheet(record, from))) || [];
+        const cell = fileCell(text, link);
+        return ('path' in cell && files.read(cell.path, !isOfSheet(record, from))) || [];
       });
     });
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   };
 }
 
-/** Whether a cell of the sheet is a part of the text; the others stand in the options. */
+/** Whether the text contains a cell of the sheet; otherwise it stands in the options. */
 function isOfSheet({ own = Infinity }: SheetRecord, from: Feed['from']): boolean {
   if ('column' in from) return from.column < own;
   return 'template' in from && from.template.some((part) => typeof part === 'number' && part < own);
 }
 
-/** The texts that name files in a cell or an option, with what the cell points to; none if it is of another kind. */
+/** The texts in a cell or option that name files, with their links; empty for inputs of another kind. */
 export function filesIn(
-  kind: Kind,
+  kind: CellKind,
   value: unknown,
   link?: string,
 ): readonly { readonly text: string; readonly link?: string | undefined }[] {
@@ -92,21 +92,24 @@ export const filledTemplate = (
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** As the input takes what is sent for its files: a list of them is a text, unless the deployment says otherwise. */
-export function sentFiles({ kind, type }: Pick<Feed, 'kind' | 'type'>, all: readonly string[]): unknown {
-  if (kind === 'file') return all[0];
-  return kindOf(type?.type ?? '') === 'json' ? all : JSON.stringify(all);
+/** Formats files for the input: a list is sent as text, unless the deployment declares otherwise. */
+export function sentFiles(
+  { kind, type }: Pick<Feed, 'kind' | 'type'>,
+  addresses: readonly string[],
+): unknown {
+  if (kind === 'file') return addresses[0];
+  return kindOf(type?.type ?? '') === 'json' ? addresses : JSON.stringify(addresses);
 }
 
 export type FileCell =
-  /** `isTaken`: it is not the text of the cell. */
+  /** `isTaken`: the address is not the whole text of the cell. */
   | { readonly address: string; readonly isTaken?: true }
   | { readonly path: string }
   | { readonly what: string; readonly hint: string; readonly isSeveral?: true };
 
-/** `link`: what the cell points to, in a workbook. */
-export function fileCell(given: string, link?: string): FileCell {
-  const text = given.trim();
+/** `link`: the hyperlink of a workbook cell. */
+export function fileCell(raw: string, link?: string): FileCell {
+  const text = raw.trim();
   if ((isReadable(text) && countOf(text) === 1) || isBeforeUpload(text)) return { address: text };
   if (link !== undefined) return taken(fileCell(pathIn(link)));
   const [, formula] = FORMULA.exec(text) ?? [];
@@ -121,8 +124,8 @@ export function fileCell(given: string, link?: string): FileCell {
 }
 
 /**
- * What is sent for a text that names a file. `atServer`: its own file, which a workflow names by default; one of this machine with that name
- * counts more.
+ * The value to send for a text that names a file. `atServer`: the server's own file, which a workflow names
+ * by default; a local file of that name wins.
  */
 export function fileFor(
   { text, cell }: { readonly text: string; readonly cell: FileCell },
@@ -130,10 +133,10 @@ export function fileFor(
   files: InputFiles | undefined,
 ): string | { readonly atServer: string } | NoFile {
   if ('address' in cell) return cell.address;
-  const found = 'path' in cell ? (files?.valueOf(cell.path, mediaOf(type?.type ?? '')) ?? NO_FILES) : cell;
-  if (typeof found === 'string') return found;
-  const isElsewhere = !('path' in cell) || 'isAbsent' in found;
-  return isElsewhere && text === type?.default ? { atServer: text } : found;
+  const resolved = 'path' in cell ? (files?.valueOf(cell.path, mediaOf(type?.type ?? '')) ?? NO_FILES) : cell;
+  if (typeof resolved === 'string') return resolved;
+  const isElsewhere = !('path' in cell) || 'isAbsent' in resolved;
+  return isElsewhere && text === type?.default ? { atServer: text } : resolved;
 }
 
 const NO_FILES: NoFile = {
@@ -142,16 +145,18 @@ const NO_FILES: NoFile = {
   isAbsent: true,
 };
 
-/** The cell of a JSON sheet; undefined if it is no text. */
+/** The text of a JSON cell; undefined for other values. */
 function textOfValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  const all = Array.isArray(value) ? (value as readonly unknown[]) : [];
-  return all.length > 0 && all.every((one) => typeof one === 'string') ? all.join(', ') : undefined;
+  const elements = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  return elements.length > 0 && elements.every((element) => typeof element === 'string')
+    ? elements.join(', ')
+    : undefined;
 }
 
 const HINT = 'give an http address, or a file by its path from the folder of the sheet';
 
-/** What is no file, but has the names of several; undefined for any other text. */
+/** The fault of a text that names several files; undefined for any other text. */
 export function severalFiles(path: string): (NoFile & { readonly isSeveral: true }) | undefined {
   const parts = valuesIn(path, false).map(String);
   const isSeveral = parts.length > 1 && parts.every((part) => /[^/\\]\.[a-z\d]{2,4}$/i.test(part));
@@ -167,7 +172,7 @@ const SEVERAL = {
 /** A picture may also stand in the cell itself. */
 const isReadable = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-]+\//i.test(text);
 
-/** Where addresses begin; one may be a part of another. */
+/** Counts addresses; an address may contain another. */
 const countOf = (text: string) => text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w)/gi)?.length ?? 0;
 
 const FORMULA = /^=\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;

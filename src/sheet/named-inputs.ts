@@ -1,4 +1,4 @@
-// Inputs by their names: of a workflow on ComfyUI also by a title, or by the field that they fill, as NODE.FIELD.
+// Finds inputs by name. Inputs of a ComfyUI workflow also have titles, and fields named NODE.FIELD.
 
 import { nearest, problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
@@ -9,7 +9,7 @@ type InputTypes = readonly InputType[];
 /** The inputs that a column or a flag may name without a question. */
 export const certainInputs = (inputTypes: InputTypes): InputTypes => inputTypes.filter(({ ask }) => !ask);
 
-/** The input of this name, of a title that only one has, or of this field alone; undefined if there is none. */
+/** The input with this name, with this unique title, or with this single field; undefined if there is none. */
 export function inputNamed(inputTypes: InputTypes, name: string): InputType | undefined {
   const certain = certainInputs(inputTypes);
   const own =
@@ -20,29 +20,29 @@ export function inputNamed(inputTypes: InputTypes, name: string): InputType | un
   return input.fields?.length === 1 ? input : fieldOf(input, name);
 }
 
-/** The single one; undefined if there is none, or several. */
-export const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
+/** The only element; undefined if there are none or several. */
+export const only = <T>(items: readonly T[]): T | undefined => (items.length === 1 ? items[0] : undefined);
 
-/** One field of an input that fills several. */
+/** An input reduced to a single field of the several that it fills. */
 function fieldOf(input: InputType, path: string): InputType {
-  const { also: _, ...rest } = input;
-  return { ...rest, name: path, fields: [path] };
+  const { also: _, ...declared } = input;
+  return { ...declared, name: path, fields: [path] };
 }
 
 /** The name of the input that was probably meant. */
 export function nearestInput(wrong: string, inputTypes: InputTypes): string | undefined {
   const names = new Map(
     certainInputs(inputTypes).flatMap(({ name, fields = [], also = [] }) =>
-      [name, ...fields, ...also].map((known) => [known, name]),
+      [name, ...fields, ...also].map((alias) => [alias, name]),
     ),
   );
   return names.get(wrong) ?? names.get(nearest(wrong, [...names.keys()]) ?? '');
 }
 
-type Named = Pick<SheetOptions, 'map' | 'set' | 'types'>;
+type NamedOptions = Pick<SheetOptions, 'map' | 'set' | 'types'>;
 
 /** The options with the deployment's own names of inputs. Throws E602 if two of them are one input. */
-export function withInputNames<Options extends Named>(
+export function withInputNames<Options extends NamedOptions>(
   options: Options,
   inputTypes: InputTypes | undefined,
 ): Options {
@@ -61,7 +61,7 @@ export function withInputNames<Options extends Named>(
   return { ...options, map: renamed('map', map), set: renamed('set', set), types: renamed('type', types) };
 }
 
-type Naming = Named & Pick<SheetOptions, 'grid' | 'drop'>;
+type Naming = NamedOptions & Pick<SheetOptions, 'grid' | 'drop'>;
 
 /** How a part of a text begins and ends. */
 const MARKS = [
@@ -81,8 +81,9 @@ export function textAround(path: string): string {
 }
 
 /**
- * The inputs as these options and columns see them: a field that is named alone leaves the input that fills it together with others,
- * and of a name with several readings those are left that nothing else names. A single one that is left is meant.
+ * The inputs as these options and columns name them: a field named alone leaves the input that fills it
+ * with others, and an ambiguous name keeps only the readings that nothing else names. A single remaining
+ * reading is meant.
  */
 export function inputsFor(
   inputTypes: InputTypes,
@@ -100,13 +101,15 @@ export function inputsFor(
     named.flatMap((input) => (inputTypes.includes(input) ? [] : [[input.name, input] as const])),
   );
   const left = inputTypes.flatMap((input) => {
-    const { ask, fields = [], ...rest } = input;
+    const { ask, fields = [], ...declared } = input;
     if (ask === undefined && fields.length < 2) return [input];
-    const taken = new Set(named.flatMap((one) => (one.name === input.name ? [] : (one.fields ?? []))));
+    const taken = new Set(
+      named.flatMap((candidate) => (candidate.name === input.name ? [] : (candidate.fields ?? []))),
+    );
     const open = fields.filter((path) => !taken.has(path) && !taken.has(textAround(path)));
     if (open.length === fields.length) return [input];
     if (open.length === 0) return [];
-    return [{ ...rest, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];
+    return [{ ...declared, fields: open, ...(ask !== undefined && open.length > 1 && { ask }) }];
   });
   return [...left, ...apart.values()];
 }
@@ -117,9 +120,9 @@ export type SheetInput = {
   readonly fields?: readonly string[];
   readonly also?: readonly string[];
 };
-type Values = Readonly<Record<string, unknown>>;
+type InputValues = Readonly<Record<string, unknown>>;
 
-/** The inputs under the names that a batch was made with, which stay its names. */
+/** The inputs under the names with which the batch was made. */
 export function withSheetNames(inputTypes: InputTypes, inputs: readonly SheetInput[]): InputTypes {
   const kept = inputs.flatMap(({ input, fields: [field = '', ...more] = [] }) => {
     const type = inputTypes.find(({ fields = [] }) => fields.includes(field));
@@ -136,8 +139,8 @@ export function withSheetNames(inputTypes: InputTypes, inputs: readonly SheetInp
   return [...kept, ...unkept];
 }
 
-/** The values of a row by the names of its sheet: rows and requests speak of fields. */
-export function byNames(values: Values, inputs: readonly SheetInput[]): Values {
+/** Converts a row's values from fields to the names of its sheet. */
+export function byNames(values: InputValues, inputs: readonly SheetInput[]): InputValues {
   const named = inputs.filter(({ fields = [] }) => fields.some((field) => field in values));
   if (named.length === 0) return values;
   const fields = new Set(named.flatMap((input) => input.fields ?? []));
@@ -146,13 +149,13 @@ export function byNames(values: Values, inputs: readonly SheetInput[]): Values {
   return Object.fromEntries([...own, ...unnamed]);
 }
 
-/** The values by fields, also of a batch that was made when rows spoke of names, which several inputs of today may have shared. */
-export function byFields(values: Values, inputs: readonly SheetInput[]): Values {
+/** Converts values to fields, also for batches made when rows named inputs, which several of today's inputs may share. */
+export function byFields(values: InputValues, inputs: readonly SheetInput[]): InputValues {
   if (inputs.every(({ fields }) => fields === undefined)) return values;
   const members = Object.entries(values).flatMap(([name, value]) => {
     const own = inputs.filter(({ input }) => input === name);
     const meant = own.length > 0 ? own : inputs.filter(({ also }) => also?.includes(name));
-    const fields = meant.length > 0 ? meant.flatMap((one) => one.fields ?? [name]) : [name];
+    const fields = meant.length > 0 ? meant.flatMap((sheetInput) => sheetInput.fields ?? [name]) : [name];
     return fields.map((field) => [field, value] as const);
   });
   return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -8,18 +8,21 @@ import type { SheetOptions } from './sheet-source.ts';
 
 const FLAG = '--output-name';
 
-/** A file system allows 255 bytes; the others are for the number of a file, its extension, and later results of the row. */
+/**
+ * A file system allows 255 bytes; the remaining ones are for the number of a file, its extension, and later
+ * results of the row.
+ */
 const NAME_BYTES = 120;
 
-type Value = { readonly column: number } | 'row' | 'key';
-type Part = { readonly text: string } | { readonly value: Value };
-export type NameTemplate = readonly Part[];
+type NameValue = { readonly column: number } | 'row' | 'key';
+type NamePart = { readonly text: string } | { readonly value: NameValue };
+export type NameTemplate = readonly NamePart[];
 
 const BY_KEY: NameTemplate = [{ value: 'key' }];
 
 /** Reads `{column}`, `{row}` and `{key}`. Throws E206 for an unknown column, E602 for a template that is no file name. */
 function readTemplate(text: string, columns: readonly string[]): NameTemplate {
-  const parts = text.split(/(\{[^{}]*\})/).map((piece): Part => {
+  const parts = text.split(/(\{[^{}]*\})/).map((piece): NamePart => {
     const [, name] = /^\{(.*)\}$/s.exec(piece) ?? [];
     return name === undefined ? { text: literal(text, piece) } : { value: valueOf(text, name, columns) };
   });
@@ -49,7 +52,7 @@ function literal(template: string, text: string): string {
   });
 }
 
-function valueOf(text: string, name: string, columns: readonly string[]): Value {
+function valueOf(text: string, name: string, columns: readonly string[]): NameValue {
   const column = columns.indexOf(name);
   if (column >= 0) return { column };
   if (name === 'row' || name === 'key') return name;
@@ -65,19 +68,19 @@ type NamedRow = {
   readonly cellOf: (column: number) => string;
 };
 
-/** The name of the files of a row, without extension; '' if nothing of its values can be in a name. */
+/** The file name of a row, without extension; '' if none of its values can be part of a name. */
 function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): string {
   const texts = template.map((part) => {
     if ('text' in part) return { text: part.text, isFixed: true };
     const { value } = part;
-    const given = value === 'row' ? String(row) : value === 'key' ? key : cellOf(value.column);
-    return { text: safe(given).replace(EDGES, ''), isFixed: false };
+    const raw = value === 'row' ? String(row) : value === 'key' ? key : cellOf(value.column);
+    return { text: safe(raw).replace(EDGES, ''), isFixed: false };
   });
   const room = NAME_BYTES - sum(texts.map(({ text, isFixed }) => (isFixed ? bytesOf(text) : 0)));
   const lengths = texts.flatMap(({ text, isFixed }) => (isFixed ? [] : [bytesOf(text)]));
   const most = mostEach(lengths, Math.max(0, room));
   const whole = texts.map(({ text, isFixed }) => (isFixed ? text : cutTo(text, most))).join('');
-  // Files get an extension of their own: abrupt.jpg.png would be one too many.
+  // Files get their own extension; abrupt.jpg.png would have two.
   const name = cutTo(safe(whole).replace(EXTENSION, ''), NAME_BYTES).replace(EDGES, '');
   return RESERVED_BY_WINDOWS.test(name) ? `_${name}` : name;
 }
@@ -92,14 +95,14 @@ const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])(?:\.|$)
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The bytes that each text may have so that all of them fit: long ones are cut first. */
+/** The bytes for each text so that all of them fit: long texts are cut first. */
 function mostEach(lengths: readonly number[], room: number): number {
   let most = room;
   while (most > 0 && sum(lengths.map((length) => Math.min(length, most))) > room) most -= 1;
   return most;
 }
 
-/** The first letters that together have at most so many bytes. */
+/** The longest prefix with at most `most` bytes. */
 export function cutTo(text: string, most: number, lengthOf: (text: string) => number = bytesOf): string {
   if (lengthOf(text) <= most) return text;
   let [bytes, end] = [0, 0];
@@ -111,10 +114,10 @@ export function cutTo(text: string, most: number, lengthOf: (text: string) => nu
   return text.slice(0, end);
 }
 
-/** The same text for names that a file system may take for one. */
+/** Folds names that a file system may treat as equal. */
 const folded = (name: string): string => name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 
-/** Generated names end like this. */
+/** Suffix of generated names. */
 const GENERATED = /-[0-9a-f]{16}$/;
 
 /** The facts of E118. `firstRow`: the row that has the name already. */

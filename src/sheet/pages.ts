@@ -36,7 +36,7 @@ export async function readPage(store: Store, page: number): Promise<readonly She
   return linesIn(await textOf(store, page)).map((line) => parseExactly(line) as SheetRow);
 }
 
-/** The lines of pages, each page as a whole, both ends included. Throws E504 if one is missing. */
+/** The lines of a range of pages, page by page; both ends included. Throws E504 if a page is missing. */
 export async function* readPagesLines(
   store: Store,
   first: number,
@@ -68,11 +68,11 @@ const missing = (store: Store, page: number): RunsheetError =>
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
-/** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. */
+/** A page as bytes outside the heap, which would otherwise grow to several times the size of the cached pages. */
 export class Page {
   readonly #bytes: Buffer;
   readonly #first: number;
-  /** Where its lines begin, as far as a row was asked for. */
+  /** Line starts, as far as rows were requested. */
   readonly #starts = [0];
 
   constructor(bytes: Buffer) {
@@ -108,10 +108,10 @@ export function rowLine(
   inputs: string,
   { cells, name }: { readonly cells?: readonly string[]; readonly name?: string | undefined } = {},
 ): string {
-  const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
+  const gpuMember = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
   const shown = cells === undefined ? '' : `,"cells":${JSON.stringify(cells)}`;
   const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`;
-  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}${named}${shown}}\n`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${gpuMember},"inputs":${inputs}${named}${shown}}\n`;
 }
 
 /** Adds up the bytes of each page, to find a page that is too large before anything is sent. */
@@ -164,7 +164,7 @@ export class PageWriter {
     return pageOf(this.#rows);
   }
 
-  /** Rows come in order. A promise if the caller has to wait before the next. */
+  /** Takes rows in order. Returns a promise if the caller has to wait. */
   add(line: string): Promise<void> | undefined {
     this.#rows += 1;
     const name = pageName(this.pages);

@@ -9,10 +9,10 @@ import { type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
 import type { InputKind } from './sheet-source.ts';
 
 /** `auto`: the type is unknown, so it is guessed for each cell. */
-export type Kind = InputKind | 'auto';
+export type CellKind = InputKind | 'auto';
 
-/** The canonical JSON text of a value, or the type that the cell does not have (E202). */
-export type Reading = string | Flaw;
+/** The canonical JSON text of a value, or the type that the cell fails to have (E202). */
+export type CellReading = string | Flaw;
 
 const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
   string: ['string', 'text', 'url', 'lora', 'checkpoint', 'enum'],
@@ -29,7 +29,7 @@ const KINDS: ReadonlyMap<string, InputKind> = new Map(
 );
 
 export const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
-export const takesFiles = (kind: Kind): boolean => kind === 'file' || kind === 'files';
+export const takesFiles = (kind: CellKind): boolean => kind === 'file' || kind === 'files';
 
 /** The kind for the service's name of a type; unknown names mean text. */
 export function kindOf(word: string): InputKind {
@@ -53,7 +53,7 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
   ...['false', 'no', 'n', 'off', '0', 'unchecked'].map((word) => [word, 'false'] as const),
 ]);
 
-/** People mark with it what is true, or crossed out. */
+/** Marks that people use for true, or for crossed out. */
 export const YES_MARK = /^[x✓✔☑]$/i;
 
 /** `1024px`, which is 1024. */
@@ -66,7 +66,7 @@ export const PERCENT = /^-?\d+(?:[.,]\d+)?\s?%$/;
 const ERRORS =
   /^#(?:N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!|ERROR!|FIELD!|BLOCKED!|CONNECT!|GETTING_DATA|BUSY!|UNKNOWN!)$/i;
 
-/** What Excel and Google Sheets write where a formula has failed. */
+/** Error words of Excel and Google Sheets formulas. */
 export const isErrorWord = (text: string): boolean => text.startsWith('#') && ERRORS.test(text);
 
 /** `1.000` is one in one country, and a thousand in another. */
@@ -78,7 +78,7 @@ const THOUSANDS: Flaw = {
 
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
+const FROM_TEXT: Readonly<Record<CellKind, (text: string) => CellReading>> = {
   string: JSON.stringify,
   int: (text) => (MAY_BE_THOUSANDS.test(text.trim()) ? THOUSANDS : intFrom(text.trim().replace(/\.0+$/, ''))),
   float: (text) => floatFrom(text.trim().replace(/^(-?)\./, '$10.')),
@@ -89,7 +89,7 @@ const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   auto: (text) => (integerFrom(text) === undefined ? JSON.stringify(text) : text),
 };
 
-const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
+const FROM_JSON: Readonly<Record<CellKind, (value: unknown) => CellReading>> = {
   string: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
   int: (value) =>
     isRawNumber(value) || Number.isSafeInteger(value) ? JSON.stringify(value) : fromString(value, 'int'),
@@ -102,34 +102,34 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
   auto: canonical,
 };
 
-const floatFrom = (text: string): Reading => (DECIMAL.test(text) ? finite(text) : FLOAT);
+const floatFrom = (text: string): CellReading => (DECIMAL.test(text) ? finite(text) : FLOAT);
 
-function intFrom(text: string): Reading {
+function intFrom(text: string): CellReading {
   return integerFrom(text) === undefined ? INT : text;
 }
 
 /** Reads a non-empty CSV cell. */
-export const readText = (text: string, kind: Kind): Reading => FROM_TEXT[kind](text);
+export const readText = (text: string, kind: CellKind): CellReading => FROM_TEXT[kind](text);
 
 /** Reads a member of a JSON row that is not null. */
-export function readValue(value: unknown, kind: Kind): Reading {
+export function readValue(value: unknown, kind: CellKind): CellReading {
   return flawOf(value) ?? FROM_JSON[kind](value);
 }
 
 /** JSON sheets often have long integers in quotes; a declared type resolves that. */
-function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): Reading {
+function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): CellReading {
   const misspelt = { int: INT, float: FLOAT, bool: BOOL }[kind];
   return typeof value === 'string' ? FROM_TEXT[kind](value) : misspelt;
 }
 
-function finite(text: string): Reading {
+function finite(text: string): CellReading {
   if (integerFrom(text) !== undefined) return text;
   const value = Number(text);
   const isLost = !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(text));
   return isLost ? NO_DOUBLE : JSON.stringify(value);
 }
 
-function jsonIn(text: string): Reading {
+function jsonIn(text: string): CellReading {
   const read = readJson(text);
   if ('what' in read) return { type: 'JSON', hint: `character ${read.at + 1}: ${read.what}` };
   return flawOf(read.value) ?? canonical(read.value);
@@ -139,12 +139,12 @@ function jsonIn(text: string): Reading {
 export function asChoice(json: string, { options = [] }: Pick<InputType, 'options'>): string {
   if (options.length === 0 || !json.startsWith('"')) return json;
   const text = JSON.parse(json) as string;
-  const plain = (one: string): string =>
-    one
+  const plain = (word: string): string =>
+    word
       .toLowerCase()
       .replaceAll(/[\s\-_]+/g, '')
       .replaceAll('+', 'p');
-  const alike = options.includes(text) ? [] : options.filter((one) => plain(one) === plain(text));
+  const alike = options.includes(text) ? [] : options.filter((option) => plain(option) === plain(text));
   return alike.length === 1 ? JSON.stringify(alike[0]) : json;
 }
 
@@ -178,7 +178,7 @@ function rangeWords(min: number | undefined, max: number | undefined): string {
   return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }
 
-/** Words that people and programs write where there is no value. */
+/** Words that stand for a missing value. */
 export const NOTHING_WORDS: ReadonlySet<string> = new Set(
   'n/a,na,nan,none,null,nil,\\n,undefined,-,--,–,—,tbd,todo,(none),(empty),(blank)'.split(','),
 );

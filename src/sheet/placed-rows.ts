@@ -1,3 +1,7 @@
+// Reads rows by their place in the sending order. The queue of a batch lists, for each lane, the rows in sending order, one per line.
+// A place is a lane and a position in it, so a place's number determines its file. A batch with a single lane in sheet order has no
+// queue: its places are row numbers.
+
 import { type InputChange, changedInputs } from './input-change.ts';
 import { parseExactly } from '../host/exact-json.ts';
 import { recentlyRead, type Parsed } from '../store/recently-read.ts';
@@ -11,7 +15,7 @@ import { FIRST_PASS, newestPass, readPasses } from '../store/passes.ts';
 /** A row as one of its places sends it. */
 export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change' | 'fetch'>;
 
-/** More than two full pages are rarely in use at the same time. */
+/** Rarely more than two full pages are in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;
 
 /** Pages of 700,000 short rows fit in these bytes: a batch in random order needs another page for each row. */
@@ -38,7 +42,7 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
     return queuedAt(page, place);
   };
   return async (layout, sheet, places) => {
-    const found = new Map<number, PlacedRow>();
+    const rowsByPlace = new Map<number, PlacedRow>();
     for (const place of places) {
       const at = await queued(layout, sheet, place);
       if (at === undefined) continue;
@@ -49,14 +53,11 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const line = opened.line(at.row);
       if (line === undefined) continue;
       const row = parseExactly(line) as SheetRow;
-      found.set(place, { ...row, ...at, inputs: changedInputs(row.inputs, at.change) });
+      rowsByPlace.set(place, { ...row, ...at, inputs: changedInputs(row.inputs, at.change) });
     }
-    return found;
+    return rowsByPlace;
   };
 }
-
-// The queue of a batch: for each lane, the rows in sending order, one per line. A place is a lane and a position in it, so a
-// place's number determines its file. A batch with one lane in the order of the sheet has no queue: its places are row numbers.
 
 /** Positions per file. Rows that are added later begin a new file, because files never change. */
 export const QUEUE_ROWS = 5_000;
@@ -81,7 +82,7 @@ export const queuePageOf = (number: number): number => Math.ceil(number / QUEUE_
 export const queueName = (lane: number, page: number): string =>
   `queue/${String(lane).padStart(2, '0')}/${String(page).padStart(5, '0')}.jsonl`;
 
-/** What tells whether places are row numbers. */
+/** The facts that decide whether places are row numbers. */
 type Layout = { readonly rows: number; readonly isQueued: boolean };
 
 /** The row of a place if it needs no queue. */
@@ -122,14 +123,14 @@ export function laneWriter(layout: Store, lane: number) {
   return { add, end };
 }
 
-// The rows of a batch in order: those of its sheet, then those that later passes have appended. Appended rows lie in pages of
-// their pass, with the cells that the results show.
+// The rows of a batch in order: rows of its sheet, then rows appended by later passes. Appended rows are in
+// pages of their pass, with the cells that the results show.
 /** Consecutive rows in one folder of the layout; '' for those of the sheet. */
 type Range = { readonly folder: string; readonly first: number; readonly rows: number };
 
 export type BatchSheet = { readonly rows: number; readonly ranges: readonly Range[] };
 
-/** A row, and where its page is. `cells`: those of an appended row, in the order of the batch's own columns. */
+/** A row and the folder of its page. `cells`: the cells of an appended row, in the order of the batch's own columns. */
 export type FoundRow = {
   readonly row: SheetRow;
   readonly folder: string;

@@ -12,7 +12,7 @@ import { fingerprint, KeyTable } from './row-keys.ts';
 const isJson = ({ format }: SheetOptions): boolean => format === 'json' || format === 'jsonl';
 
 export async function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
-  // The first rows that a condition leaves may have other members than the first rows.
+  // Filtered rows may have other members than the first rows.
   const { limit: _, ...whole } = options;
   const own = await sheetColumns(source, options.where === undefined ? options : whole);
   return withAdded(own, options);
@@ -33,7 +33,7 @@ export function recordsOf(
   return firstOf(expandedOf(source, options, columns, false), options.limit);
 }
 
-/** Every row of the sheet once, with the first of its values: what is guessed about a sheet is guessed about these. */
+/** Every row of the sheet once, with the first of its values; guesses are about these rows. */
 export const surveyedRecords = (
   source: SheetSource,
   options: SheetOptions,
@@ -50,10 +50,10 @@ function expandedOf(
   const records = shapedRecords(source.name, allRecords(source, options, own), options, own);
   if (!isExpanded(options)) return records;
   const rows = expandedRows(records, options, columns, isSurveyed);
-  const { unique, repeat, where: _, ...others } = options;
-  // The seeds of one row may count on to those of another.
+  const { unique, repeat, where: _, ...recordOptions } = options;
+  // The counted seeds of one row may reach those of another.
   return unique === true && repeat?.isSame !== true && !isSurveyed
-    ? firstOfEach(rows, others, columns)
+    ? firstOfEach(rows, recordOptions, columns)
     : rows;
 }
 
@@ -79,7 +79,7 @@ export async function* readCells(
   }
 }
 
-// Rows whose empty cells have the value above them, and only the first of equal rows. Acts before a row becomes several.
+// Fills empty cells from above, and keeps the first of equal rows. Runs before rows are expanded.
 const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
 
 export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
@@ -97,7 +97,7 @@ function shapedRecords(
   return unique ? firstOfEach(filled, options, names) : filled;
 }
 
-/** Characters. A cell of megabytes in each of a million rows would fill the disk. */
+/** Length in characters. A cell of megabytes in each of a million rows would fill the disk. */
 const MOST_FILLED = 512 * 1024 ** 2;
 
 async function* filledDown(
@@ -109,7 +109,7 @@ async function* filledDown(
   let filled = 0;
   for await (const record of records) {
     const cells = [...record.cells];
-    // With the cell above, totals would be a row.
+    // Filled from above, totals would become a row.
     const isSum = cells.some((cell) => isTotal(cellText(cell)));
     for (const at of isSum ? [] : wanted)
       if (cellText(cells[at]).trim() === '') {
@@ -126,7 +126,7 @@ async function* filledDown(
   }
 }
 
-/** Of the rows that are used, without those that equal an earlier one in every column that is no data. */
+/** The used rows without those that equal an earlier row in every column that is sent. */
 async function* firstOfEach(
   records: AsyncIterable<SheetRecord>,
   options: SheetOptions,

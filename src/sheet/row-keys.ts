@@ -1,5 +1,4 @@
-// Gives every row a unique key: the value of the key column, else a hash of its content. Rows with the same content get a
-// number.
+// Gives every row a unique key: the value of the key column, else a hash of its content. Repeated content gets a number.
 
 import { hash } from 'node:crypto';
 

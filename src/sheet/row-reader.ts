@@ -10,8 +10,8 @@ import {
   type InputFiles,
 } from './input-files.ts';
 import {
-  type Kind,
-  type Reading,
+  type CellKind,
+  type CellReading,
   asChoice,
   isErrorWord,
   isNumeric,
@@ -44,7 +44,7 @@ type ReadRow = {
 
 export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
-/** Reads records by a column mapping. `files`: those that were read for the record. */
+/** Reads records by a column mapping. `files`: the files read for the record. */
 export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
   const { feeds } = plan;
   // Canonical JSON has sorted names, so they are sorted once for all rows. A request speaks of the fields of a workflow.
@@ -74,7 +74,7 @@ export function placeOfCell(
   return { file: plan.file, ...spotOf(record, index, columnName), ...cell, row, columnName };
 }
 
-/** Whether the sheet itself has the cell; others are texts, as in a flag. */
+/** Whether the cell is the sheet's own; added cells are texts, as in a flag. */
 const isOwn = ({ own }: SheetRecord, index: number): boolean => own === undefined || index < own;
 
 type Look = {
@@ -86,9 +86,9 @@ type Look = {
 };
 
 /** A member of the request: its name as JSON, and which feed its value comes from. */
-type Member = { readonly name: string; readonly at: number };
+type RequestMember = { readonly name: string; readonly at: number };
 
-function inputsOf(look: Look, feeds: readonly Feed[], members: readonly Member[]): string {
+function inputsOf(look: Look, feeds: readonly Feed[], members: readonly RequestMember[]): string {
   const values = feeds.map((feed) => {
     const { from } = feed;
     if ('json' in from) return from.json;
@@ -131,8 +131,8 @@ function emptyCell({ plan, record, row }: Look, { input, type }: Feed, index: nu
   return problem('E203', facts, { place: placeOfCell(plan, record, row, index) });
 }
 
-/** What the deployment accepts; else the error is noted at the cell. */
-function accepted(look: Look, feed: Feed, index: number, reading: Reading): string | undefined {
+/** The value if the deployment accepts it; else notes the error at the cell. */
+function accepted(look: Look, feed: Feed, index: number, reading: CellReading): string | undefined {
   const { plan, record, row, wrong } = look;
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: SheetPlace } => ({ place: placeOfCell(plan, record, row, index) });
@@ -152,7 +152,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   const not = feed.type && notAllowed(chosen, feed.type);
   if (not === undefined) return chosen;
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
-  // A column of other words, such as the numbers of samplers, may be left out.
+  // The words of such a column, for example sampler numbers, may be left out.
   const isOther = not.allowed === feed.type?.options && not.near === undefined;
   const isOptional = 'column' in feed.from && !feed.type?.required && isOther;
   const correction = isOptional ? { add: [['--drop', column] as const] } : undefined;
@@ -181,7 +181,7 @@ const splitting = (column: string) => ({
   more: { correction: { add: [['--split', column]] } } as const,
 });
 
-/** The text with the cells of this row; undefined if nothing is left of it. */
+/** Fills the template with the cells of this row; undefined if nothing remains. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
   const text = filledTemplate(look.record, template, look.plan.nothings);
   const columns = template.filter((part) => typeof part === 'number');
@@ -201,24 +201,24 @@ function filledOf(look: Look, feed: Feed, template: Template): string | undefine
   return accepted(look, feed, index ?? 0, readText(text, feed.kind));
 }
 
-type Named = ReturnType<typeof filesIn>[number];
+type NamedFile = ReturnType<typeof filesIn>[number];
 
 /** The addresses of files, or where they will be; undefined if one has none. */
 function filesOf(
   look: Look,
   feed: Feed,
-  named: readonly Named[],
+  named: readonly NamedFile[],
   index: number | undefined,
 ): string | undefined {
-  const all = named.map((one) => fileOf(look, feed, one, index));
-  const known = all.filter((one) => one !== undefined);
-  return known.length < all.length ? undefined : JSON.stringify(sentFiles(feed, known));
+  const addresses = named.map((file) => fileOf(look, feed, file, index));
+  const resolved = addresses.filter((address) => address !== undefined);
+  return resolved.length < addresses.length ? undefined : JSON.stringify(sentFiles(feed, resolved));
 }
 
 function fileOf(
   look: Look,
   feed: Feed,
-  { text, link }: Named,
+  { text, link }: NamedFile,
   index: number | undefined,
 ): string | undefined {
   const { plan, record, row, wrong, files } = look;
@@ -232,13 +232,13 @@ function fileOf(
     files?.atServer(where, text);
     return text;
   }
-  const { isAbsent: _, ...found } = ('path' in cell && severalFiles(cell.path)) || sent;
-  // What is wrong with every row is said once.
+  const { isAbsent: _, ...fault } = ('path' in cell && severalFiles(cell.path)) || sent;
+  // A fault of every row is reported once.
   if (column === undefined && row > 1) return undefined;
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
-  const isSplit = 'isSeveral' in found && column !== undefined;
+  const isSplit = 'isSeveral' in fault && column !== undefined;
   const correction = isSplit ? { add: [['--split', column] as const] } : undefined;
-  wrong.push(problem('E210', { value: shortened(text), where, column, ...found }, { place, correction }));
+  wrong.push(problem('E210', { value: shortened(text), where, column, ...fault }, { place, correction }));
   return undefined;
 }
 
@@ -253,7 +253,7 @@ function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind,
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
 }
 
-/** `7,5` and `1,200` as they were said to be meant. */
+/** Normalizes `7,5` and `1,200` by the stated meaning of commas. */
 function withoutCommas(text: string, decimalComma: boolean | undefined): string {
   if (decimalComma === undefined || !text.includes(',')) return text;
   if (decimalComma) return text.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2');
@@ -343,7 +343,7 @@ function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): R
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 
-/** Omitted from the row: a CSV cell that is empty or looks so, null or a missing member in JSON. */
+/** Whether the value is omitted: an empty or blank CSV cell, null or a missing member in JSON. */
 const isEmpty = (cell: unknown, isText: boolean): boolean =>
   cell === undefined || cell === null || (isText && typeof cell === 'string' && BLANK.test(cell));
 
@@ -385,7 +385,7 @@ const PICTURE: MarkFault = {
 };
 
 /** Why a cell cannot provide a value of this kind; undefined if it can. */
-function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
+function markFault(mark: CellMark | undefined, kind: CellKind): MarkFault | undefined {
   if (mark === undefined) return undefined;
   if (takesFiles(kind) && mark.isPicture) return PICTURE;
   if (mark.is === 'date') return isNumeric(kind) ? DATE : undefined;

@@ -1,5 +1,6 @@
-// Lays out the sending order of a batch: a lane for each GPU that rows ask for, and for each size class of a ladder; in each lane the order of the sheet, of a
-// column, or a random one. Rows that are sorted or classified go through a temporary SQLite database, because a million do not fit in memory.
+// Lays out the sending order of a batch: a lane for each GPU that rows ask for and for each size class of a
+// ladder; within a lane, sheet order, the order of a column, or random order. Sorted or classified rows go
+// through a temporary SQLite database, because a million do not fit in memory.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
@@ -41,15 +42,15 @@ export function rowSorter(plan: ColumnMapping, options: OrderOptions): RowSorter
 function columnOf({ columns }: ColumnMapping, flag: string, name: string | undefined): number | undefined {
   if (name === undefined) return undefined;
   const names = columns.map((column) => column.name);
-  const found = names.indexOf(name);
-  if (found >= 0) return found;
+  const foundIndex = names.indexOf(name);
+  if (foundIndex >= 0) return foundIndex;
   throw problem('E602', {
     what: `${flag} ${name}: the sheet has no column "${name}"`,
     hint: hintAmong(name, 'columns', names),
   });
 }
 
-/** undefined if the cell is no number; an empty cell is 0. */
+/** Undefined if the cell is not a number; an empty cell is 0. */
 function numberIn(cell: unknown): number | undefined {
   const number = typeof cell === 'string' ? Number(cell) : (cell ?? 0);
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
@@ -62,7 +63,7 @@ function notANumber(plan: ColumnMapping, record: SheetRecord, row: number, index
   return problem('E202', { ...facts, hint }, { place: placeOfCell(plan, record, row, index) });
 }
 
-/** The lanes while rows arrive in the order of the sheet. While one lane in that order is enough, its rows are only counted. */
+/** The lanes, while rows arrive in sheet order. While one lane in sheet order is enough, rows are only counted. */
 export class SendingOrder implements Disposable {
   readonly #layout: Store;
   readonly #ownGpu: string | undefined;
@@ -79,7 +80,7 @@ export class SendingOrder implements Disposable {
     if (isSorted) this.#sort();
   }
 
-  /** Rows come in the order of the sheet, from 1. `size`: of a row that climbs a ladder, 0 if it is not known. */
+  /** Takes rows in sheet order, from 1. `size`: the size of a row on a ladder, 0 if unknown. */
   add(gpu: string | undefined, key: SortKey = [0, 0], size?: number): void {
     const name = gpu ?? this.#ownGpu ?? '';
     this.#name ??= name;
@@ -97,10 +98,10 @@ export class SendingOrder implements Disposable {
     if (this.#sorted === undefined) return [laneOf(this.#name ?? '', this.#rows)];
     const classes = this.#classify(this.#sorted);
     const lanes = new Map<string, { places: number; readonly writer: LaneWriter }>();
-    const all = this.#sorted.prepare(
+    const sortedRows = this.#sorted.prepare(
       'SELECT gpu, row FROM queued ORDER BY min(row) OVER (PARTITION BY gpu), priority, place, row',
     );
-    for (const { gpu, row } of all.iterate() as Iterable<{ gpu: string; row: number }>) {
+    for (const { gpu, row } of sortedRows.iterate() as Iterable<{ gpu: string; row: number }>) {
       const lane = lanes.get(gpu) ?? { places: 0, writer: laneWriter(this.#layout, lanes.size) };
       lanes.set(gpu, lane);
       lane.places += 1;
@@ -108,8 +109,8 @@ export class SendingOrder implements Disposable {
     }
     for (const { writer } of lanes.values()) await writer.end();
     return [...lanes].map(([name, { places }]) => {
-      const found = classes.get(name);
-      return found === undefined ? laneOf(name, places) : { ...found, places };
+      const foundIndex = classes.get(name);
+      return foundIndex === undefined ? laneOf(name, places) : { ...foundIndex, places };
     });
   }
 
@@ -129,7 +130,7 @@ export class SendingOrder implements Disposable {
   /** Gives each row of a ladder the name of its size class as its lane. */
   #classify(sorted: DatabaseSync): ReadonlyMap<string, SizeClass | { readonly size: 0 }> {
     const classes = new Map<string, SizeClass | { readonly size: 0 }>();
-    const found = sorted
+    const foundIndex = sorted
       .prepare('SELECT DISTINCT size FROM queued WHERE size > 0 LIMIT ?')
       .all(SIZE_CLASSES_MAX + 1)
       .map(({ size }) => Number(size));
@@ -137,10 +138,10 @@ export class SendingOrder implements Disposable {
       .prepare('SELECT min(size) AS least, max(size) AS most FROM queued WHERE size > 0')
       .get() as { least: number | null; most: number | null };
     const name = sorted.prepare('UPDATE queued SET gpu = ? WHERE size BETWEEN ? AND ?');
-    const smallest = least === null ? found : [least, ...found.filter((size) => size !== least)];
-    for (const one of sizeClasses(smallest, most ?? 0).toReversed()) {
-      classes.set(classNameOf(one.size), one);
-      name.run(classNameOf(one.size), one.least, one.most);
+    const smallest = least === null ? foundIndex : [least, ...foundIndex.filter((size) => size !== least)];
+    for (const sizeClass of sizeClasses(smallest, most ?? 0).toReversed()) {
+      classes.set(classNameOf(sizeClass.size), sizeClass);
+      name.run(classNameOf(sizeClass.size), sizeClass.least, sizeClass.most);
     }
     classes.set(classNameOf(0), { size: 0 });
     name.run(classNameOf(0), 0, 0);

@@ -1,11 +1,11 @@
-// One row of a sheet as it stands in the file, whatever the format, before anybody asks what its cells mean.
+// A row as it stands in the sheet, in any format, before its cells have a meaning.
 
 import { type Spot, Cursor } from './text/sheet-text.ts';
 import { type Correction, type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import type { Members } from './json/json-text.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
-/** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */
+/** Longest record, in characters (CSV: bytes): an unclosed quote must not read a whole sheet into memory. */
 export const MOST_RECORD = 4 * 1024 * 1024;
 
 /** A column and where the sheet first names it. */
@@ -15,7 +15,7 @@ export type Column = {
   readonly column: number;
   /** The address of its cell in a workbook. */
   readonly cell?: string;
-  /** Whether the header gives it no name; or the name that it shares with a column before it. */
+  /** Whether the header gives the column no name, or a name already taken. */
   readonly isNameless?: true;
   readonly repeats?: string;
 };
@@ -37,10 +37,10 @@ export type SheetRecord = Spot & {
   readonly marks?: ReadonlyMap<number, CellMark>;
   /** Whether Excel hides the row. */
   readonly isHidden?: true;
-  /** Its text in a CSV, if it takes in line ends. */
+  /** The raw text of a CSV record that spans lines. */
   readonly raw?: string;
   readonly fault?: RecordFault;
-  /** Of one of several rows that a row of the sheet becomes: how many of its cells are the sheet's own, and the end of its key. */
+  /** For an expanded row: how many of its cells are the sheet's own, and the end of its key. */
   readonly own?: number;
   readonly keyEnd?: string;
 };
@@ -64,15 +64,15 @@ export function spotIn(start: Spot, text: string, at: number): Spot {
 }
 
 /** The first `most` items, or all of them. */
-export function firstOf<T>(all: AsyncIterable<T>, most: number | undefined): AsyncIterable<T> {
-  return most === undefined ? all : taken(all, most);
+export function firstOf<T>(items: AsyncIterable<T>, most: number | undefined): AsyncIterable<T> {
+  return most === undefined ? items : taken(items, most);
 }
 
-async function* taken<T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T> {
+async function* taken<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<T> {
   if (most <= 0) return;
   let count = 0;
-  for await (const one of all) {
-    yield one;
+  for await (const item of items) {
+    yield item;
     count += 1;
     if (count === most) return;
   }
@@ -80,7 +80,7 @@ async function* taken<T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T>
 
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A sheet with more columns most likely has values in its header. */
+/** With more columns, the header most likely contains values. */
 export const MOST_COLUMNS = 1000;
 
 /** Names are repeated in batch.json, in messages and in every line of results.jsonl. */

@@ -24,7 +24,7 @@ export type SheetSource = {
   readonly open: () => Readable;
 };
 
-/** The name of rows that a program gives, which mean what they say. */
+/** The name of rows from a program, which need no guesses. */
 export const GIVEN_ROWS = 'rows';
 
 export const sourceIn = (
@@ -100,7 +100,7 @@ export async function sheetNotFound(path: string): Promise<RunsheetError> {
   const sheets = names.filter(isSheetName);
   const near = [...new Set([...(slip === undefined ? [] : [slip]), ...sheets])].slice(0, MOST_NAMES);
   const meant = slip === undefined ? undefined : join(dirname(path), slip);
-  // A word that begins with - is a flag.
+  // A word that begins with `-` would be a flag.
   const right = meant?.startsWith('-') ? `./${meant}` : meant;
   return problem('E101', { path: full, near }, { correction: correctionOf(path, right) });
 }
@@ -126,11 +126,11 @@ export type SheetFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'xlsx';
 export const isSkipped = ({ skipRows = [] }: SheetOptions, row: number): boolean =>
   skipRows.some(({ from, to }) => row >= from && row <= to);
 
-/** How a file is read, without what its columns mean. */
-export type Reading = KeptIn<'reading'>;
+/** How to read a file, without the meaning of its columns. */
+export type ReadOptions = KeptIn<'reading'>;
 
 /** How a sheet is read, as plain JSON. */
-export type SheetOptions = { readonly format: SheetFormat } & Reading &
+export type SheetOptions = { readonly format: SheetFormat } & ReadOptions &
   Omit<Mapping, Always> &
   Required<Pick<Mapping, Always>>;
 
@@ -150,7 +150,7 @@ const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
 /** A zip file, and a compound file: an old workbook, or one with a password. */
 const WORKBOOKS: ReadonlySet<string> = new Set(['504b0304', 'd0cf11e0']);
 
-/** Two objects, each in a line of its own: no JSON document. */
+/** Two objects on separate lines, so not a JSON document. */
 const TWO_LINES = /^\{.*\}[^\S\n]*\n\s*\{/;
 
 /** The format of a sheet: a workbook by its bytes, else by its name, else by the first byte that is not white space. */

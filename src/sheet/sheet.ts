@@ -63,9 +63,9 @@ export type LayOutParams = {
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
   readonly errors: ErrorsPlace;
-  /** Errors that are known already. */
+  /** Errors found before the layout. */
   readonly known?: readonly RunsheetError[];
-  /** Input → the column that it is likely to be, for messages. */
+  /** Input → its most likely column, for messages. */
   readonly likely?: Readonly<Record<string, string>> | undefined;
   readonly order?: OrderOptions;
   /** The template of the names of files (default: the key column, if there is one). */
@@ -83,12 +83,20 @@ export type LayOutParams = {
  * to E104 for an unreadable sheet, and E201, E206 or E602 for invalid options. Completed pages stay.
  */
 export async function layOut(params: LayOutParams): Promise<LaidOut> {
-  const { source, options, inputTypes, store, errors, known = [], pageBytes = PAGE_BYTES } = params;
+  const {
+    source,
+    options,
+    inputTypes,
+    store,
+    errors,
+    known: knownErrors = [],
+    pageBytes = PAGE_BYTES,
+  } = params;
 
   const problems = new Problems(errors);
   const pages = new PageWriter(store);
   try {
-    for (const found of known) await problems.add(found);
+    for (const fault of knownErrors) await problems.add(fault);
     const columns = await columnsOf(source, options).catch(missing);
     const plan = mapColumns(source.name, columns, options, inputTypes, params.likely);
     const names = columns.map(({ name }) => name);
@@ -145,14 +153,14 @@ async function layRows(
   const content = createHash('sha256');
   let rows = 0;
   const isUnmapped = plan.problems.some(({ code }) => code === 'E203');
-  for (const found of plan.problems) await problems.add(found);
+  for (const fault of plan.problems) await problems.add(fault);
   for await (const record of records) {
     rows += 1;
     const reading = ahead?.(record);
     if (reading) await reading;
     const row = read(record, rows);
-    // Without a required input, the sheet is mapped wrongly, and its cells say nothing.
-    if (!isUnmapped) for (const found of row.wrong) await problems.add(found);
+    // Without a required input, the mapping is wrong, and errors of cells mean nothing.
+    if (!isUnmapped) for (const fault of row.wrong) await problems.add(fault);
     if (row.wrong.length > 0 && row.key === undefined) continue;
     const { key, firstRow } = names.name({ ...row, inputs: comparable(row.inputs) }, rows);
     if (firstRow !== undefined) {
@@ -164,13 +172,13 @@ async function layRows(
       const place = placeOfCell(plan, record, rows, fileNames?.column ?? plan.keyColumn ?? 0);
       await problems.add(outputNameFault(named.fault, place));
     }
-    const asked = rowLine(rows, key, row.gpu, row.inputs);
-    const line = 'name' in named ? rowLine(rows, key, row.gpu, row.inputs, named) : asked;
+    const rowText = rowLine(rows, key, row.gpu, row.inputs);
+    const line = 'name' in named ? rowLine(rows, key, row.gpu, row.inputs, named) : rowText;
     const overfull = sizes.add(rows, line);
     if (overfull) {
       const place = { file: plan.file, line: record.line, row: rows };
       await problems.add(problem('E108', { ...overfull, row: rows, most: sizes.mostWords }, { place }));
-      // The user has to change such a sheet anyway, and reading the rest could take minutes.
+      // The user has to change such a sheet anyway, and reading on could take minutes.
       break;
     }
     const position = sorter?.(record, rows);
@@ -178,15 +186,15 @@ async function layRows(
     // A refused sheet needs no pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
-    // The name of a file changes nothing of the row.
-    content.update(comparable(asked));
+    // A file name is not part of the row's content.
+    content.update(comparable(rowText));
     const full = pages.add(line);
     if (full) await full;
     const size =
       plan.ladder === undefined || row.gpu !== undefined ? undefined : sizeIn(row.inputs, plan.sizedBy);
     queue.add(row.gpu, position instanceof RunsheetError ? undefined : position, size);
   }
-  // Rows on a ladder ask for something else than the same rows without it.
+  // Rows on a ladder are different requests than the same rows without it.
   if (plan.ladder !== undefined) content.update(`ladder ${plan.ladder.join(',')}`);
   const what = plan.columns.length > 0 ? 'the sheet has a header and no rows' : 'the sheet has no rows';
   if (rows === 0) throw problem('E104', { what }, { place: { file: plan.file } });

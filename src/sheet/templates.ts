@@ -1,10 +1,10 @@
-// A constant that takes cells of its row: `--set 'prompt=a photo of {product} in {style}'`. `{{` and `}}` are braces; braces around
-// anything but a word, such as `{red|blue}`, are text.
+// Templates: constants with cells of their row, `--set 'prompt=a photo of {product} in {style}'`. `{{` and
+// `}}` are literal braces; braces around anything but a word, such as `{red|blue}`, are text.
 
 import { list, nearest, problem } from '../errors/error.ts';
 import { plainName } from './guesses/guess.ts';
 
-/** Texts, and columns by their index. */
+/** Texts, and columns by index. */
 export type Template = readonly (string | number)[];
 
 const BRACES = /\{\{|\}\}|\{([^{}]+)\}/g;
@@ -14,11 +14,11 @@ const WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 export function templateIn(text: string, by: string, names: readonly string[]): Template {
   const parts: (string | number)[] = [];
   let from = 0;
-  for (const { 0: found, 1: name, index } of text.matchAll(BRACES)) {
+  for (const { 0: braces, 1: name, index } of text.matchAll(BRACES)) {
     const column = name === undefined ? undefined : columnOf(name.trim(), names);
     if (name !== undefined && column === undefined && WORD.test(name)) throw noColumn(name, by, names);
-    parts.push(text.slice(from, index), column ?? (name === undefined ? found.slice(1) : found));
-    from = index + found.length;
+    parts.push(text.slice(from, index), column ?? (name === undefined ? braces.slice(1) : braces));
+    from = index + braces.length;
   }
   return [...parts, text.slice(from)].filter((part) => part !== '');
 }
@@ -39,7 +39,7 @@ export const namesInTemplates = (
 
 function columnOf(name: string, names: readonly string[]): number | undefined {
   const exact = names.indexOf(name);
-  const at = exact < 0 ? names.findIndex((one) => plainName(one) === plainName(name)) : exact;
+  const at = exact < 0 ? names.findIndex((candidate) => plainName(candidate) === plainName(name)) : exact;
   return at < 0 ? undefined : at;
 }
 

@@ -1,5 +1,5 @@
-// Collects the errors of a sheet: all of them go into a file, and ten are shown with their lines, grouped by kind, so that many of one
-// kind hide no other. Memory holds ten errors of each of ten kinds, and counts.
+// Collects the errors of a sheet. All of them go into a file; ten are shown with their lines, shared among
+// kinds, so that no kind hides another. Memory holds ten errors of each of ten kinds, and counts.
 
 import { type Correction, list, problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
@@ -8,13 +8,13 @@ import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import { type SheetSource, type SheetOptions, rangesText, withRows } from './sheet-source.ts';
 
-/** Where all errors are listed. `isPrivate`: nobody is told of the list, which goes with its folder. */
+/** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };
 
 const MOST_SHOWN = 10;
-/** What is wrong with one row only. */
+/** Errors of a single row. */
 const OF_CELLS: ReadonlySet<string> = new Set(['E103', 'E201', 'E202', 'E203', 'E207', 'E210']);
-/** More rows are not left out by numbers. */
+/** The most rows that a command leaves out by number. */
 const MOST_LINES = 1000;
 const MOST_EXCERPT = 2000;
 /** The first line of every list. */
@@ -33,27 +33,27 @@ export class SheetRefused extends RunsheetError {
 
   /** `hint` replaces the usual one. */
   constructor(
-    found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>,
+    report: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>,
     errorsFile: string | undefined,
     hint?: string,
   ) {
-    const isMore = found.total > found.problems.length;
-    const facts = { rows: found.rows, wrong: found.total, errorsFile, isMore };
+    const isMore = report.total > report.problems.length;
+    const facts = { rows: report.rows, wrong: report.total, errorsFile, isMore };
     const composed = problem('E200', facts);
     super('E200', composed.message, { exit: composed.exit, hint: hint ?? composed.hint });
-    this.problems = found.problems;
-    this.total = found.total;
-    this.byCode = found.byCode;
-    this.rows = found.rows;
+    this.problems = report.problems;
+    this.total = report.total;
+    this.byCode = report.byCode;
+    this.rows = report.rows;
     this.errorsFile = errorsFile;
   }
 }
 
-/** How the command becomes right. */
+/** The corrections of the command. */
 export const correctionsOf = (error: RunsheetError): readonly Correction[] =>
   (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
 
-/** Corrections that a sheet needs too once it is corrected, and what they answer. */
+/** Corrections that the sheet needs next, and the messages they answer. */
 export type Further = { readonly corrections: readonly Correction[]; readonly texts: readonly string[] };
 
 const FURTHER = new WeakMap<object, Further>();
@@ -68,7 +68,7 @@ export function lackingToo(error: RunsheetError, further: Further): RunsheetErro
 
 export class Problems {
   readonly #place: ErrorsPlace;
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, ErrorKind>();
   readonly #byCode = new Map<string, number>();
   readonly #list: Pieces;
   #total = 0;
@@ -82,28 +82,28 @@ export class Problems {
     return this.#total;
   }
 
-  async add(found: RunsheetError): Promise<void> {
+  async add(error: RunsheetError): Promise<void> {
     this.#total += 1;
-    this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
-    this.#keep(found);
-    await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
+    this.#byCode.set(error.code, (this.#byCode.get(error.code) ?? 0) + 1);
+    this.#keep(error);
+    await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(error) : csvLine(error));
   }
 
-  #keep(found: RunsheetError): void {
-    const { code, place } = found;
-    // A column that is no input has its own error, unless it may be a slip.
-    const isUnknown = code === 'E204' && !isMapped(found);
+  #keep(error: RunsheetError): void {
+    const { code, place } = error;
+    // A column that is not an input has its own error, unless its name may be a typo.
+    const isUnknown = code === 'E204' && !isMapped(error);
     const name = isUnknown ? UNKNOWN : `${code} ${place?.columnName ?? ''}`;
     const kind = this.#kinds.get(name) ?? { count: 0, first: [], lines: [] };
     if (kind.count === 0 && this.#kinds.size === MOST_SHOWN) return;
     this.#kinds.set(name, kind);
     kind.count += 1;
-    if (kind.first.length < (isUnknown ? MOST_LINES : MOST_SHOWN)) kind.first.push(found);
+    if (kind.first.length < (isUnknown ? MOST_LINES : MOST_SHOWN)) kind.first.push(error);
     if (place?.line !== undefined && place.row !== undefined && kind.lines.length <= MOST_LINES)
       kind.lines.push(place.line);
   }
 
-  /** Each kind has its share of those that are shown. */
+  /** Shares the shown errors among the kinds. */
   #shown(): readonly RunsheetError[] {
     const kinds = [...this.#kinds].map(([name, kind]) => (name === UNKNOWN ? asOne(kind) : kind));
     const shares = kinds.map(() => 0);
@@ -118,33 +118,35 @@ export class Problems {
   }
 
   /**
-   * The command that takes what is right: a column whose values are mostly not accepted is left out, and so are the other rows
-   * with errors, unless they are most rows and not only empty.
+   * Corrects the command to take the valid part: drops a column whose values are mostly invalid, and skips
+   * the remaining faulty rows, unless those are most rows and not only empty ones.
    */
   #withCommand(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
     const isDropped = ({ code, correction, place }: RunsheetError): boolean =>
       code === 'E201' &&
       correction !== undefined &&
       2 * (this.#kinds.get(`E201 ${place?.columnName ?? ''}`)?.count ?? 0) > rows;
-    const isRow = (found: RunsheetError): boolean =>
-      found.place?.row !== undefined &&
-      OF_CELLS.has(found.code) &&
-      !isDropped(found) &&
-      (found.code === 'E201' || !found.correction);
+    const isRow = (error: RunsheetError): boolean =>
+      error.place?.row !== undefined &&
+      OF_CELLS.has(error.code) &&
+      !isDropped(error) &&
+      (error.code === 'E201' || !error.correction);
     const kinds = [...this.#kinds].filter(([, { first }]) => first.every(isRow));
     const lines = kinds.flatMap(([, kind]) => kind.lines);
     const only = [...new Set(lines)].toSorted((a, b) => a - b);
     const isEmpty = kinds.every(([name]) => name.startsWith('E203 '));
     const isPart = only.length <= MOST_LINES && (isEmpty ? only.length < rows : only.length * 2 <= rows);
-    // Not all of them are known.
+    // Not all kinds were kept.
     const isMore = this.#kinds.size === MOST_SHOWN;
     const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
     const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
     const at = isLess ? shown.findIndex(isRow) : -1;
     const skipped = rangesText(withRows(skipRows, only));
-    return shown.map((one, index) => {
-      if (index === at) return changedTo(one, { correction: { add: [['--skip-rows', skipped]] } });
-      return one.code === 'E201' && !isDropped(one) ? changedTo(one, { correction: undefined }) : one;
+    return shown.map((shownError, index) => {
+      if (index === at) return changedTo(shownError, { correction: { add: [['--skip-rows', skipped]] } });
+      return shownError.code === 'E201' && !isDropped(shownError)
+        ? changedTo(shownError, { correction: undefined })
+        : shownError;
     });
   }
 
@@ -152,10 +154,10 @@ export class Problems {
   async refusal(source: SheetSource, options: SheetOptions, rows: number): Promise<SheetRefused> {
     await this.#list.commit();
     const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
-    const found = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
+    const report = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
     const { store, file, isPrivate } = this.#place;
-    const refused = new SheetRefused(found, isPrivate ? undefined : `${store.location}/${file}`);
-    const added = correctionsOf(refused).flatMap((one) => ('add' in one ? one.add : []));
+    const refused = new SheetRefused(report, isPrivate ? undefined : `${store.location}/${file}`);
+    const added = correctionsOf(refused).flatMap((correction) => ('add' in correction ? correction.add : []));
     const less = added.find(([flag]) => flag === '--skip-rows');
     if (less === undefined) return refused;
     const hints = [refused.hint, `without the rows that are refused: ${less.join(' ')}`];
@@ -175,8 +177,8 @@ const UNKNOWN = 'E204';
 const isMapped = ({ correction }: RunsheetError): boolean =>
   correction !== undefined && 'add' in correction && correction.add.some(([flag]) => flag === '--map');
 
-/** One error for all columns that are no input, with one command. */
-function asOne(kind: Kind): Kind {
+/** Merges the errors of all columns that are not inputs into one error with one command. */
+function asOne(kind: ErrorKind): ErrorKind {
   const [first] = kind.first;
   if (first === undefined || kind.count < 2) return kind;
   const columns = kind.first.map(({ place }) => `"${place?.columnName ?? ''}"`);
@@ -191,10 +193,10 @@ function asOne(kind: Kind): Kind {
   return { ...kind, count: 1, first: [new RunsheetError('E204', text, { exit, hint, place, correction })] };
 }
 
-type Kind = { count: number; readonly first: RunsheetError[]; readonly lines: number[] };
+type ErrorKind = { count: number; readonly first: RunsheetError[]; readonly lines: number[] };
 
-/** The first ones; the last of them says how many more there are, if others are shown too. */
-function withCount({ count, first }: Kind, share: number, kinds: number): readonly RunsheetError[] {
+/** The first errors; the last one tells how many more there are, if other kinds are shown too. */
+function withCount({ count, first }: ErrorKind, share: number, kinds: number): readonly RunsheetError[] {
   const shown = first.slice(0, share);
   const last = shown.at(-1);
   if (last === undefined || count === share || kinds === 1) return shown;
@@ -220,26 +222,26 @@ export async function withExcerpts(
   if (writing.format === 'xlsx') return problems;
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
-  return problems.map((found) => {
-    const { place } = found;
+  return problems.map((error) => {
+    const { place } = error;
     const excerpt = place?.line === undefined ? undefined : excerpts.get(place.line);
     return place === undefined || excerpt === undefined
-      ? found
-      : changedTo(found, { place: { ...place, excerpt } });
+      ? error
+      : changedTo(error, { place: { ...place, excerpt } });
   });
 }
 
 async function linesAt(wanted: ReadonlySet<number>, source: SheetSource, writing: Writing) {
-  const found = new Map<number, string>();
-  if (wanted.size === 0) return found;
+  const excerptsByLine = new Map<number, string>();
+  if (wanted.size === 0) return excerptsByLine;
   let line = 0;
   for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
     line += 1;
     // Control characters are shown as marks.
-    if (wanted.has(line)) found.set(line, markedLine(text));
-    if (found.size === wanted.size) break;
+    if (wanted.has(line)) excerptsByLine.set(line, markedLine(text));
+    if (excerptsByLine.size === wanted.size) break;
   }
-  return found;
+  return excerptsByLine;
 }
 
 function csvLine({ code, message, hint, place }: RunsheetError): string {

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
 import { noteWatched } from '../../src/library/watched/saved-sheet.ts';
-import type { Reading } from '../../src/sheet/sheet-source.ts';
+import type { ReadOptions } from '../../src/sheet/sheet-source.ts';
 import type { RowRange } from '../../src/options/batch-kinds.ts';
 import { input } from '../sheet/laying.ts';
 import { ASKED, Place } from './creating.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
   place = new Place();
 });
 
-const create = (text: string, more: Reading = {}): Promise<CreatedBatch> => {
+const create = (text: string, more: ReadOptions = {}): Promise<CreatedBatch> => {
   place.write('sheet.csv', text);
   const options = { ...ASKED.options, ...more };
   return place.create('sheet.csv', { options, deployment, answers: { ...ASKED.answers, guesses: 'accept' } });
@@ -58,7 +58,7 @@ describe('rows that were left out by their numbers', () => {
   const watching = async (batch: CreatedBatch) =>
     noteWatched(batch, { path: 'sheet.csv', deployment: 'portraits' });
 
-  it.each<[string, string, Reading]>([
+  it.each<[string, string, ReadOptions]>([
     ['that were given', 'prompt\na\nb\n', { skipRows: at(3) }],
     ['of comments beside rows that begin like them', 'prompt\n# all of them\n#ff0000\na\n', {}],
   ])('keep a batch from following its sheet: those %s', async (_, text, more) => {

@@ -32,7 +32,7 @@ import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
-import { refuseNoSheet, type Reading } from '../../sheet/sheet-source.ts';
+import { refuseNoSheet, type ReadOptions } from '../../sheet/sheet-source.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { SheetFlags, LimitFlags, OptionFlags, OwnFlags } from './flags.ts';
 import { resolve } from 'node:path';
@@ -169,7 +169,7 @@ const givenOf = (flags: Partial<OptionFlags>): OptionValues =>
   );
 
 /** The options that say how to read a file, without the meaning of its columns. */
-export const readingOf = (flags: SheetFlags): Reading => keptIn('reading', givenOf(flags));
+export const readingOf = (flags: SheetFlags): ReadOptions => keptIn('reading', givenOf(flags));
 
 /** The batch that the flags describe. `asks`: whether the batch waits for its user after a canary. */
 export const requestOf = (config: Config, flags: SheetFlags & ServersOfBatch, asks = false): BatchRequest =>

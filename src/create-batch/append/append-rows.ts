@@ -17,7 +17,7 @@ import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/header.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import { sourceIn, type SheetSource, type SheetOptions, type Reading } from '../../sheet/sheet-source.ts';
+import { sourceIn, type SheetSource, type SheetOptions, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
@@ -287,7 +287,7 @@ type FurtherReading = {
   readonly batch: BatchFolder;
   readonly copy: SheetCopy;
   /** How to read the file; inputs are mapped as in the batch. */
-  readonly reading: Reading;
+  readonly reading: ReadOptions;
   /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
   readonly isSavedAgain?: boolean;
 };

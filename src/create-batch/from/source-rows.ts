@@ -5,7 +5,7 @@ import { recordOf } from '../../results/batch-rows.ts';
 import { rowsWithCells } from '../../results/results.ts';
 import { cellsOf, csvCellsOf, type RowRecord } from '../../results/row-record.ts';
 import { cellText } from '../../sheet/sheet-record.ts';
-import type { Where } from '../../sheet/where/where.ts';
+import type { RowCondition } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { ownColumns, resultNames } from '../../sheet/header.ts';
 
@@ -26,7 +26,7 @@ export type FileCell = { readonly file: WantedFile };
 export type RowsParams = {
   readonly found: BatchFolder;
   readonly columns: SourceColumns;
-  readonly where: Where;
+  readonly where: RowCondition;
   /** One row for each row of the batch, or for each of its files. */
   readonly each: 'row' | 'file';
   /** The columns in which addresses of files are wanted, not their paths. */

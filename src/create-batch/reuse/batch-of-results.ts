@@ -7,7 +7,7 @@ import { columnsOf, readCells } from '../../sheet/read-records.ts';
 import { ownColumns } from '../../sheet/header.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import { layoutOf } from '../../store/batch-file.ts';
-import { sourceIn, type Reading } from '../../sheet/sheet-source.ts';
+import { sourceIn, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { openStore } from '../../store/open-store.ts';
 import { resultKeyIn } from '../append/append-rows.ts';
 import { listBatchFolders, type BatchFolder } from '../../store/batch-folders.ts';
@@ -16,7 +16,7 @@ import type { SheetCopy } from '../copy-sheet.ts';
 type Wanted = {
   readonly out: string;
   readonly copy: SheetCopy;
-  readonly reading: Reading;
+  readonly reading: ReadOptions;
   readonly deployment: string;
 };
 

@@ -13,7 +13,7 @@ import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { LocalFiles } from '../../create-batch/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, undelivered, type RowRecord } from '../../results/row-record.ts';
-import type { Kind } from '../../sheet/parse-cell.ts';
+import type { CellKind } from '../../sheet/parse-cell.ts';
 import type { CommandOptions } from '../../temporal/batch-control.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import type { Servers } from '../servers.ts';
@@ -142,7 +142,7 @@ async function inputChangeOf(
   const { inputs } = file.sheet;
   const declared = await declaredInputs(config, file);
   const inputTypes = declared && withSheetNames(declared, inputs);
-  const kinds = Object.fromEntries(inputs.map(({ input, kind }) => [input, kind as Kind]));
+  const kinds = Object.fromEntries(inputs.map(({ input, kind }) => [input, kind as CellKind]));
   const { types } = file.sheet.options;
   return changeFrom(set, inputTypes ? types : { ...kinds, ...types }, inputTypes, files, inputs);
 }

@@ -32,7 +32,7 @@ import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, type OptionValues } from '../../options/table.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import { GIVEN_ROWS, type Reading } from '../../sheet/sheet-source.ts';
+import { GIVEN_ROWS, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 
 /** A value of a row. */
@@ -218,7 +218,7 @@ export const limitsFrom = (limits: Limits): LimitChange => limitChangeOf(givenBy
 
 /** The options that say how to read a file, without the meaning of its columns, and the order of its rows. */
 export function readingFrom(options: ReadingOptions): {
-  readonly reading: Reading;
+  readonly reading: ReadOptions;
   readonly order: OrderOptions;
 } {
   const values = givenBy(options);

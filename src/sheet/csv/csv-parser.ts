@@ -1,25 +1,25 @@
-// Splits the text of a CSV sheet, which comes in pieces, into records. A record that is not complete waits for the next piece, so
-// memory holds one record and one piece.
+// Splits the text of a CSV sheet, which arrives in pieces, into records. An incomplete record waits for the
+// next piece, so memory holds one record and one piece.
 
 import { MOST_RECORD } from '../sheet-record.ts';
 
-/** `csv`: a field that begins with a quote ends with one; `loose`: other quotes are letters; `none`: all of them are. */
+/** `csv`: quotes enclose fields; `loose`: quotes inside a field are letters; `none`: all quotes are letters. */
 export type Quoting = 'csv' | 'loose' | 'none';
 
 export type CsvRecord = {
   readonly line: number;
   readonly fields: readonly string[];
-  /** Its text, if it takes in line ends. */
+  /** The raw text, if it spans lines. */
   readonly raw?: string;
 };
 
 export type QuoteFault = {
-  /** `endless`: it is not closed within the length of a record. */
+  /** `endless`: not closed within the length of a record. */
   readonly kind: 'unclosed' | 'endless' | 'inside a field' | 'behind a quote' | 'too long';
   readonly line: number;
   /** The field, from 1. */
   readonly column: number;
-  /** The line in which it was noticed. */
+  /** The line in which the fault was noticed. */
   readonly metInLine: number;
 };
 
@@ -45,18 +45,21 @@ type Writing = {
 const INCOMPLETE = Symbol('incomplete');
 
 export class CsvParser {
-  /** Fields whose quotes are letters: within the field, or around its beginning (`broken`: with line ends); and the first of them. */
+  /**
+   * Counts of fields whose quotes are letters: within the field, or around its beginning (`broken`:
+   * spanning lines); and the first such field.
+   */
   readonly letters = { inside: 0, behind: 0, broken: 0, first: '' };
   readonly #writing: Writing;
   #text = '';
   #at = 0;
-  /** Pieces that are not in the text yet, and the length with them at which the record is read again from its beginning. */
+  /** Pieces not yet joined to the text, and the length at which the record is parsed again from its beginning. */
   #pieces: string[] = [];
   #length = 0;
   #enough = 0;
   #isLast = false;
   #line = 1;
-  /** The next of each, or the length of the text. */
+  /** Position of the next one of each, or the length of the text. */
   #lf = -1;
   #cr = -1;
   #quote = -1;
@@ -77,7 +80,7 @@ export class CsvParser {
     if (this.#length < this.#enough) return;
     this.#join();
     yield* this.#records();
-    // A record that comes in many pieces would be read once for each of them.
+    // Otherwise, a record in many pieces would be parsed once for each piece.
     this.#length = this.#text.length - this.#at;
     this.#enough = Math.min(2 * this.#length, MOST_RECORD + 1);
   }
@@ -146,7 +149,7 @@ export class CsvParser {
       if (!this.#isDelimiter(at)) break;
       at += (this.#writing.delimiter as string).length;
     }
-    // It may be half of a CRLF, and a line end counts once.
+    // The CR may be half of a CRLF, which is a single line end.
     if (this.#text.charCodeAt(at) === CR && at + 1 === this.#text.length && !this.#isLast) {
       Object.assign(this.letters, letters);
       return INCOMPLETE;
@@ -185,7 +188,7 @@ export class CsvParser {
     }
   }
 
-  /** A field whose quotes are letters. `from`: where it begins; `past`: where its first part ends. */
+  /** Reads a field whose quotes are letters. `from`: its start; `past`: the end of its first part. */
   #bare(
     from: number,
     column: number,
@@ -202,7 +205,7 @@ export class CsvParser {
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
     if (kind === 'behind a quote' && /[\r\n]/.test(text)) this.letters.broken += 1;
     if (this.letters.first === '') this.letters.first = text;
-    // Programs that write for Excel keep zeros with a formula.
+    // Programs write `="007"` to keep leading zeros in Excel.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
   }
 
@@ -249,8 +252,8 @@ export class CsvParser {
     return this.#quote;
   }
 
-  #next(character: string, known: number, from: number): number {
-    if (known >= from) return known;
+  #next(character: string, cached: number, from: number): number {
+    if (cached >= from) return cached;
     const at = this.#text.indexOf(character, from);
     return at < 0 ? this.#text.length : at;
   }

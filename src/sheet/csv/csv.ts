@@ -8,7 +8,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
-export type Fields = Pick<CsvRecord, 'line' | 'fields'>;
+export type RecordFields = Pick<CsvRecord, 'line' | 'fields'>;
 
 /** The header. Throws E102 for another delimiter and E104 for unusable names. */
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
@@ -23,7 +23,7 @@ export async function csvColumns(source: SheetSource, options: SheetOptions): Pr
   throw problem('E104', { what: 'the sheet is empty' }, { place: { file: source.name } });
 }
 
-/** Excel saves columns without a name and without a value behind the last one. */
+/** Excel saves nameless, empty columns after the last one. */
 async function widthOf(source: SheetSource, options: SheetOptions, header: readonly string[]) {
   let width = header.findLastIndex((name) => name.trim() !== '') + 1;
   if (width === 0 || width === header.length) return header.length;
@@ -48,7 +48,7 @@ export async function* csvRecords(
   const [delimiter = ',', takes] = [parserOf(options).delimiter, columns.indexOf(options.unquoted ?? '')];
   let header = options.headerRow !== 0;
   for await (const { line, fields, raw } of fieldsOf(source, options)) {
-    // A row without values is blank, except in a sheet with one column, where spaces are a value.
+    // A row without values is blank, except in a single-column sheet, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
     else {
       const whole = joined(fields, width, takes, delimiter);
@@ -59,14 +59,14 @@ export async function* csvRecords(
   }
 }
 
-/** The field at `at`, and those that the row has more than the header, are one text whose delimiters have no quotes. */
+/** Joins the field at `at` with the surplus fields of the row: they are one text whose delimiters were not quoted. */
 function joined(fields: readonly string[], width: number, at: number, delimiter: string): readonly string[] {
   const end = at + fields.length - width + 1;
   if (at < 0 || fields.length <= width) return fields;
   return [...fields.slice(0, at), fields.slice(at, end).join(delimiter), ...fields.slice(end)];
 }
 
-/** Empty cells may be missing at the end of a row, or stand behind its end. */
+/** Pads missing cells at the end of a row, or drops surplus empty ones. */
 function fitted(fields: readonly string[], width: number, mayBeShort = false): readonly string[] {
   if (fields.length > width && isEmptyRow(fields.slice(width))) return fields.slice(0, width);
   if (fields.length >= width || !mayBeShort) return fields;
@@ -81,7 +81,7 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
       if (record.line < (options.headerRow ?? 1)) continue;
       if (!headerSeen && isBlank(record.fields)) continue;
       headerSeen = true;
-      // A table in Markdown has blanks around its cells.
+      // A Markdown table pads its cells.
       yield options.delimiter === '|'
         ? { ...record, fields: record.fields.map((text) => text.trim()) }
         : record;
@@ -160,7 +160,7 @@ function delimiterOf({ delimiter, format }: SheetOptions): string {
   throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
 }
 
-/** E102 if the header has only other delimiters than the expected one; undefined if it fits. */
+/** E102 if the header uses another delimiter than the expected one; undefined if it fits. */
 async function delimiterFault(source: SheetSource, options: SheetOptions) {
   if (options.delimiter === NO_DELIMITER) return undefined;
   const own = delimiterOf(options);
@@ -169,12 +169,12 @@ async function delimiterFault(source: SheetSource, options: SheetOptions) {
     line += 1;
     if (header.trim() === '') continue;
     const bare = header.replaceAll(/"[^"]*"?/g, '');
-    const other = DELIMITERS.find(({ character }) => bare.includes(character));
-    if (other === undefined || bare.includes(own)) return undefined;
+    const actual = DELIMITERS.find(({ character }) => bare.includes(character));
+    if (actual === undefined || bare.includes(own)) return undefined;
     const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);
-    const what = `the header has no ${ownName}; the file looks separated by ${other.name}`;
-    const hint = `add --delimiter ${shellWord(other.value)}`;
-    const correction: Correction = { add: [['--delimiter', other.value]] };
+    const what = `the header has no ${ownName}; the file looks separated by ${actual.name}`;
+    const hint = `add --delimiter ${shellWord(actual.value)}`;
+    const correction: Correction = { add: [['--delimiter', actual.value]] };
     return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 }, correction });
   }
   return undefined;

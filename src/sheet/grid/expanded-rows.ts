@@ -1,5 +1,5 @@
-// Makes the rows of a batch from those of its sheet: without those that `where` leaves out, one for each value of a cell (`split`), for
-// each combination of a grid and for each run of a row (`repeat`). Rows are streamed: nothing is kept from one to the next.
+// Expands the rows of a sheet into the rows of a batch: filters them (`where`), splits cells (`split`), and
+// multiplies rows by a grid and by repeats (`repeat`). Rows are streamed: no state is kept between them.
 
 import { integerFrom } from '../../host/exact-json.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
@@ -20,9 +20,9 @@ import { readJson } from '../json/json-text.ts';
 import { count } from '../../options/number-text.ts';
 
 export const isExpanded = ({ where, split, grid, repeat }: SheetOptions): boolean =>
-  [where, split, grid, repeat].some((one) => one !== undefined);
+  [where, split, grid, repeat].some((option) => option !== undefined);
 
-/** The columns that the rows have besides those of the sheet: axes, and seeds that are drawn. */
+/** Columns that rows get in addition to the sheet's: axes, and drawn seeds. */
 const addedColumns = ({ grid = {}, repeat }: Pick<SheetOptions, 'grid' | 'repeat'>): readonly string[] => [
   ...Object.keys(grid),
   ...(repeat?.seed?.isAdded ? [repeat.seed.column] : []),
@@ -61,7 +61,7 @@ export function whereOf(
   };
 }
 
-/** `isSurveyed`: each row of the sheet once, with the first of its values. */
+/** `isSurveyed`: yields each row of the sheet once, with the first of its values. */
 export async function* expandedRows(
   records: AsyncIterable<SheetRecord>,
   options: SheetOptions,
@@ -77,7 +77,7 @@ export async function* expandedRows(
     ...(repeat === undefined ? [] : [repeatStep(options, names)]),
   ];
   const [first] = steps;
-  const step: Step =
+  const step: ExpansionStep =
     steps.length === 1 && first !== undefined ? first : (record) => stepped(record, steps, 0);
   let [seen, kept] = [0, 0];
   for await (const record of records) {
@@ -100,12 +100,12 @@ export async function* expandedRows(
     });
 }
 
-type Step = (record: SheetRecord) => Iterable<SheetRecord>;
+type ExpansionStep = (record: SheetRecord) => Iterable<SheetRecord>;
 
-function* stepped(record: SheetRecord, steps: readonly Step[], at: number): Generator<SheetRecord> {
+function* stepped(record: SheetRecord, steps: readonly ExpansionStep[], at: number): Generator<SheetRecord> {
   const step = steps[at];
   if (step === undefined || record.fault !== undefined) yield record;
-  else for (const one of step(record)) yield* stepped(one, steps, at + 1);
+  else for (const expanded of step(record)) yield* stepped(expanded, steps, at + 1);
 }
 
 /** A copy with another cell, and another end of its key. */
@@ -133,7 +133,7 @@ const faulty = (
   fault: { ...spotOf(record, index, name), what, hint },
 });
 
-const splitStep = (index: number, name: string): Step =>
+const splitStep = (index: number, name: string): ExpansionStep =>
   function* split(record) {
     const values = valuesIn(record.cells[index], record.members !== undefined);
     if (values.length > CELL_VALUES_MAX) {
@@ -152,7 +152,7 @@ const splitStep = (index: number, name: string): Step =>
     }
   };
 
-function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly string[]): Step {
+function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly string[]): ExpansionStep {
   const axes = Object.entries(grid).map(([name, values]) => {
     return { index: names.indexOf(name), values };
   });
@@ -166,7 +166,7 @@ function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly strin
         row = withCell(row, index, values[at], endOf(row, allLabels[nth]?.[at] ?? ''));
       }
       yield row;
-      // As the digits of a number: the last axis changes first.
+      // Like the digits of a number: the last axis changes first.
       let nth = axes.length - 1;
       while (nth >= 0 && (indexes[nth] ?? 0) + 1 === axes[nth]?.values.length) indexes[nth--] = 0;
       if (nth < 0) return;
@@ -207,7 +207,7 @@ function labelsOf(axes: readonly (readonly string[])[]): readonly (readonly stri
   const combinations = labels.reduce((product, own) => product * own.length, 1);
   const ends = (): readonly string[] =>
     labels.reduce<readonly string[]>(
-      (all, own) => all.flatMap((end) => own.map((label) => `${end}-${label}`)),
+      (prefixes, own) => prefixes.flatMap((end) => own.map((label) => `${end}-${label}`)),
       [''],
     );
   return combinations <= COMPARED_MOST && isDistinct(ends())
@@ -215,19 +215,19 @@ function labelsOf(axes: readonly (readonly string[])[]): readonly (readonly stri
     : labels.map((own, nth) => (hyphened[nth] ? (numbered[nth] ?? []) : own));
 }
 
-/** As file names are on every machine. */
-const isDistinct = (all: readonly string[]): boolean =>
-  new Set(all.map((one) => one.toLowerCase())).size === all.length;
+/** Case-insensitive, as file names are on some machines. */
+const isDistinct = (labels: readonly string[]): boolean =>
+  new Set(labels.map((label) => label.toLowerCase())).size === labels.length;
 
 /** A seed has at most 64 bits. */
 const SEED_MAX = 2n ** 64n - 1n;
 
-function repeatStep(options: SheetOptions, names: readonly string[]): Step {
+function repeatStep(options: SheetOptions, names: readonly string[]): ExpansionStep {
   const { by, seed } = options.repeat as NonNullable<SheetOptions['repeat']>;
   const column = typeof by === 'string' ? names.indexOf(by) : -1;
   const index = seed === undefined ? -1 : names.indexOf(seed.column);
   const left = new Set([...options.drop, options.keyColumn, options.gpuColumn]);
-  // In the order of their names, and without empty cells: a sheet with moved or further columns has the same seeds.
+  // Sorted by name and without empty cells, so that a sheet with moved or further columns has the same seeds.
   const drawnFrom = names
     .slice(0, ownWidth(options, names))
     .filter((name) => !left.has(name) && name !== by && name !== seed?.column)
@@ -241,7 +241,7 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
       return yield faulty(record, column, String(by), what, hint);
     }
     const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
-    // The layout says what is wrong with the cell.
+    // The layout reports the fault of the cell.
     if (first === 'wrong') return yield record;
     if (first !== undefined && first + BigInt(times) - 1n > SEED_MAX) {
       const what = `${times} runs from seed ${first} on need seeds of more than 64 bits`;
@@ -255,7 +255,7 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
   };
 }
 
-/** In a column of a JSON sheet, it is a number. */
+/** In a column of a JSON sheet, the seed is a number. */
 function seedIn({ members, own = 0 }: SheetRecord, index: number, seed: bigint): unknown {
   return members !== undefined && index < own ? integerFrom(String(seed)) : String(seed);
 }
@@ -268,7 +268,7 @@ function timesIn(cell: unknown): number | undefined {
   return times >= 1 && times <= REPEAT_MAX ? times : undefined;
 }
 
-/** A seed that the sheet does not have follows from what the row sends, so that the same row has it again. */
+/** A missing seed is derived from the values that the row sends, so that the same row gets the same seed. */
 function firstSeed(
   { cells, marks }: SheetRecord,
   index: number,
@@ -292,10 +292,10 @@ const UNREADABLE: Readonly<Record<string, true>> = {
   inexact: true,
 };
 
-/** More in one cell are most likely no list. */
+/** A cell with more values is most likely not a list. */
 const CELL_VALUES_MAX = 10_000;
 
-/** The first of these that a cell has separates its values, so that texts may have commas. */
+/** The first separator that occurs in a cell separates its values, so that texts may contain commas. */
 const SEPARATORS = ['\n', ';', '|', ','] as const;
 /** Addresses have commas of their own; `a.png (https://…),b.png (https://…)` is how Airtable writes several. */
 const BEFORE_ADDRESS = /(?<![\s,;|])[\s,;|]+(?=(?:https?|s3|file):\/\/)|(?<=\))\s*,\s*(?=[^,]*\(https?:\/\/)/;
@@ -329,7 +329,7 @@ const textOf = (value: unknown): string =>
 function partsOf(cell: string): readonly string[] {
   const separator = cell.includes('://')
     ? BEFORE_ADDRESS
-    : (SEPARATORS.find((one) => cell.includes(one)) ?? ',');
+    : (SEPARATORS.find((candidate) => cell.includes(candidate)) ?? ',');
   return cell
     .split(separator)
     .map((part) => part.trim())

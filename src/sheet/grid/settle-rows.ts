@@ -1,4 +1,4 @@
-// Checks what makes several rows of one against the sheet and the deployment, and settles where seeds come from.
+// Checks the options that multiply rows against the sheet and the deployment, and settles the source of seeds.
 
 import { correctionOf, hintAmong, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
@@ -16,14 +16,14 @@ import { sheetColumns } from '../read-records.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { isExpanded, whereOf } from './expanded-rows.ts';
 
-type Inputs = readonly InputType[] | undefined;
+type DeclaredInputs = readonly InputType[] | undefined;
 type Refused = { readonly what: string; readonly hint: string };
 
-/** Throws E550 for the condition, E206 and E602 for the others. A sheet that cannot be read is left to the layout. */
+/** Throws E550 for a bad condition, E206 and E602 for bad multipliers. The layout reports an unreadable sheet. */
 export async function settleRows(
   source: SheetSource,
   options: SheetOptions,
-  inputTypes: Inputs,
+  inputTypes: DeclaredInputs,
 ): Promise<Settled> {
   if (!isExpanded(options)) return { options, guesses: [] };
   const columns = await sheetColumns(source, options).catch(unlessRefused);
@@ -49,7 +49,7 @@ function withoutCount(
   options: SheetOptions,
   by: string,
   own: readonly string[],
-  inputTypes: Inputs,
+  inputTypes: DeclaredInputs,
 ): SheetOptions {
   indexOf(own, by, '--repeat');
   const isUsed = [...options.drop, ...Object.values(options.map)].includes(by);
@@ -69,12 +69,12 @@ const isAlike = (name: string, input: string): boolean =>
   nameProper(name) === nameProper(input) ||
   areOneSetting(name, input);
 
-/** An axis without effect would buy the same runs again. */
+/** An axis without effect would buy identical runs. */
 function refuseAxes(
   grid: NonNullable<SheetOptions['grid']>,
   options: SheetOptions,
   own: readonly string[],
-  inputTypes: Inputs,
+  inputTypes: DeclaredInputs,
 ): void {
   const axes = Object.keys(grid);
   const inTemplates = namesInTemplates(options.set, axes);
@@ -87,17 +87,17 @@ function refuseAxes(
         hint: `leave ${by} out to use the column, or rename the column; for several values in its cells: --split ${column}`,
       });
     // A further sheet of the batch is mapped as the batch was.
-    const other = (['set', 'map'] as const).find(
+    const rival = (['set', 'map'] as const).find(
       (flag) => Object.hasOwn(options[flag], axis) && options[flag][axis] !== axis,
     );
-    if (other !== undefined)
+    if (rival !== undefined)
       throw refused({
-        what: `${by} and --${other} ${axis} both provide the input`,
+        what: `${by} and --${rival} ${axis} both provide the input`,
         hint: 'remove one of them',
       });
     const input =
       (inputTypes && inputNamed(inputTypes, axis)) ?? inputTypes?.find(({ name }) => isAlike(axis, name));
-    // An empty one leaves the input out.
+    // An empty value leaves the input out.
     const texts = values.filter((value) => value !== '');
     if (input !== undefined)
       for (const text of texts) constantOf(`${by}=${text}`, text, kindOf(input.type), input);
@@ -127,10 +127,10 @@ function refuseGpu(by: string, value: string): void {
   });
 }
 
-/** Seeds that are drawn are below it, so that every service can read them. */
+/** Drawn seeds stay below this, so that every service can read them. */
 const DRAWN_BELOW = 2 ** 31;
 
-function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inputs): Settled {
+function withSeed(options: SheetOptions, own: readonly string[], inputTypes: DeclaredInputs): Settled {
   const { repeat, set, map, drop } = options;
   const by = repeat?.by ?? 1;
   const candidates = inputTypes?.filter(({ type }) => kindOf(type) === 'int').map(({ name }) => name) ?? [
@@ -162,7 +162,7 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
       what: `--repeat counts the input ${input}, and --drop ${input} drops it`,
       hint: 'leave --drop out',
     });
-  const { [input]: first, ...others } = set;
+  const { [input]: first, ...otherInputs } = set;
   if (first !== undefined && !/^-?\d{1,20}$/.test(first))
     throw refused({
       what: `--set ${input}=${first}: --repeat cannot count it on`,
@@ -179,12 +179,12 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
     `${input} is drawn from each row, and is in the results; for seeds of your own: --set ${input}=1`,
   );
   return {
-    options: { ...options, set: others, repeat: { by, seed } },
+    options: { ...options, set: otherInputs, repeat: { by, seed } },
     guesses: first === undefined ? [drawn] : [],
   };
 }
 
-/** So that the seeds of all runs are what the input takes, if there are enough of them. */
+/** Limits drawn seeds so that all runs stay in the input's range, if the range is large enough. */
 function drawnWithin(
   { min = 0, max = Number.POSITIVE_INFINITY }: Pick<InputType, 'min' | 'max'> = {},
   by: number | string,

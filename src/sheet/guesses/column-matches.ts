@@ -1,4 +1,4 @@
-// Finds the inputs that columns have by their names, by a slip or another name of one setting, or by words that they contain.
+// Matches columns to inputs by name, by a typo or another name of the same setting, or by shared words.
 
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
@@ -9,12 +9,12 @@ import { type Guess, plainName, said, toConfirm } from './guess.ts';
 import { areOneSetting, containsWords, nameProper } from './input-names.ts';
 import { fits } from './sample.ts';
 
-/** Two letters may be wrong. */
+/** Number of wrong letters in a typo. */
 const SLIP = 2;
 
 type Matches = { readonly map: Record<string, string>; readonly guesses: readonly Guess[] };
 
-/** Columns find inputs in three rounds: by their names, by a slip or another name of one setting, and by words that they contain. */
+/** Matches columns in three rounds: by name, by a typo or another name of the same setting, and by shared words. */
 export function matchedIn(
   free: readonly string[],
   types: readonly InputType[],
@@ -85,8 +85,8 @@ class ColumnMatches implements Matches {
           isSlip(column, type.name) &&
           fits(values, type),
       );
-      const other = only(this.#open.filter(({ name }) => areOneSetting(column, name)));
-      const input = slip ?? (values.length > 0 ? other : undefined);
+      const alias = only(this.#open.filter(({ name }) => areOneSetting(column, name)));
+      const input = slip ?? (values.length > 0 ? alias : undefined);
       if (input !== undefined) this.#meant(input.name, column);
     }
   }
@@ -112,7 +112,7 @@ class ColumnMatches implements Matches {
   }
 }
 
-/** Whether a title of it, or its only field, has this name; by a title, a field without a name of its own is only asked about. */
+/** Whether a title of the input, or its only field, has this name. A title matches a nameless field only as a question. */
 const isCalled = ({ also = [], fields = [], name }: InputType, column: string): boolean =>
   (fields.length === 1 && fields[0] === column) ||
   (!fields.includes(name) && also.some((title) => nameProper(title) === nameProper(column)));
@@ -120,12 +120,12 @@ const isCalled = ({ also = [], fields = [], name }: InputType, column: string): 
 const resembling = (columns: readonly string[], input: string): string =>
   `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;
 
-/** E208, with the first of the columns as the one that is meant. */
+/** E208, which proposes the first column. */
 export function severalColumns(input: string, columns: readonly string[]): RunsheetError {
   return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
 }
 
-/** Three of four letters are right, and the first one: `weight` is no `height`. */
+/** Whether three of four letters match, and the first one: `weight` is no typo of `height`. */
 function isSlip(column: string, input: string): boolean {
   const [wrong, right] = [nameProper(column), nameProper(input)];
   const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
@@ -133,7 +133,7 @@ function isSlip(column: string, input: string): boolean {
   return isSwapped(wrong, right) || nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
 }
 
-/** Two letters beside each other are swapped: `stlye`. */
+/** Whether two adjacent letters are swapped: `stlye`. */
 function isSwapped(wrong: string, right: string): boolean {
   const at = right.split('').findIndex((letter, index) => letter !== wrong[index]);
   const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);

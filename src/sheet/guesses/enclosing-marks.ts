@@ -1,5 +1,5 @@
-// Quotes around cells that enclose nothing in a CSV: curly and single ones, and any in a plain list. They are letters that are sent, and
-// the delimiters between them divide the text.
+// Finds quotes that enclose nothing in a CSV: curly and single quotes, and any quotes in a plain list. They
+// would be sent, and delimiters between them split the text.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { parserOf } from '../csv/csv.ts';
@@ -8,13 +8,13 @@ import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { type Guess, said, toConfirm } from './guess.ts';
 
-/** Rows in which they show. */
+/** Number of rows to inspect. */
 const SAMPLED = 1000;
 
-/** Of a text that delimiters divide. */
+/** The most parts of a divided text. */
 const MOST_PARTS = 100;
 
-/** What opens a text → what closes it. */
+/** Opening mark → closing mark. */
 const MARKS: Readonly<Record<string, string>> = {
   '“': '”',
   '„': '“”',
@@ -46,15 +46,15 @@ export async function markedCells(
     const isCsvQuote = text.startsWith('"') && delimiter !== undefined;
     return isCsvQuote ? '' : (MARKS[text.charAt(0)] ?? '');
   };
-  // Lines of a program's list end with a comma.
+  // Lines copied from a list in code end with a comma.
   const end = options.delimiter === 'none' ? /,$/ : '';
   const isEnclosed = (text: string): boolean =>
     text.length > 1 && closesOf(text).includes(text.replace(end, '').at(-1) ?? '');
-  const isDivided = (text: string, others: readonly string[]): boolean => {
+  const isDivided = (text: string, otherCells: readonly string[]): boolean => {
     const closes = closesOf(text);
-    const closed = (other: string): boolean => closes.includes(other.at(-1) ?? ' ');
+    const closed = (cell: string): boolean => closes.includes(cell.at(-1) ?? ' ');
     return (
-      !isClosed(text, closes) && others.some((other) => closed(other) && !other.startsWith(text.charAt(0)))
+      !isClosed(text, closes) && otherCells.some((cell) => closed(cell) && !cell.startsWith(text.charAt(0)))
     );
   };
   if (delimiter !== undefined && options.headerRow !== 0 && names.every(isEnclosed))
@@ -80,7 +80,7 @@ export async function markedCells(
     }
     settings ??= texts
       .map((text, at) => (isSent(names[at] ?? '') ? MIDJOURNEY.exec(text)?.[0] : undefined))
-      .find((found) => found !== undefined);
+      .find((setting) => setting !== undefined);
     rows += 1;
     numbered += Number(LISTED.test(texts[0] ?? ''));
     if (rows === SAMPLED) break;
@@ -103,11 +103,11 @@ export async function markedCells(
   return { guesses };
 }
 
-/** What only Midjourney reads as a setting. */
+/** Parameters that only Midjourney understands. */
 const MIDJOURNEY =
   /^\/imagine\b|\s--(?:ar|aspect|v|version|niji|s|stylize|seed|q|quality|c|chaos|weird|no|sref|cref|style|iw|tile)\b.*/;
 
-/** Whether a mark closes the text, or it has none; one before a letter is an apostrophe. */
+/** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>
   closes === '' || new RegExp(String.raw`[${closes}](?!\p{L})`, 'u').test(text.slice(1));
 

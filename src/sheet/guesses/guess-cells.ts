@@ -1,24 +1,26 @@
-// Guesses what cells mean that are no text: numbers with a decimal comma, percentages, marks for yes, and words for nothing.
+// Guesses the meaning of cells that are not text: numbers with a decimal comma, percentages, marks for yes, and words for nothing.
 
 import { list } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import { WITH_UNIT, KEEP } from '../parse-cell.ts';
 import type { InputKind, SheetOptions } from '../sheet-source.ts';
-import { type Guess, NOTHING, type Part, said, toConfirm } from './guess.ts';
+import { type Guess, NOTHING, type GuessPart, said, toConfirm } from './guess.ts';
 import type { NumberSurvey, Survey } from './survey.ts';
 
 export function numberGuesses(
   survey: Survey,
   plan: ColumnMapping,
   { decimalComma, types }: SheetOptions,
-): Part {
+): GuessPart {
   const untyped = untypedColumns(plan);
-  const all = [...survey.numbers];
-  const forms = formGuesses(all, plan, types);
-  const isClear = ([name, { isAmbiguous, others, points }]: (typeof all)[number]): boolean =>
+  const surveys = [...survey.numbers];
+  const forms = formGuesses(surveys, plan, types);
+  const isClear = ([name, { isAmbiguous, others, points }]: (typeof surveys)[number]): boolean =>
     !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
-  // A column without a declared type may as well be a text.
-  const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
+  // Without a declared type, the column may be text.
+  const commas = surveys.filter(
+    (numberSurvey) => numberSurvey[1].commas > 0 && (!untyped.has(numberSurvey[0]) || isClear(numberSurvey)),
+  );
   const clear = commas.every(isClear) ? commas.map(([name]) => name) : [];
   const names = [...new Set([...commasCompared(survey), ...clear])];
   if (decimalComma !== undefined || names.length === 0) return forms;
@@ -32,8 +34,8 @@ export function numberGuesses(
   };
 }
 
-/** Which rows meet a condition depends on it. */
-export function comparedGuess(survey: Survey, { decimalComma, where = '' }: SheetOptions): Part {
+/** The decimal comma decides which rows meet a condition. */
+export function comparedGuess(survey: Survey, { decimalComma, where = '' }: SheetOptions): GuessPart {
   const words = [...survey.wordsCompared].map((word) => JSON.stringify(word));
   const are = words.length === 1 ? 'is no number' : 'are no numbers';
   return {
@@ -43,8 +45,8 @@ export function comparedGuess(survey: Survey, { decimalComma, where = '' }: Shee
 }
 
 function commasCompared({ compared }: Survey): readonly string[] {
-  const all = [...compared].filter(([, { commas }]) => commas > 0);
-  return all.some(([, { isAmbiguous }]) => isAmbiguous) ? [] : all.map(([name]) => name);
+  const surveys = [...compared].filter(([, { commas }]) => commas > 0);
+  return surveys.some(([, { isAmbiguous }]) => isAmbiguous) ? [] : surveys.map(([name]) => name);
 }
 
 /** Column → input, for inputs whose type is not known. */
@@ -59,12 +61,12 @@ const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, 
  * An input may want 80 for 80 %, unless it takes at most 1, and 5000 for 5 s, in its own unit, unless the user gave its type.
  */
 function formGuesses(
-  all: readonly (readonly [name: string, found: NumberSurvey])[],
+  surveys: readonly (readonly [name: string, found: NumberSurvey])[],
   { columns, feeds }: ColumnMapping,
   types: SheetOptions['types'],
-): Part {
+): GuessPart {
   const settled: Record<string, InputKind> = { ...types };
-  const guesses = all.flatMap(([name, { percent, unit = '' }]): readonly Guess[] => {
+  const guesses = surveys.flatMap(([name, { percent, unit = '' }]): readonly Guess[] => {
     if (percent === 0 && unit === '') return [];
     const read =
       percent > 0
@@ -85,7 +87,7 @@ function formGuesses(
   return { options: { types: settled }, guesses };
 }
 
-export function nothingGuess({ nothings }: Survey, options: SheetOptions): Part {
+export function nothingGuess({ nothings }: Survey, options: SheetOptions): GuessPart {
   if (options.null !== undefined || nothings.size === 0) return NOTHING;
   const words = [...nothings.keys()];
   const cells = [...nothings.values()].reduce((sum, count) => sum + count, 0);
@@ -101,7 +103,7 @@ export function markGuesses(
   { marks }: Survey,
   { columns, feeds }: ColumnMapping,
   { types }: SheetOptions,
-): Part {
+): GuessPart {
   const settled: Record<string, InputKind> = { ...types };
   const guesses = feeds.flatMap(({ input, from }): readonly Guess[] => {
     const name = 'column' in from ? (columns[from.column]?.name ?? '') : '';

@@ -1,14 +1,14 @@
-// Guesses where the header of a CSV or of a page of a workbook stands.
+// Guesses the header row of a CSV or of a workbook sheet.
 
 import { RunsheetError } from '../../errors/error.ts';
-import { fieldsOf, type Fields } from '../csv/csv.ts';
+import { fieldsOf, type RecordFields } from '../csv/csv.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { firstRows } from '../xlsx/unpacked-sheet.ts';
 import { said, toConfirm, type Settled } from './guess.ts';
 import { nameProper } from './input-names.ts';
 
-/** Rows in which a header may stand. */
+/** Rows in which a header is looked for. */
 export const HEADER_ROWS = 20;
 
 /** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
@@ -29,30 +29,30 @@ export async function guessedHeader(
   // A title is one value; a row of several may be the real header, or a row of another table.
   const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
   const row = String(header.line);
-  const text = `header in row ${row}; left out above it: ${above.map((one) => `"${one}"`).join(', ')}`;
+  const text = `header in row ${row}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
   return {
     options: { ...options, headerRow: header.line },
     guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
   };
 }
 
-/** The first row with an input whose names are unique, or else with one at all. */
-function headerIn(rows: readonly Fields[], wanted: ReadonlySet<string>): number {
-  const isNamed = (row: Fields): boolean => matchesIn(wanted)(row) > 0;
+/** The first row that names an input and has unique names, or else any row that names one. */
+function headerIn(rows: readonly RecordFields[], wanted: ReadonlySet<string>): number {
+  const isNamed = (row: RecordFields): boolean => matchesIn(wanted)(row) > 0;
   const at = rows.findIndex((row) => isHeader(row.fields) && isNamed(row));
   return at < 0 ? rows.findIndex(isNamed) : at;
 }
 
-/** The first row that is no title, if most rows from it on are none either. */
-function firstOfTable(rows: readonly Fields[]): number {
+/** The first row that is not a title, if most of the following rows are not titles either. */
+function firstOfTable(rows: readonly RecordFields[]): number {
   const at = rows.findIndex((row) => !isTitle(row));
   const table = rows.slice(at).filter((row) => !isTitle(row));
   return table.length * 2 > rows.length - at ? at : -1;
 }
 
-const isTitle = ({ fields }: Fields): boolean => fields.filter((field) => field.trim()).length < 2;
+const isTitle = ({ fields }: RecordFields): boolean => fields.filter((field) => field.trim()).length < 2;
 
-/** Names that are unique and no numbers; a table may have unnamed columns at its end. */
+/** Whether names are unique and not numbers; a table may end with nameless columns. */
 function isHeader(fields: readonly string[]): boolean {
   const names = fields.map((field) => field.trim()).filter((field) => field !== '');
   return new Set(names).size === names.length && names.every((name) => !/^[-+]?[\d.,]+$/.test(name));
@@ -60,21 +60,21 @@ function isHeader(fields: readonly string[]): boolean {
 
 export const matchesIn =
   (wanted: ReadonlySet<string>) =>
-  ({ fields }: Fields): number =>
+  ({ fields }: RecordFields): number =>
     new Set(fields.map(nameProper).filter((name) => wanted.has(name))).size;
 
-/** The first rows; undefined if they cannot be read in this way. */
+/** The first rows; undefined if they cannot be read with these options. */
 export async function firstRowsOf(
   source: SheetSource,
   options: SheetOptions,
   most: number,
-): Promise<readonly Fields[] | undefined> {
+): Promise<readonly RecordFields[] | undefined> {
   if (options.format === 'xlsx') return firstRows(source, most);
   try {
     return await Array.fromAsync(firstOf(fieldsOf(source, { quote: 'loose', ...options }), most));
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error;
-    // A quote that is never closed is a letter, or an error that is shown later.
+    // An unclosed quote is a letter, or an error that is reported later.
     return options.quote === undefined ? firstRowsOf(source, { ...options, quote: 'none' }, most) : undefined;
   }
 }

@@ -2,42 +2,50 @@
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { JsonWalk, type Opened } from '../json/json-elements.ts';
+import { JsonWalk, type OpenedValue } from '../json/json-elements.ts';
 import { pathsIn } from '../json/json.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { columnsOf } from '../read-records.ts';
 import type { Column } from '../sheet-record.ts';
 import { GIVEN_ROWS, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { type Guess, NOTHING, type Part, restingOn, said, type SettledSheet, toConfirm } from './guess.ts';
+import {
+  type Guess,
+  NOTHING,
+  type GuessPart,
+  restingOn,
+  said,
+  type SettledSheet,
+  toConfirm,
+} from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import { listInput, sampleOf } from './sample.ts';
 
-/** What its columns mean, before a survey of its rows shows which one names them. */
-type Named = MatchedColumns & { readonly columns: readonly Column[] };
+/** The meaning of columns, before a survey of the rows shows which one names them. */
+type NamedColumns = MatchedColumns & { readonly columns: readonly Column[] };
 
-/** Throws E103 if several lists may have the rows. */
+/** Throws E103 if several lists may be the rows. */
 export async function settleJson(
   source: SheetSource,
-  given: SheetOptions,
+  userOptions: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-): Promise<SettledSheet & { readonly named?: Named }> {
-  const shape = await shapeOf(source, given);
-  const document = documentGuess(source.name, given, shape, inputTypes);
+): Promise<SettledSheet & { readonly named?: NamedColumns }> {
+  const shape = await shapeOf(source, userOptions);
+  const document = documentGuess(source.name, userOptions, shape, inputTypes);
   const parts = [
-    await commentGuess(source, given),
+    await commentGuess(source, userOptions),
     document,
-    listGuess({ ...given, ...document.options }, shape, inputTypes),
+    listGuess({ ...userOptions, ...document.options }, shape, inputTypes),
   ];
-  const found: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
-  if (found.orient !== 'columns') parts.push(wrappingGuess(found, shape, inputTypes));
-  const shaped: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
+  const merged: SheetOptions = Object.assign({}, userOptions, ...parts.map((part) => part.options));
+  if (merged.orient !== 'columns') parts.push(wrappingGuess(merged, shape, inputTypes));
+  const shaped: SheetOptions = Object.assign({}, userOptions, ...parts.map((part) => part.options));
   const { options, guesses: ofRows } = await settleRows(source, shaped, inputTypes);
   const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
   const { records, orient, unwrap } = options;
   const isNested = (records ?? orient ?? unwrap) !== undefined || pathsIn(options).length > 0;
-  // Programs write objects as they mean them.
+  // Objects written by programs need no guesses.
   if (!isNested && source.name === GIVEN_ROWS) return { options, guesses, problems: [] };
   try {
     const columns = await columnsOf(source, options);
@@ -46,22 +54,22 @@ export async function settleJson(
     const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
     return { ...matched, guesses: [...guesses, ...matched.guesses], named: { columns, ...matched } };
   } catch (error) {
-    // The layout shows it with its line.
+    // The layout reports the error with its line.
     if (error instanceof RunsheetError && error.code !== 'E208') return { options, guesses, problems: [] };
     throw restingOn(error, guesses);
   }
 }
 
-/** Characters in which the structure of a document shows. */
+/** How many characters of a document are inspected. */
 const LOOKED_AT = 1024 * 1024;
 
-/** A list of rows is not so deep. */
+/** A list of rows is not nested deeper. */
 const DEEPEST = 6;
 
-/** What begins where in the first row, or in the document. */
-async function shapeOf(source: SheetSource, options: SheetOptions): Promise<readonly Opened[]> {
+/** The values that begin in the first row, or in the document. */
+async function shapeOf(source: SheetSource, options: SheetOptions): Promise<readonly OpenedValue[]> {
   const walk = new JsonWalk();
-  const found: Opened[] = [];
+  const merged: OpenedValue[] = [];
   let read = 0;
   const texts =
     options.format === 'jsonl'
@@ -69,16 +77,16 @@ async function shapeOf(source: SheetSource, options: SheetOptions): Promise<read
       : lenientTextOf(source, options);
   for await (const text of texts) {
     if (options.format === 'jsonl' && (text.trim() === '' || isComment(text))) continue;
-    for (const { path, opens } of walk.walk(text)) if (path.length <= DEEPEST) found.push({ path, opens });
+    for (const { path, opens } of walk.walk(text)) if (path.length <= DEEPEST) merged.push({ path, opens });
     read += text.length;
-    if (options.format === 'jsonl' || read > LOOKED_AT || found.length > 10_000) break;
+    if (options.format === 'jsonl' || read > LOOKED_AT || merged.length > 10_000) break;
   }
-  return found;
+  return merged;
 }
 
 const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
-async function commentGuess(source: SheetSource, options: SheetOptions): Promise<Part> {
+async function commentGuess(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
   if (options.format !== 'jsonl' || options.comment !== undefined) return NOTHING;
   const lines: number[] = [];
   let prefix = '//';
@@ -97,17 +105,17 @@ async function commentGuess(source: SheetSource, options: SheetOptions): Promise
 function documentGuess(
   file: string,
   { format, records, orient }: SheetOptions,
-  shape: readonly Opened[],
+  shape: readonly OpenedValue[],
   inputTypes: readonly InputType[] | undefined,
-): Part {
+): GuessPart {
   if (format !== 'json' || (records ?? orient) !== undefined || shape[0]?.opens !== '{') return NOTHING;
   const members = shape.filter(({ path }) => path.length === 1);
   const opens = (path: readonly string[]): string | undefined =>
-    shape.find((one) => one.path.join('.') === path.join('.'))?.opens;
+    shape.find((opened) => opened.path.join('.') === path.join('.'))?.opens;
   const lists = shape
     .filter(({ path, opens: kind }) => kind === '[' && path.length < DEEPEST - 1 && !path.includes('0'))
     .map(({ path }) => path);
-  const isInput = ({ path: [name = ''] }: Opened): boolean =>
+  const isInput = ({ path: [name = ''] }: OpenedValue): boolean =>
     inputTypes?.some((type) => nameProper(type.name) === nameProper(name)) ?? false;
   const holdsValues = members.every(
     ({ path, opens: kind }) => kind === '{' || (kind === '[' && opens([...path, '0']) !== '{'),
@@ -130,7 +138,7 @@ function documentGuess(
     return known('records', `the rows are in the list ${path.join('.')}`, '--records', path.join('.'));
   if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
     return known('index', 'each member of the document is a row', '--orient', 'index');
-  const isOne = members.some(isInput) && shape.filter((one) => one.path.length === 0).length === 1;
+  const isOne = members.some(isInput) && shape.filter((opened) => opened.path.length === 0).length === 1;
   return isOne ? known('row', 'the document is one row', '--orient', 'row') : NOTHING;
 }
 
@@ -139,7 +147,7 @@ function known(
   text: string,
   flag: string,
   value: string,
-): Part {
+): GuessPart {
   return {
     options: what === 'records' ? { records: value } : { orient: what },
     guesses: [said('header', text, flag, value)],
@@ -149,9 +157,9 @@ function known(
 /** A list of texts, each of which is for one input. */
 function listGuess(
   { columns, records }: SheetOptions,
-  shape: readonly Opened[],
+  shape: readonly OpenedValue[],
   inputTypes: readonly InputType[] | undefined,
-): Part {
+): GuessPart {
   const input = listInput(inputTypes);
   const { path: at, opens } = shape.find(({ opens: kind }) => kind === '"') ?? { path: undefined, opens: '' };
   const within = records?.split('.') ?? [];
@@ -167,12 +175,12 @@ function listGuess(
 /** Rows as {"inputs": {…}}, as requests have them, as the lines of a batch of OpenAI, or with all of their inputs in another object. */
 function wrappingGuess(
   { format, records, unwrap, map, set, orient }: SheetOptions,
-  shape: readonly Opened[],
+  shape: readonly OpenedValue[],
   inputTypes: readonly InputType[] = [],
-): Part {
+): GuessPart {
   const isInput = (name: string) => inputTypes.some((type) => nameProper(type.name) === nameProper(name));
   const [first = ''] = shape.find(({ path }) => path.length === 1)?.path ?? [];
-  // Of the first row.
+  // Paths of the first row.
   const isWhole = format === 'jsonl' || orient === 'row';
   const start = isWhole ? [] : orient === 'index' ? [first] : [...(records?.split('.') ?? []), '0'];
   const members = shape.flatMap(({ path, opens }) => {

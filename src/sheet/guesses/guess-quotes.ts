@@ -1,5 +1,5 @@
-// Guesses whether the quotes of a CSV enclose fields. Many programs write tables with tabs, and people write inches, without doubling
-// a quote; then a quote that opens a field could take in the next rows.
+// Guesses whether quotes in a CSV enclose fields. Many programs write tab-separated tables, and people
+// write inches, without doubling quotes; a quote at the start of a field could then swallow the next rows.
 
 import {
   QuoteError,
@@ -13,18 +13,18 @@ import { shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { said, type Settled, toConfirm } from './guess.ts';
 
-/** Rows by which it is known which columns have only numbers. */
+/** Rows that show which columns are numeric. */
 const SAMPLED = 200;
 
-type Found = {
+type QuoteSurvey = {
   readonly letters: CsvParser['letters'];
   readonly isEven: boolean;
-  /** The first record that takes in lines which look like rows, and how many do. */
+  /** The first record that swallows lines which look like rows, and how many such records there are. */
   readonly takesIn: { readonly line: number; readonly lines: number; readonly count: number } | undefined;
   readonly fault: QuoteFault | undefined;
 };
 
-/** With `quote`, unless every quote encloses a field and takes in no rows. */
+/** Sets `quote`, unless every quote encloses a field and swallows no rows. */
 export async function guessedQuotes(source: SheetSource, options: SheetOptions): Promise<Settled> {
   if (!(await hasQuotes(source))) return { options, guesses: [] };
   const isTab = parserOf(options).delimiter === '\t';
@@ -73,7 +73,7 @@ async function hasQuotes(source: SheetSource): Promise<boolean> {
 
 const QUOTE = 0x22;
 
-async function look(source: SheetSource, options: SheetOptions, quote: Quoting): Promise<Found> {
+async function look(source: SheetSource, options: SheetOptions, quote: Quoting): Promise<QuoteSurvey> {
   const parser = parserOf({ ...options, quote });
   const rows = new RowsTakenIn(parser.delimiter);
   let fault: QuoteFault | undefined;
@@ -86,15 +86,15 @@ async function look(source: SheetSource, options: SheetOptions, quote: Quoting):
   return { letters: parser.letters, fault, isEven: rows.isEven, takesIn: rows.found };
 }
 
-/** Records whose lines look like rows: each has as many fields as most records, and numbers where those have numbers. */
+/** Finds records whose lines look like rows: as many fields as most records, and numbers in numeric columns. */
 class RowsTakenIn {
   readonly #delimiter: string | undefined;
   readonly #widths = new Map<number, number>();
-  readonly #sample: Shape[] = [];
+  readonly #sample: FieldShape[] = [];
   readonly #suspects: {
     readonly line: number;
     readonly lines: number;
-    readonly shapes: ReadonlySet<Shape>;
+    readonly shapes: ReadonlySet<FieldShape>;
   }[] = [];
 
   constructor(delimiter: string | undefined) {
@@ -103,7 +103,7 @@ class RowsTakenIn {
 
   add({ line, fields, raw }: CsvRecord): void {
     const width = fields.length;
-    // Titles stand above the header.
+    // Titles above the header are not rows.
     if (width === 1 && this.#widths.size === 0) return;
     this.#widths.set(width, (this.#widths.get(width) ?? 0) + 1);
     if (raw === undefined) {
@@ -111,7 +111,7 @@ class RowsTakenIn {
     } else if (this.#delimiter !== undefined && this.#suspects.length < SAMPLED) {
       const delimiter = this.#delimiter;
       const lines = raw.split(/\r\n?|\n/);
-      const shapes = new Set(lines.map((one) => shapeOf(one.replaceAll('"', '').split(delimiter))));
+      const shapes = new Set(lines.map((rawLine) => shapeOf(rawLine.replaceAll('"', '').split(delimiter))));
       this.#suspects.push({ line, lines: lines.length, shapes });
     }
   }
@@ -120,19 +120,19 @@ class RowsTakenIn {
     return [...this.#widths].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 0;
   }
 
-  /** Whether all records from the header on have as many fields. */
+  /** Whether all records from the header on have the same number of fields. */
   get isEven(): boolean {
     return this.#widths.size < 2;
   }
 
-  get found(): Found['takesIn'] {
+  get found(): QuoteSurvey['takesIn'] {
     const width = this.#width;
     const [, ...rows] = this.#sample.filter((shape) => shape.length === width);
     const numbers = Array.from(
       { length: width },
       (_, at) => rows.length > 0 && rows.every((shape) => shape[at] === 'n'),
     );
-    const isRow = (shape: Shape): boolean =>
+    const isRow = (shape: FieldShape): boolean =>
       shape.length === width && numbers.every((isNumeric, at) => !isNumeric || shape[at] === 'n');
     const real =
       width > 2 || numbers.includes(true)
@@ -143,10 +143,10 @@ class RowsTakenIn {
   }
 }
 
-/** A letter for each field: n for a number. Rows of megabytes are not kept. */
-type Shape = string;
+/** A letter for each field: n for a number. Long rows are not kept. */
+type FieldShape = string;
 
-const shapeOf = (fields: readonly string[]): Shape =>
+const shapeOf = (fields: readonly string[]): FieldShape =>
   fields.map((text) => (isNumber(text) ? 'n' : 't')).join('');
 
 const isNumber = (text: string): boolean => /^(?:[-+]?[\d.,]+)?$/.test(text.trim());

@@ -1,4 +1,4 @@
-// Guesses how a sheet is written: its encoding and its separator here, its quotes and its header in files of their own.
+// Guesses the encoding and the separator of a sheet; quotes and header have their own files.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
@@ -11,25 +11,26 @@ import { isSetting, nameProper } from './input-names.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Rows that decide about the separator. */
+/** Rows that decide the separator. */
 const SAMPLED = 200;
 
 /**
- * The options with encoding, separator, quotes and header row. `inputs`: the names of one that a header has to contain, if known;
- * `listed`: the input that the lines of a plain list are for.
+ * Completes the options with encoding, separator, quotes and header row. `inputs`: input names, one of
+ * which a header must contain; `listed`: the input of a plain list's lines.
  */
 export async function settleReading(
   source: SheetSource,
-  given: SheetOptions,
+  userOptions: SheetOptions,
   inputs: readonly string[] | undefined,
   listed?: string,
 ): Promise<Settled> {
-  if (given.format === 'json' || given.format === 'jsonl') return { options: given, guesses: [] };
+  if (userOptions.format === 'json' || userOptions.format === 'jsonl')
+    return { options: userOptions, guesses: [] };
   const guesses: Guess[] = [];
-  let options = given;
-  const settle = (found: Settled): void => {
-    ({ options } = found);
-    guesses.push(...found.guesses);
+  let options = userOptions;
+  const settle = (settled: Settled): void => {
+    ({ options } = settled);
+    guesses.push(...settled.guesses);
   };
   if (options.format !== 'xlsx' && options.encoding === undefined)
     settle(await guessedEncoding(source, options));
@@ -48,7 +49,7 @@ export async function settleReading(
   return { options, guesses };
 }
 
-/** A .txt without a header and without a table in it. Throws E104 if its lines name what they are, as in blocks of settings. */
+/** Whether a .txt has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */
 async function isPlainList(
   { name, open }: SheetSource,
   options: SheetOptions,
@@ -103,7 +104,7 @@ function listOf(options: SheetOptions, input: string): Settled {
   return { options: { ...options, delimiter: 'none', headerRow: 0, columns: [input] }, guesses: [guess] };
 }
 
-/** The columns that options name: a header contains them. */
+/** Columns that options name, which a header must contain. */
 const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[] => [
   ...Object.values(map),
   ...(keyColumn === undefined ? [] : [keyColumn]),
@@ -114,7 +115,7 @@ const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[]
 type Candidate = {
   readonly separator: string;
   readonly matches: number;
-  /** The first row with as many fields as nearly all that follow. */
+  /** The first row with the usual number of fields. */
   readonly from: number;
 };
 
@@ -135,12 +136,12 @@ async function guessedSeparator(
   }
   const most = Math.max(...candidates.map(({ matches }) => matches));
   const matching = candidates.filter(({ matches }) => matches === most);
-  // A header has the separator too, and decimal commas stand only below it.
+  // The header contains the separator too, but no decimal commas.
   const first = Math.min(...matching.map(({ from }) => from));
-  const [best, other] = matching.filter(({ from }) => from === first);
-  // Without a candidate, a comma is expected, and a sheet that has none is refused.
+  const [best, second] = matching.filter(({ from }) => from === first);
+  // Without a candidate, a comma is assumed, and a sheet without commas is refused.
   if (best === undefined) return { options, guesses: [] };
-  if (other !== undefined) throw ambiguous(source.name, best.separator, other.separator);
+  if (second !== undefined) throw ambiguous(source.name, best.separator, second.separator);
   return best.separator === ',' ? { options, guesses: [] } : withSeparator(options, best.separator);
 }
 
@@ -152,9 +153,9 @@ function withSeparator(options: SheetOptions, separator: string): Settled {
   return { options: { ...options, delimiter }, guesses: [guess] };
 }
 
-function ambiguous(file: string, one: string, other: string): RunsheetError {
-  const what = `${file} may be separated by ${shownAs(one)} or by ${shownAs(other)}`;
-  const hint = `add --delimiter ${shellWord(shownAs(one))} or --delimiter ${shellWord(shownAs(other))}`;
+function ambiguous(file: string, a: string, b: string): RunsheetError {
+  const what = `${file} may be separated by ${shownAs(a)} or by ${shownAs(b)}`;
+  const hint = `add --delimiter ${shellWord(shownAs(a))} or --delimiter ${shellWord(shownAs(b))}`;
   return problem('E102', { what, hint }, { place: { file } });
 }
 
@@ -167,7 +168,7 @@ async function declaredSeparator(source: SheetSource, options: SheetOptions): Pr
 
 const EVEN = 0.9;
 
-/** The header, if nearly all rows from it on have the same number of fields; a title above it may have one. */
+/** The index of the header, if nearly all rows from there on have the same number of fields; a title above it may match. */
 function evenFrom(widths: readonly number[]): number | undefined {
   const counts = Map.groupBy(widths, (width) => width);
   const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
@@ -178,7 +179,7 @@ function evenFrom(widths: readonly number[]): number | undefined {
 /** Bytes that stand for no character in windows-1252. */
 const UNDEFINED = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
-/** A byte order mark or zeros: UTF-16; else UTF-8 if all bytes are; else windows-1252. Throws E102 for none of them. */
+/** UTF-16 by a byte order mark or zero bytes; else UTF-8 if valid; else windows-1252. Throws E102 if none fits. */
 export async function guessedEncoding(source: SheetSource, options: SheetOptions): Promise<Settled> {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   const isUtf8 = (chunk?: Uint8Array): boolean => {
@@ -193,7 +194,7 @@ export async function guessedEncoding(source: SheetSource, options: SheetOptions
   for await (const part of source.open()) {
     const chunk = part as Uint8Array;
     const head = chunk.subarray(0, SAMPLE);
-    // The layout refuses what is no text, and UTF-32.
+    // The layout refuses UTF-32 and files that are not text.
     if (isFirst && (isPacked(head) || isUtf32(head))) return { options, guesses: [] };
     const wide = isFirst ? utf16Of(head) : undefined;
     if (wide !== undefined) return withEncoding(options, wide);
@@ -218,8 +219,8 @@ async function undefinedByte(source: SheetSource): Promise<number | undefined> {
   let read = 0;
   for await (const part of source.open()) {
     const chunk = part as Uint8Array;
-    const found = UNDEFINED.map((byte) => chunk.indexOf(byte)).filter((at) => at >= 0);
-    if (found.length > 0) return read + Math.min(...found);
+    const positions = UNDEFINED.map((byte) => chunk.indexOf(byte)).filter((at) => at >= 0);
+    if (positions.length > 0) return read + Math.min(...positions);
     read += chunk.length;
   }
   return undefined;

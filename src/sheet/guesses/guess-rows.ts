@@ -1,9 +1,9 @@
-// Which rows of a sheet are rows of the batch: guesses about blank rows and totals, about the sheet of a workbook and rows that Excel
-// hides, and the refusal of rows without inputs.
+// Guesses which rows of a sheet belong to the batch: blank rows, totals, hidden rows of Excel and the sheet
+// of a workbook. Refuses rows without inputs.
 
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { NOTHING, type Part, plainName, toConfirm, type Guess, said } from './guess.ts';
+import { NOTHING, type GuessPart, plainName, toConfirm, type Guess, said } from './guess.ts';
 import { ownColumns } from '../header.ts';
 import { type SheetSource, type SheetOptions, rangesOf, rangesText, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
@@ -38,11 +38,11 @@ const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
     ? ''
     : `; if they continue the row above: ${mapped.map((name) => `--fill-down ${shellWord(name)}`).join(' ')}`;
 
-/** Rows that are comments; if most rows begin with the same sign, it is a part of their text. */
+/** Finds comment rows; if most rows begin with the sign, it is part of their text. */
 export function commentGuess(
   { comments, rows, signed }: Survey,
   { comment, skipRows = [] }: SheetOptions,
-): Part {
+): GuessPart {
   const { prefix, lines, first } = comments;
   if (comment !== undefined || lines.length === 0) return NOTHING;
   if (lines.length > rows) return { options: { comment: 'none' }, guesses: [] };
@@ -50,21 +50,21 @@ export function commentGuess(
   const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}; to send all rows: --comment none`;
   if (signed === 0)
     return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
-  // Other rows begin with the sign too, and are sent.
+  // Rows with the sign in another place are sent.
   const skipped = withRows(skipRows, lines);
   const flags = ['--comment', 'none', '--skip-rows', rangesText(skipped)];
   return { options: { comment: 'none', skipRows: skipped }, guesses: [toConfirm('rows', text, ...flags)] };
 }
 
-/** Rows that end before the header does. */
-export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): Part {
+/** Finds rows with fewer cells than the header. */
+export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): GuessPart {
   if (shortRows === true || short.count === 0) return NOTHING;
   const text = `the last cells of ${rowsText(short)} are missing and taken for empty; if they are no rows: --skip-rows ${rangesText(rangesOf(short.lines))}`;
   return { options: { shortRows: true }, guesses: [toConfirm('rows', text, '--short-rows')] };
 }
 
-/** Rows that continue the row above would be sent without its title. */
-export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOptions): Part {
+/** Finds rows that continue the row above: they would be sent without its title. */
+export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOptions): GuessPart {
   const names = [...untitled.keys()].filter((name) => !fillDown.includes(name));
   if (names.length === 0) return NOTHING;
   const guesses = names.map((name) => {
@@ -80,7 +80,7 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOpt
 export function rowGuesses(
   survey: Survey,
   { skipRows = [], comment = 'none', totals: answer }: SheetOptions,
-): Part {
+): GuessPart {
   const { blank, totals } = survey;
   const guesses: Guess[] = [];
   if (blank > 0) {
@@ -103,15 +103,15 @@ function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
 }
 
 /**
- * The sheet that is read, if others have values too. Results that runsheet exported have their rows in the first one. Throws E111 if
- * another sheet has more columns of the deployment's `inputs`.
+ * Chooses the sheet of a workbook with several. Results exported by runsheet have their rows in the first
+ * one. Throws E111 if another sheet has more of the deployment's `inputs`.
  */
 export async function sheetGuess(
   source: SheetSource,
   { format, sheet: wanted }: SheetOptions,
   names: readonly string[] = [],
   inputs: readonly string[] = [],
-): Promise<Part> {
+): Promise<GuessPart> {
   if (format !== 'xlsx' || wanted !== undefined || ownColumns(names).length < names.length) return NOTHING;
   const { sheet, begins, others } = await sheetHead(source);
   if (others.length === 0) return NOTHING;
@@ -123,13 +123,17 @@ export async function sheetGuess(
 
 type Better = { readonly name: string; readonly has: readonly string[] };
 
-/** The other sheet with the most inputs in one of its first rows, if that is more than any of `own` has. */
-function betterSheet(others: readonly OtherSheet[], own: OtherSheet['begins'], inputs: readonly string[]) {
-  const known = new Map(inputs.map((input) => [plainName(input), input]));
+/** The sheet with the most inputs in one of its first rows, if more than in any of `own`. */
+function betterSheet(
+  otherSheets: readonly OtherSheet[],
+  own: OtherSheet['begins'],
+  inputs: readonly string[],
+) {
+  const inputByPlainName = new Map(inputs.map((input) => [plainName(input), input]));
   const inputsIn = (cells: readonly string[]): readonly string[] => [
-    ...new Set(cells.flatMap((cell) => known.get(plainName(cell)) ?? [])),
+    ...new Set(cells.flatMap((cell) => inputByPlainName.get(plainName(cell)) ?? [])),
   ];
-  const [best] = others
+  const [best] = otherSheets
     .flatMap(({ name, begins }) => begins.map((cells) => ({ name, has: inputsIn(cells) })))
     .sort((a, b) => b.has.length - a.has.length);
   return best !== undefined && own.every((cells) => best.has.length > inputsIn(cells).length)
@@ -148,7 +152,7 @@ const otherSheet = (file: string, sheet: string, { name, has }: Better): Runshee
     { place: { file }, correction: { add: [['--sheet-name', name]] } },
   );
 
-export async function hiddenRows(source: SheetSource, options: SheetOptions): Promise<Part> {
+export async function hiddenRows(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
   if (options.format !== 'xlsx' || options.hidden !== undefined) return NOTHING;
   const { hidden } = await sheetHead(source);
   if (hidden === 0) return NOTHING;

@@ -1,5 +1,4 @@
-// What runsheet guesses about a sheet that a person made. A guess that could spend money wrongly has to be confirmed; each
-// one names the flags that say the same without a guess.
+// A guess about a sheet that a person made. A guess that could waste money must be confirmed; each guess names the flags that replace it.
 
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
@@ -8,28 +7,28 @@ import type { SheetOptions } from '../sheet-source.ts';
 
 export type Guess = {
   readonly about: 'encoding' | 'separator' | 'header' | 'rows' | 'columns' | 'gpu' | 'key' | 'values';
-  /** `said`: it is printed; `confirm`: nothing is sent until the user agrees. What cannot be guessed is an error. */
+  /** `said`: printed only; `confirm`: nothing is sent until the user agrees. Anything that cannot be guessed is an error. */
   readonly sure: 'said' | 'confirm';
   /** `separator ;` */
   readonly text: string;
-  /** The flags that say it; none if it needs no flag. */
+  /** The flags that replace the guess; none if no flag is needed. */
   readonly flags: readonly string[];
 };
 
-/** Options that no longer need a guess, and the guesses that they contain. */
+/** Options in which every guess is explicit, and the guesses. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
 
-/** `problems`: errors that say more than the layout could. A sheet with one of them is refused. */
+/** `problems`: errors that explain more than the layout could. A sheet with any of them is refused. */
 export type SettledSheet = Settled & {
   readonly problems: readonly RunsheetError[];
-  /** Input → the column that it is likely to be. */
+  /** Input → its most likely column. */
   readonly likely?: Readonly<Record<string, string>>;
 };
 
-/** What one kind of guess adds. */
-export type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
+/** The contribution of one kind of guess. */
+export type GuessPart = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
 
-export const NOTHING: Part = { options: {}, guesses: [] };
+export const NOTHING: GuessPart = { options: {}, guesses: [] };
 
 export const said = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
   about,
@@ -52,7 +51,7 @@ export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
 
 const flagsOf = (guesses: readonly Guess[]): readonly string[] => guesses.flatMap(({ flags }) => flags);
 
-/** E111 for guesses without a confirmation; `command` says all of them outright. `isDeclined`: the user has said that one is wrong. */
+/** E111 for unconfirmed guesses; `command` states all of them. `isDeclined`: the user rejected one. */
 export function guessesRefused(
   file: string,
   guesses: readonly Guess[],
@@ -66,10 +65,10 @@ export function guessesRefused(
   return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command, isDeclined });
 }
 
-/** The guesses that a refusal rests on, so that it can be understood. */
+/** The guesses behind a refusal, which explain it. */
 const BEHIND = new WeakMap<object, readonly Guess[]>();
 
-/** The error, with guesses that were made before it. */
+/** Attaches earlier guesses to an error. */
 export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
   if (typeof error === 'object' && error !== null) BEHIND.set(error, [...guesses, ...guessesBehind(error)]);
   return error;
@@ -78,8 +77,8 @@ export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
 export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
 
 /**
- * Equal rows may be meant, or be bought by mistake: also with `--repeat`, whose seeds differ. Programs mean what they write, and so
- * do users who say what names the rows (`isNamed`).
+ * Reports equal rows: intended, or bought by mistake, also with `--repeat`, whose seeds differ. Programs,
+ * and users who name the key (`isNamed`), mean what they write.
  */
 export function equalRows(
   { count, first: repeat }: RowNames['repeats'],
@@ -96,7 +95,7 @@ export function equalRows(
   return [toConfirm('rows', text, '--no-unique')];
 }
 
-/** A name without what people write in different ways: case, spaces, `-` and `_`. */
+/** Normalizes a name: no case, spaces, `-` and `_`. */
 export const plainName = (name: string): string =>
   name
     .normalize('NFKC')

@@ -1,9 +1,9 @@
-// What people call an input: with notes, units and marks around its name, or by another of its well-known names.
+// Recognizes input names as people write them: with notes, units and marks, or by another well-known name.
 
 import { MOST_NAME } from '../sheet-record.ts';
 import { plainName } from './guess.ts';
 
-/** Other names of a setting; the first one is what most deployments call it. */
+/** Synonyms of a setting, the most common name first. */
 const KNOWN: readonly (readonly string[])[] = [
   [
     'prompt',
@@ -53,7 +53,7 @@ const KNOWN: readonly (readonly string[])[] = [
 const SETTINGS: ReadonlyMap<string, number> = new Map(
   KNOWN.flatMap((names, at) => names.map((name) => [plainName(name), at] as const)),
 );
-/** Settings that make another picture, so that leaving one out is no detail. Others may well be data. */
+/** Settings that change the picture, so that a dropped column matters. Further settings may well be data. */
 const TELLING: ReadonlySet<number> = new Set(
   [
     'negative',
@@ -72,18 +72,18 @@ const TELLING: ReadonlySet<number> = new Set(
   ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
 );
 
-/** `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]` and `Prompt *` without what is no name. */
+/** Strips notes, units and marks: `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]`, `Prompt *`. */
 export const nameProper = (name: string): string =>
   plainName(withoutBrackets(name).replaceAll(/[*:]/g, ' ').replaceAll(/\s+/g, ' '));
 
-/** A row that is no header has texts of any length, and the pattern needs the square of it. */
+/** Cells may be long if the row is not a header, and the pattern takes quadratic time. */
 const withoutBrackets = (name: string): string =>
   name.slice(0, MOST_NAME).replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ');
 
-/** Whether it is a name of a well-known setting. */
+/** Whether the name is a well-known setting. */
 export const isSetting = (name: string): boolean => SETTINGS.has(nameProper(name));
 
-/** Whether both are names of one well-known setting. */
+/** Whether both names mean the same well-known setting. */
 export function areOneSetting(column: string, input: string): boolean {
   const setting = SETTINGS.get(nameProper(column));
   return setting !== undefined && setting === SETTINGS.get(nameProper(input));
@@ -106,11 +106,11 @@ export function containsWords(column: string, input: string): boolean {
   return !SETTINGS.has(nameProper(column)) && wordsOf(input).every((word) => words.includes(word));
 }
 
-/** The words that both have. */
+/** The number of shared words. */
 export const sharedWords = (column: string, input: string): number =>
   wordsOf(input).filter((word) => wordsOf(column).includes(word)).length;
 
-/** Words of columns whose texts describe what shall be made. */
+/** Column names for descriptions of the output. */
 export const isDescriptive = (column: string): boolean =>
   wordsOf(column).some((word) =>
     /^(?:prompts?|descri\w*|caption|scene|text|body|beschreibung|texte?)$/.test(word),

@@ -1,13 +1,13 @@
-// Rows that have more fields than the header, because the commas of a text are not in quotes, and the column of this text.
+// Finds the column whose unquoted commas give rows more fields than the header.
 
 import { isNumeric, WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
 import { shortened } from '../sheet-record.ts';
 import { type SheetOptions, rangesOf, rangesText } from '../sheet-source.ts';
-import { NOTHING, type Part, toConfirm } from './guess.ts';
+import { NOTHING, type GuessPart, toConfirm } from './guess.ts';
 
 type Mapped = { readonly column: number; readonly kind: string };
-/** Of the fields of a row: whether each may be in a column of numbers, and whether it begins with a blank. */
-type Shape = { readonly numbers: readonly boolean[]; readonly blanks: readonly boolean[] };
+/** For each field of a row: whether it may be numeric, and whether it begins with a blank. */
+type RowShape = { readonly numbers: readonly boolean[]; readonly blanks: readonly boolean[] };
 
 const MOST_ROWS = 1000;
 
@@ -15,13 +15,13 @@ export class LongRows {
   count = 0;
   first = '';
   readonly lines: number[] = [];
-  readonly #shapes: Shape[] = [];
+  readonly #shapes: RowShape[] = [];
   readonly #kinds: ReadonlyMap<number, string>;
   readonly #names: readonly string[];
   readonly #width: number;
-  /** Columns of numbers: by their input, or because no row has a text there. */
+  /** Numeric columns: by their input, or because no row has text there. */
   readonly #numeric: boolean[];
-  /** Their columns show by their values what they have. */
+  /** Unmapped columns, whose values show their type. */
   readonly #unmapped: readonly number[];
   #isFirst = true;
 
@@ -41,37 +41,37 @@ export class LongRows {
     this.#shapes.push({ numbers: cells.map(mayBeNumber), blanks: cells.map((text) => text.startsWith(' ')) });
   }
 
-  /** A row as long as the header. */
+  /** Takes a row with as many fields as the header. */
   takeEven(cells: readonly string[]): void {
     for (const at of this.#unmapped)
       if (this.#isFirst || this.#numeric[at] === true) this.#numeric[at] = mayBeNumber(cells[at] ?? '');
     this.#isFirst = false;
   }
 
-  /** The column of texts that may have the surplus of all rows, if only one may. */
+  /** The only text column that can contain the surplus of all rows. */
   get column(): string | undefined {
-    // A text that is data may have commas too.
+    // Text columns that are data may contain commas too.
     const isText = (column: number): boolean =>
       /^(?:string|auto)$/.test(this.#kinds.get(column) ?? 'string') && this.#numeric[column] !== true;
     const fits = [...this.#names.keys()].filter(
       (column) => isText(column) && this.#shapes.every((shape) => this.#fits(shape, column)),
     );
-    // People write a blank behind a comma of a text, and none between cells.
+    // People put a space after a comma in text, and none between cells.
     const spaced = fits.filter((column) =>
       this.#shapes.every(({ blanks }) =>
         blanks.slice(column + 1, column + 1 + blanks.length - this.#width).every(Boolean),
       ),
     );
-    const [only, ...others] = fits.length > 1 ? spaced : fits;
-    return only === undefined || others.length > 0 ? undefined : this.#names[only];
+    const [only, ...otherColumns] = fits.length > 1 ? spaced : fits;
+    return only === undefined || otherColumns.length > 0 ? undefined : this.#names[only];
   }
 
-  #fits({ numbers }: Shape, column: number): boolean {
+  #fits({ numbers }: RowShape, column: number): boolean {
     const surplus = numbers.length - this.#width;
-    // What is only a number is no part of a text.
+    // A bare number is not part of a text.
     if (numbers.slice(column, column + surplus + 1).includes(true)) return false;
-    const rest = numbers.toSpliced(column, surplus + 1, false);
-    return rest.every((may, at) => may || at === column || this.#numeric[at] !== true);
+    const remaining = numbers.toSpliced(column, surplus + 1, false);
+    return remaining.every((may, at) => may || at === column || this.#numeric[at] !== true);
   }
 }
 
@@ -86,7 +86,7 @@ export function rowsText({ count, lines, first }: Pick<LongRows, 'count' | 'line
   return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
 }
 
-export function longGuess(long: LongRows, { unquoted }: SheetOptions): Part {
+export function longGuess(long: LongRows, { unquoted }: SheetOptions): GuessPart {
   const { column } = long;
   if (unquoted !== undefined || column === undefined || long.count === 0) return NOTHING;
   const text = `the commas that rows have more than the header belong to "${column}": ${rowsText(long)}`;

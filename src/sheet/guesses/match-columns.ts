@@ -1,4 +1,4 @@
-// Guesses what the columns of a sheet mean, from their names and first cells. Nothing is guessed about a column that an option names.
+// Guesses the meaning of columns from their names and first cells. Columns that an option names are not guessed.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
@@ -17,17 +17,17 @@ import {
   nameProper,
   sharedWords,
 } from './input-names.ts';
-import { fits, isMedia, isValue, type Sample, textLength, valuesAt } from './sample.ts';
+import { fits, isMedia, isValue, type SampledRows, textLength, valuesAt } from './sample.ts';
 import { letterOf, ownColumns } from '../header.ts';
 import { certainInputs, inputsFor } from '../named-inputs.ts';
 import { matchedIn, severalColumns } from './column-matches.ts';
 import { filesUnsent, isAskedAbout, mappedBy, openColumns, unlikelyColumns } from './open-columns.ts';
 
 export type MatchedColumns = Settled & {
-  /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */
+  /** Columns without a known meaning, and those among them that may name rows, best first. */
   readonly data: readonly string[];
   readonly keys: readonly string[];
-  /** Input → the column that it is likely to be, for required inputs that no column provides. */
+  /** Required input without a column → its most likely column. */
   readonly likely: Readonly<Record<string, string>>;
   readonly problems: readonly RunsheetError[];
 };
@@ -44,15 +44,15 @@ export type Matching = {
   readonly file: string;
   readonly columns: readonly Column[];
   readonly options: SheetOptions;
-  /** Those of the deployment; without them, every column is an input. */
+  /** The deployment's inputs; without them, every column is an input. */
   readonly inputTypes: readonly InputType[] | undefined;
-  readonly sample: Sample;
+  readonly sample: SampledRows;
 };
 
 /** Throws E208 for two columns of one input. */
-export function matchColumns({ file, columns, options, sample, ...given }: Matching): MatchedColumns {
+export function matchColumns({ file, columns, options, sample, ...matching }: Matching): MatchedColumns {
   const names = columns.map(({ name }) => name);
-  const inputTypes = given.inputTypes && inputsFor(given.inputTypes, options, names);
+  const inputTypes = matching.inputTypes && inputsFor(matching.inputTypes, options, names);
   const inputs = inputTypes?.map(({ name }) => name);
   const own = unclaimed(names, options, inputs);
   const gpu = guessedGpuColumn(own, options, inputs);
@@ -60,10 +60,10 @@ export function matchColumns({ file, columns, options, sample, ...given }: Match
   refuseRepeats(columns, free, inputs);
   const settled = { ...options, ...gpu.options };
   const nothing = { guesses: gpu.guesses, data: [], keys: [], likely: {}, problems: [] };
-  // Every column may be an input, so whatever else it seems to be has to be confirmed.
+  // Every column may be an input, so any other meaning must be confirmed.
   if (inputs === undefined || inputTypes === undefined) {
     const nameless = columns
-      .filter((one) => isUnnamed(one) && free.includes(one.name))
+      .filter((column) => isUnnamed(column) && free.includes(column.name))
       .map(({ name }) => name);
     return {
       ...nothing,
@@ -78,9 +78,12 @@ export function matchColumns({ file, columns, options, sample, ...given }: Match
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
   const likely = likelyColumns(missing, data, valuesOf);
-  // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
+  // Without any column of the deployment, it is the wrong sheet: report what it lacks, or that nothing is known about it.
   const isOther =
-    matched.size + asked.length + [options.map, options.set].flatMap((one) => Object.keys(one)).length === 0;
+    matched.size +
+      asked.length +
+      [options.map, options.set].flatMap((option) => Object.keys(option)).length ===
+    0;
   if (isOther) {
     refuseValues(file, names, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
@@ -98,7 +101,7 @@ export function matchColumns({ file, columns, options, sample, ...given }: Match
   };
 }
 
-/** The columns of the sheet itself that no option names. */
+/** The sheet's own columns that no option names. */
 function unclaimed(
   names: readonly string[],
   { map, drop, set, gpuColumn, keyColumn }: SheetOptions,
@@ -109,15 +112,15 @@ function unclaimed(
   return ownColumns(names).filter((name) => !taken.has(name));
 }
 
-/** Which columns have a meaning, what is asked about others, and the required inputs that none has. */
+/** The columns with a meaning, the questions about uncertain ones, and required inputs without a column. */
 function meaningsOf(
   free: readonly string[],
-  { map: given, set }: SheetOptions,
+  { map: userMap, set }: SheetOptions,
   inputTypes: readonly InputType[],
   valuesOf: (name: string) => readonly string[],
 ) {
   const certain = certainInputs(inputTypes);
-  const wanted = certain.filter(({ name }) => !Object.hasOwn(set, name) && !Object.hasOwn(given, name));
+  const wanted = certain.filter(({ name }) => !Object.hasOwn(set, name) && !Object.hasOwn(userMap, name));
   const unlikely = unlikelyColumns(free, wanted, valuesOf);
   const fit = free.filter((name) => !unlikely.has(name));
   const { map, guesses } = matchedIn(fit, wanted, valuesOf);
@@ -129,18 +132,18 @@ function meaningsOf(
   const unasked = left.filter((name) => !isAskedAbout(name, open));
   const files = filesUnsent(unasked, unfed, valuesOf);
   const unplaced = unasked.filter((name) => !isAskedAbout(name, files));
-  const asked = [...unlikely.values(), ...open, ...files, ...promptUnsent(unplaced, unfed, valuesOf)];
-  const proposed = mappedBy(asked);
+  const questions = [...unlikely.values(), ...open, ...files, ...promptUnsent(unplaced, unfed, valuesOf)];
+  const proposed = mappedBy(questions);
   return {
     matched: new Set([...matched, ...Object.values(proposed)]),
     map,
     guesses,
-    asked,
+    asked: questions,
     missing: unfed.filter(({ name, required }) => required && !Object.hasOwn(proposed, name)),
   };
 }
 
-/** A column of texts beside a prompt that no column has: the workflow's own would be used in each row. */
+/** Asks about a text column when no column feeds the prompt: the workflow's own prompt would be used in each row. */
 function promptUnsent(
   columns: readonly string[],
   unfed: readonly InputType[],
@@ -187,12 +190,14 @@ function refuseRepeats(
   for (const { name, repeats } of columns) {
     if (repeats === undefined || !free.includes(name) || !free.includes(repeats)) continue;
     const input =
-      inputs === undefined ? repeats : inputs.find((one) => nameProper(one) === nameProper(repeats));
+      inputs === undefined
+        ? repeats
+        : inputs.find((inputName) => nameProper(inputName) === nameProper(repeats));
     if (input !== undefined) throw severalColumns(input, [repeats, name]);
   }
 }
 
-/** Its values would buy the same runs again. */
+/** An axis that fits no input would buy identical runs. */
 function refuseIdleAxis(
   data: readonly string[],
   { grid = {} }: SheetOptions,
@@ -219,7 +224,7 @@ const noInput = (file: string, [first]: readonly Column[], inputs: readonly stri
     { place: { file, ...(first && first.line > 0 ? { line: first.line } : {}) } },
   );
 
-/** The column that each input is most likely to be, by its values and its name; or a template of columns that have a word each. */
+/** The most likely column of each input, by values and name; or a template of columns with single words. */
 function likelyColumns(
   missing: readonly InputType[],
   data: readonly string[],
@@ -228,7 +233,7 @@ function likelyColumns(
   const likely: Record<string, string> = {};
   for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
     const isOfOther = (name: string): boolean =>
-      missing.some((other) => other !== type && sharedWords(name, other.name) > 0);
+      missing.some((rival) => rival !== type && sharedWords(name, rival.name) > 0);
     const left = data.filter((name) => !Object.values(likely).includes(name));
     const ranked = (pointsOf: typeof pointsFor): readonly string[] =>
       left
@@ -247,7 +252,7 @@ function likelyColumns(
   return likely;
 }
 
-/** The one column; of a few, each is a part of what is meant. */
+/** The only column, or a template of a few columns. */
 function templateOf(ranked: readonly string[], data: readonly string[]): string | undefined {
   const isTemplate = ranked.length > 1 && ranked.length <= 3 && ranked.every((name) => !/[{}]/.test(name));
   if (!isTemplate) return ranked[0];
@@ -257,7 +262,7 @@ function templateOf(ranked: readonly string[], data: readonly string[]): string 
     .join(', ');
 }
 
-/** Letters: shorter texts are names and words. */
+/** Length in letters; shorter texts are names and words. */
 const LEAST_TEXT = 15;
 
 function pointsFor(name: string, type: InputType, values: readonly string[]): number {
@@ -266,24 +271,24 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   if (isMedia(type)) return 1 + shared;
   if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
   const length = textLength(values);
-  // Of several that contain the name, the first one is meant, not the one with the longest texts.
+  // Among several columns that contain the name, the first is meant, not the one with the longest texts.
   if (length > 0 && containsWords(name, type.name) && keysIn([name], true).length === 0) return 1000;
   const named = shared + (isDescriptive(name) ? 100 : 0);
   return length > 0 && length + named >= LEAST_TEXT ? length + named : 0;
 }
 
-/** Short texts are likely only where there are no others. */
+/** Short texts are likely only without longer ones. */
 function shortText(name: string, type: InputType, values: readonly string[]): number {
   const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
   const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
   return isText && !isName && !isTellingSetting(name) && values.length > 0 ? textLength(values) : 0;
 }
 
-/** A setting that the deployment does not have changes nothing, which its user may not know. */
+/** Reports settings that the deployment ignores, which the user may not know. */
 const notSent = (data: readonly string[], inputTypes: readonly InputType[]): readonly Guess[] =>
   data
     .filter((name) => {
-      // A workflow makes something else of what its user obviously means.
+      // A workflow may ignore a setting that its user obviously means.
       const isMeant = inputTypes.some(({ fields }) => fields !== undefined) ? isSetting : isTellingSetting;
       return isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
     })
@@ -291,7 +296,7 @@ const notSent = (data: readonly string[], inputTypes: readonly InputType[]): rea
       toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, '--drop', name),
     );
 
-/** A cell that is sent is no template, although it may be meant as one. */
+/** Warns about braces in a sent cell, which is not a template. */
 function inBraces(
   map: Readonly<Record<string, string>>,
   free: readonly string[],
@@ -305,18 +310,18 @@ function inBraces(
     if (column === undefined) return [];
     const named = [...namesInTemplates(valuesOf(column), data)];
     if (named.length === 0) return [];
-    const braces = list(named.map((one) => `{${one}}`));
+    const braces = list(named.map((word) => `{${word}}`));
     const text = `cells of "${column}" have ${braces}, which is sent as it stands; only --set has templates`;
-    return [toConfirm('columns', text, ...named.flatMap((one) => ['--drop', one]))];
+    return [toConfirm('columns', text, ...named.flatMap((word) => ['--drop', word]))];
   });
 }
 
 const MOST_NAMED = 8;
 
-/** The message about columns without a meaning that nothing else is said about. */
-export function keptAsData(all: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
-  const asked = new Set(unconfirmed(guesses).flatMap(({ flags }) => flags));
-  const data = all.filter((name) => !asked.has(name));
+/** Reports columns that have no meaning and no other message. */
+export function keptAsData(columns: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
+  const flagged = new Set(unconfirmed(guesses).flatMap(({ flags }) => flags));
+  const data = columns.filter((name) => !flagged.has(name));
   if (data.length === 0) return [];
   const more = data.length > MOST_NAMED ? ` and ${data.length - MOST_NAMED} more` : '';
   const what =
@@ -331,8 +336,8 @@ function guessedGpuColumn(
   inputs: readonly string[] | undefined,
 ): { readonly column?: string; readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] } {
   const isSettled = options.gpuColumn !== undefined || inputs?.some((input) => plainName(input) === 'gpu');
-  const [column, ...others] = isSettled ? [] : own.filter((name) => plainName(name) === 'gpu');
-  if (column === undefined || others.length > 0) return { options: {}, guesses: [] };
+  const [column, ...furtherColumns] = isSettled ? [] : own.filter((name) => plainName(name) === 'gpu');
+  if (column === undefined || furtherColumns.length > 0) return { options: {}, guesses: [] };
   if (column === 'gpu') return { column, options: {}, guesses: [] };
   const guess = said('gpu', `column "${column}" names the GPU of each row`, '--gpu-column', column);
   return { column, options: { gpuColumn: column }, guesses: [guess] };
@@ -341,7 +346,7 @@ function guessedGpuColumn(
 /** `isDeclared`: a column of another name may be an input if the inputs are not known. */
 function keysIn(data: readonly string[], isDeclared: boolean): readonly string[] {
   const own = KEYS.flatMap((key) => data.filter((name) => plainName(name) === key));
-  const others = isDeclared ? ALSO_KEYS : [];
-  const also = others.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
+  const patterns = isDeclared ? ALSO_KEYS : [];
+  const also = patterns.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
   return [...new Set([...own, ...also])];
 }

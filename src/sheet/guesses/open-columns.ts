@@ -1,4 +1,4 @@
-// Columns that may mean fields of a workflow, where the name alone does not tell: asked about, and never sent by themselves.
+// Asks about columns that may mean workflow fields when the name alone does not tell. They are never sent without an answer.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
@@ -36,9 +36,9 @@ export function openColumns(columns: readonly string[], inputTypes: readonly Inp
       ({ word, also = [] }) =>
         (word !== undefined && nameProper(word) === nameProper(column)) || also.includes(column),
     );
-    const [field, ...others] = single;
+    const [field, ...furtherInputs] = single;
     if (field === undefined) return [];
-    return [others.length === 0 ? mayBeData(column, field) : mayBeSeveral(column, single)];
+    return [furtherInputs.length === 0 ? mayBeData(column, field) : mayBeSeveral(column, single)];
   });
 }
 
@@ -75,7 +75,7 @@ const SIZE_STEP = 8;
 const SIZES: ReadonlySet<string> = new Set(['width', 'height']);
 const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
 
-/** Why cells are hardly meant for an input of a workflow, although the name of their column fits. */
+/** Why cells are unlikely to be meant for a workflow input, although the column's name fits. */
 function implausible(values: readonly string[], { name, type, fields }: InputType): string | undefined {
   if (fields === undefined || values.length === 0) return undefined;
   const numbers = numbersIn(values);
@@ -93,7 +93,7 @@ function implausible(values: readonly string[], { name, type, fields }: InputTyp
 const numbersIn = (values: readonly string[]): readonly number[] =>
   values.map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite);
 
-/** A column of files beside an input that takes a file and gets none: the picture of the workflow would be used instead. */
+/** Asks about a column of files when a file input has no column: the workflow's own picture would be used instead. */
 export function filesUnsent(
   columns: readonly string[],
   unfed: readonly InputType[],
@@ -107,28 +107,28 @@ export function filesUnsent(
   const isOnly = (type: InputType): boolean =>
     [...able.values()].filter((types) => types.includes(type)).length === 1;
   const alike = new Map([...able].map(([column, types]) => [column, mostAlike(column, types)] as const));
-  return [...able].flatMap(([column, [first, ...others]]) => {
+  return [...able].flatMap(([column, [first, ...furtherInputs]]) => {
     if (first === undefined) return [];
     const like = alike.get(column);
     if (
-      others.length > 0 &&
+      furtherInputs.length > 0 &&
       like !== undefined &&
       [...alike.values()].filter((type) => type === like).length === 1
     ) {
       const text = `column "${column}" names files, and ${fieldText(like.name, like)} takes one: it is sent there`;
       return [toConfirm('columns', text, '--map', `${like.name}=${column}`)];
     }
-    if (others.length === 0 && isOnly(first)) {
+    if (furtherInputs.length === 0 && isOnly(first)) {
       const text = `column "${column}" names files, and ${fieldText(first.name, first)} takes one: it is sent there`;
       return [toConfirm('columns', text, '--map', `${first.name}=${column}`)];
     }
-    const choices = [first, ...others].map(({ name }) => mapping(name, column)).join(', or ');
+    const choices = [first, ...furtherInputs].map(({ name }) => mapping(name, column)).join(', or ');
     const text = `column "${column}" names files and is not sent; to send it: ${choices}`;
     return [toConfirm('columns', text, '--drop', column)];
   });
 }
 
-/** The input that has most words of a column's name, if it is the only one. */
+/** The input that shares the most words with a column's name, if unique. */
 function mostAlike(column: string, types: readonly InputType[]): InputType | undefined {
   const shared = types.map(({ name, also = [] }) =>
     Math.max(...[name, ...also].map((called) => sharedWords(column, called))),
@@ -138,7 +138,7 @@ function mostAlike(column: string, types: readonly InputType[]): InputType | und
   return most > 0 && best.length === 1 ? best[0] : undefined;
 }
 
-/** Columns whose name fits an input and whose cells do not, each with its question. */
+/** Asks about columns whose name fits an input but whose cells do not. */
 export function unlikelyColumns(
   free: readonly string[],
   wanted: readonly InputType[],
@@ -150,7 +150,7 @@ export function unlikelyColumns(
     );
     return type === undefined ? [] : [{ column, type, why: implausible(valuesOf(column), type) }];
   });
-  // Width and height have one unit: if one is in centimetres, so is the other, whatever its numbers are.
+  // Width and height share a unit: if either is in centimetres, both are, whatever the numbers.
   const noSize = called.find(({ type, why }) => why !== undefined && SIZES.has(type.name));
   return new Map(
     called.flatMap(({ column, type, why }) => {
@@ -181,7 +181,7 @@ function oddSize(column: string, { name, fields }: InputType, values: readonly s
 export const isAskedAbout = (column: string, guesses: readonly Guess[]): boolean =>
   guesses.some(({ flags }) => flags.some((flag) => flag === column || flag.endsWith(`=${column}`)));
 
-/** What the flags of questions map. */
+/** The mapping that the flags of questions propose. */
 export const mappedBy = (guesses: readonly Guess[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     guesses.flatMap(({ flags }) =>

@@ -1,4 +1,4 @@
-// The first rows of a sheet, for guesses that look at names and cells together.
+// Samples the first rows of a sheet for guesses that compare names with cells.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
@@ -8,19 +8,19 @@ import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 
 const SAMPLED = 200;
 
-export type Sample = readonly (readonly string[])[];
+export type SampledRows = readonly (readonly string[])[];
 
 export const sampleOf = (
   source: SheetSource,
   options: SheetOptions,
   names: readonly string[],
-): Promise<Sample> =>
+): Promise<SampledRows> =>
   Array.fromAsync(firstOf(surveyedRecords(source, options, names), SAMPLED), ({ cells }) =>
     cells.map(cellText),
   );
 
 /** The values of a column, without words for nothing. */
-export const valuesAt = (sample: Sample, at: number): readonly string[] =>
+export const valuesAt = (sample: SampledRows, at: number): readonly string[] =>
   sample.flatMap((cells) => {
     const text = cells[at]?.trim() ?? '';
     return text === '' || NOTHING_WORDS.has(text.toLowerCase()) ? [] : [text];
@@ -29,7 +29,7 @@ export const valuesAt = (sample: Sample, at: number): readonly string[] =>
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =
   /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|m4v|webm|mov|mkv|wav|mp3|flac|ogg|opus|m4a|aac)\b/i;
-/** A number, or the name of a file, which is no name of a column. */
+/** Whether the text is a number or a file name, which no column is called. */
 export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test(text);
 
 const MEDIA = /image|video|audio|mask|file/i;
@@ -38,7 +38,7 @@ export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.tes
 
 type FileKind = 'image' | 'video' | 'audio';
 
-/** Moving pictures may be kept as pictures. */
+/** An animation may be stored as an image file. */
 const ENDINGS: readonly (readonly [RegExp, readonly FileKind[]])[] = [
   [/\.(?:gif|webp)\b/i, ['image', 'video']],
   [/\.(?:png|jpe?g|avif|tiff?|bmp|heic)\b/i, ['image']],
@@ -51,14 +51,14 @@ const TAKES: readonly (readonly [RegExp, FileKind])[] = [
   [/image|mask/i, 'image'],
 ];
 
-/** Whether a file ends like those that the input takes; one without a known ending may be any. */
+/** Whether the file's extension fits the input; an unknown extension fits any. */
 export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boolean {
   const kinds = ENDINGS.find(([ending]) => ending.test(text))?.[1];
   const taken = TAKES.find(([word]) => word.test(type))?.[1];
   return kinds === undefined || taken === undefined || kinds.includes(taken);
 }
 
-/** Whether there are values, and at least half of them fit the type of an input. */
+/** Whether at least half of the values fit the type of an input. */
 export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
   const kind = kindOf(type.type);
   const isFit = (text: string): boolean =>
@@ -66,13 +66,13 @@ export function fits(values: readonly string[], type: Pick<InputType, 'type'>): 
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
 
-/** How likely a text input is meant: long texts are, numbers and addresses are not. */
+/** Scores a column for a text input: long texts score high, numbers and addresses zero. */
 export function textLength(values: readonly string[]): number {
   if (values.every(isValue)) return 0;
   return values.reduce((sum, text) => sum + Math.min(text.length, 200), 0) / values.length;
 }
 
-/** The text that the lines of a list are for: the only one that is required, or the prompt. */
+/** The input for the lines of a list: the only required text, or the prompt. */
 export function listInput(inputTypes: readonly InputType[] | undefined): string | undefined {
   const texts = inputTypes?.filter((type) => kindOf(type.type) === 'string' && !isMedia(type)) ?? [];
   const required = texts.filter((type) => type.required);

@@ -1,4 +1,4 @@
-// Turns the guesses about a sheet into options, so that everything that reads it later guesses nothing.
+// Turns guesses about a sheet into options, so that later readers guess nothing.
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
@@ -23,7 +23,7 @@ import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.t
 import {
   type Guess,
   NOTHING,
-  type Part,
+  type GuessPart,
   restingOn,
   said,
   type Settled,
@@ -33,28 +33,29 @@ import {
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
-import { listInput, type Sample, sampleOf } from './sample.ts';
+import { listInput, type SampledRows, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { Survey } from './survey.ts';
 
 /**
- * Throws E102 for an encoding or a separator that cannot be guessed, E104 for a sheet that is turned by 90°, E112 for rows without
- * inputs, and E208; each with the guesses before it. Other errors are left to the layout, which shows them with their lines.
+ * Throws E102 for an unguessable encoding or separator, E104 for a transposed sheet, E112 for rows without
+ * inputs, and E208; each carries the earlier guesses. The layout reports further errors with their lines.
  */
 export async function settleSheet(
   source: SheetSource,
-  given: SheetOptions,
+  userOptions: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
 ): Promise<SettledSheet> {
-  if (given.format === 'json' || given.format === 'jsonl') return settleObjects(source, given, inputTypes);
+  if (userOptions.format === 'json' || userOptions.format === 'jsonl')
+    return settleObjects(source, userOptions, inputTypes);
   const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
-  const reads = await settleReading(source, given, inputs, listInput(inputTypes));
+  const reads = await settleReading(source, userOptions, inputs, listInput(inputTypes));
   const rows = await settleRows(source, reads.options, inputTypes);
   const read = { options: rows.options, guesses: [...reads.guesses, ...rows.guesses] };
   const columns = await leftToLayout(columnsOf(source, read.options));
   const names = columns?.map(({ name }) => name);
-  const sheet = await sheetGuess(source, given, names, inputs);
+  const sheet = await sheetGuess(source, userOptions, names, inputs);
   const reading = {
     options: { ...read.options, ...sheet.options },
     guesses: [...sheet.guesses, ...read.guesses],
@@ -75,23 +76,23 @@ export async function settleSheet(
     const isSent = (name: string): boolean =>
       !matched.options.drop.includes(name) && (inputs === undefined || !matched.data.includes(name));
     const marked =
-      given.quote === undefined
+      userOptions.quote === undefined
         ? await leftToLayout(markedCells(source, matched.options, names, isSent))
         : undefined;
     if (marked?.refusal !== undefined) throw marked.refusal;
     guesses = [...guesses, ...(marked?.guesses ?? [])];
-    const known = { columns, inputTypes, reading };
-    const values = await leftToLayout(settleValues(source, matched, known));
+    const knownSheet = { columns, inputTypes, reading };
+    const values = await leftToLayout(settleValues(source, matched, knownSheet));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, likely };
     const { gpuColumn, keyColumn, unquoted } = values.options;
     const commas = values.guesses.filter(({ flags }) => flags[0] === '--unquoted');
-    // The cells of such rows stood in other columns.
+    // The cells of these rows were in the wrong columns.
     if (unquoted !== undefined && commas.length > 0) {
-      const again = await settleSheet(source, { ...given, unquoted }, inputTypes);
+      const again = await settleSheet(source, { ...userOptions, unquoted }, inputTypes);
       return { ...again, guesses: [...commas, ...again.guesses] };
     }
-    // Without declared inputs, columns without another meaning are inputs.
+    // Without declared inputs, columns without a special meaning are inputs.
     const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
     return {
       ...values,
@@ -104,13 +105,13 @@ export async function settleSheet(
   }
 }
 
-/** Their values mean what they say, but for the one that names its row. */
+/** Objects need no guesses except for the member that names the row. */
 async function settleObjects(
   source: SheetSource,
-  given: SheetOptions,
+  userOptions: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
 ): Promise<SettledSheet> {
-  const { named, ...settled } = await settleJson(source, given, inputTypes);
+  const { named, ...settled } = await settleJson(source, userOptions, inputTypes);
   if (named === undefined) return settled;
   const { columns, keys } = named;
   const survey =
@@ -126,11 +127,11 @@ async function settleObjects(
 function refuseTurned(
   file: string,
   names: readonly string[],
-  sample: Sample,
+  sample: SampledRows,
   inputs: readonly string[] | undefined,
 ): void {
-  const inputsIn = (all: readonly string[]): readonly string[] =>
-    inputs?.filter((input) => all.some((name) => nameProper(name) === nameProper(input))) ?? [];
+  const inputsIn = (texts: readonly string[]): readonly string[] =>
+    inputs?.filter((input) => texts.some((name) => nameProper(name) === nameProper(input))) ?? [];
   const below = inputsIn([names[0] ?? '', ...sample.map(([first = '']) => first)]);
   if (below.length < 2 || below.length <= inputsIn(names).length || below.length * 2 < sample.length + 1)
     return;
@@ -140,7 +141,7 @@ function refuseTurned(
   throw problem('E104', { what, hint }, { place: { file } });
 }
 
-/** The codes that are not left to the layout. */
+/** Errors that are not left to the layout. */
 const OWN: ReadonlySet<string> = new Set(['E112']);
 
 async function leftToLayout<T>(reading: Promise<T>): Promise<T | undefined> {
@@ -152,16 +153,20 @@ async function leftToLayout<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-type Known = {
+type KnownSheet = {
   readonly columns: readonly Column[];
   readonly inputTypes: readonly InputType[] | undefined;
   readonly reading: Settled;
 };
 
-async function settleValues(source: SheetSource, matched: MatchedColumns, known: Known): Promise<Settled> {
-  const { columns, inputTypes, reading } = known;
+async function settleValues(
+  source: SheetSource,
+  matched: MatchedColumns,
+  knownSheet: KnownSheet,
+): Promise<Settled> {
+  const { columns, inputTypes, reading } = knownSheet;
   const { data, keys } = matched;
-  const first = await surveyed(source, matched, known);
+  const first = await surveyed(source, matched, knownSheet);
   const shapes = [
     commentGuess(first, matched.options),
     shortGuess(first, matched.options),
@@ -172,7 +177,7 @@ async function settleValues(source: SheetSource, matched: MatchedColumns, known:
   ];
   const changes = shapes.map((part) => part.options).filter((part) => Object.keys(part).length > 0);
   const options: SheetOptions = Object.assign({}, matched.options, ...changes);
-  const survey = changes.length === 0 ? first : await surveyed(source, { options, data, keys }, known);
+  const survey = changes.length === 0 ? first : await surveyed(source, { options, data, keys }, knownSheet);
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const shaped = shapes.flatMap((part) => part.guesses);
   try {
@@ -199,7 +204,7 @@ async function settleValues(source: SheetSource, matched: MatchedColumns, known:
 async function surveyed(
   source: SheetSource,
   { options, data, keys }: Pick<MatchedColumns, 'options' | 'data' | 'keys'>,
-  { columns, inputTypes }: Omit<Known, 'reading'>,
+  { columns, inputTypes }: Omit<KnownSheet, 'reading'>,
 ): Promise<Survey> {
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const names = columns.map(({ name }) => name);
@@ -218,13 +223,13 @@ async function surveyed(
   return survey;
 }
 
-/** If the inputs are not declared, the column may be one. */
+/** Without declared inputs, the key column may itself be an input. */
 function keyGuess(
   { names }: Survey,
   keys: readonly string[],
   { drop }: SheetOptions,
   isDeclared: boolean,
-): Part {
+): GuessPart {
   const key = keys.find((name) => !names.has(name));
   if (key !== undefined) {
     const text = `column "${key}" names the rows`;
@@ -250,7 +255,7 @@ function gpuGuesses(
   { gpus, gpuColumns, otherGpus }: Survey,
   { drop }: SheetOptions,
   isDeclared: boolean,
-): Part {
+): GuessPart {
   const guesses: Guess[] = [...otherGpus].map(([name, value]) =>
     toConfirm('gpu', `column "${name}" is not sent: "${value}" is no GPU of this service`, '--drop', name),
   );
@@ -265,7 +270,7 @@ function gpuGuesses(
   return { options: { gpuColumn: column, drop: drop.filter((name) => name !== column) }, guesses };
 }
 
-/** Another encoding would give other letters; some words show whether it is the right one. */
+/** A wrong encoding shows in the words, so the user confirms some of them. */
 function encodingGuess({ words }: Survey, { guesses }: Settled): readonly Guess[] {
   const guess = guesses.find(({ flags }) => flags.includes('windows-1252'));
   if (guess === undefined || words.size === 0) return [];

@@ -1,5 +1,5 @@
-// Reads all rows once before they are laid out, for guesses that need every value: rows that are totals or empty, the column
-// that names the rows, GPUs and numbers as people write them. Memory holds a fingerprint of each possible name.
+// Reads all rows once, before the layout, for guesses that need every value: totals and empty rows, the key
+// column, GPUs, and numbers as people write them. Memory holds a fingerprint of each possible key.
 
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
@@ -35,7 +35,7 @@ export type NumberSurvey = {
   percent: number;
 };
 
-type Reading = {
+type SurveyReading = {
   readonly most: number;
   readonly hasTotals: boolean;
   readonly hasComments: boolean;
@@ -70,7 +70,7 @@ export class Survey {
   readonly totals: number[] = [];
   /** The texts of the first ones. */
   readonly totalTexts: string[] = [];
-  /** Rows behind the last one of them. */
+  /** Rows after the last total. */
   behindTotals = 0;
   readonly names = new Map<string, NameSurvey>();
   /** How people wrote the GPUs. */
@@ -80,7 +80,7 @@ export class Survey {
   /** Columns with `gpu` in their name → a value that is none. */
   readonly otherGpus = new Map<string, string>();
   readonly numbers = new Map<string, NumberSurvey>();
-  /** Of all rows: the columns that a condition compares with numbers, and cells of them without any digit. */
+  /** For all rows: the columns that a condition compares with numbers, and a cell of each without any digit. */
   readonly compared = new Map<string, NumberSurvey>();
   readonly wordsCompared = new Set<string>();
   /** Words for nothing in cells that are sent, and how often they occur. */
@@ -88,7 +88,7 @@ export class Survey {
   /** Column → a mark such as x that may mean true. */
   readonly marks = new Map<string, string>();
   readonly comments = { prefix: '#', lines: [] as number[], first: '' };
-  /** Rows that begin with a sign of comments and are none, such as colours. */
+  /** Rows that begin with a comment sign but are data, such as colours. */
   signed = 0;
   /** Rows that have fewer fields than the header. */
   readonly short = { count: 0, lines: [] as number[], first: '' };
@@ -122,7 +122,7 @@ export class Survey {
     this.#templated = [...new Set(parts.filter((part) => typeof part === 'number'))];
     this.#mapped = plan.feeds.flatMap(({ from, kind, type }) => {
       if (!('column' in from)) return [];
-      const choices = type?.options?.map((one) => one.toLowerCase()) ?? [];
+      const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
       return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
     });
     this.#sent = [...this.#mapped.map(({ column }) => column), ...this.#templated];
@@ -137,7 +137,7 @@ export class Survey {
   }
 
   /** Reads all records until there are `most` rows. `hasTotals`: whether rows may be totals. */
-  async read(records: AsyncIterable<SheetRecord>, reading: Reading): Promise<void> {
+  async read(records: AsyncIterable<SheetRecord>, reading: SurveyReading): Promise<void> {
     const { most, hasTotals, hasComments, isLeftOut } = reading;
     const { columns } = this.#plan;
     let next = (columns[0]?.line ?? 0) + 1 + breaksIn(columns.map(({ name }) => name).join(' '));
@@ -165,12 +165,12 @@ export class Survey {
       this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
 
-  /** A row of another shape, or with a text that is sent, that begins with a sign of comments. */
-  #isComment({ fault }: SheetRecord, [first = '', ...others]: readonly string[]): boolean {
+  /** Whether a row begins with a comment sign, and has another shape or a text that would be sent. */
+  #isComment({ fault }: SheetRecord, [first = '', ...otherCells]: readonly string[]): boolean {
     if (!/^\s*(?:#|\/\/)/.test(first)) return false;
     const isValue = isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim());
     const isText = this.#mapped.some(({ column, kind }) => column === 0 && !isNumeric(kind));
-    if (!isValue && (fault !== undefined || isText || others.every((text) => text.trim() === '')))
+    if (!isValue && (fault !== undefined || isText || otherCells.every((text) => text.trim() === '')))
       return true;
     this.signed += 1;
     return false;
@@ -192,7 +192,7 @@ export class Survey {
     return fault !== undefined && cells.length === 1 && /^[^\p{L}\p{N}"'([{]/u.test(cells[0]?.trim() ?? '');
   }
 
-  /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
+  /** Whether the row follows totals directly and has fewer filled cells than any row before. */
   #isNote(filled: number): boolean {
     return this.totals.length > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
   }
@@ -237,7 +237,7 @@ export class Survey {
     if (kind === 'bool' && YES_MARK.test(text)) this.marks.set(name, text);
   }
 
-  /** A row without a cell of a template that the row above has, and with its first cell, continues it. */
+  /** A row with a first cell, but without a template cell that the row above has, continues that row. */
   #takeContinued(cells: readonly string[]): void {
     const isFilled = (text = ''): boolean => text.trim() !== '' && !this.#plan.nothings.has(text.trim());
     const missing = this.#templated.filter((at) => !isFilled(cells[at]) && isFilled(this.#filled[at]));
@@ -256,7 +256,7 @@ export class Survey {
       this.continued += 1;
   }
 
-  /** The values of a grid stand in every row. */
+  /** The values of a grid are in every row. */
   #isWithoutInput(record: SheetRecord): boolean {
     const { own } = record;
     const sent = own === undefined ? this.#sent : this.#sent.filter((column) => column < own);
@@ -272,7 +272,7 @@ export class Survey {
     return (text === '' || this.#plan.nothings.has(text)) && !marks?.has(column);
   }
 
-  /** A total word stands somewhere, and no other text is sent. */
+  /** Whether a cell is a word for totals, and no other text would be sent. */
   #isTotals(cells: readonly string[]): boolean {
     const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
     return (
@@ -286,8 +286,8 @@ export class Survey {
   #takeNames(cells: readonly string[]): void {
     for (const { name, table } of this.#keys) {
       const text = cells[this.#at.get(name) ?? -1] ?? '';
-      const known = this.names.get(name);
-      if (known?.empty !== undefined || known?.repeated !== undefined) continue;
+      const seenName = this.names.get(name);
+      if (seenName?.empty !== undefined || seenName?.repeated !== undefined) continue;
       if (text.trim() === '') this.names.set(name, { empty: this.rows });
       else {
         const { nth, firstRow } = table.sight(fingerprint(text), this.rows);
@@ -330,25 +330,25 @@ export class Survey {
   ): void {
     const text = cellText(cells[column]).trim();
     if (text === '' || this.#plan.nothings.has(text)) return;
-    const found = numbers.get(name) ?? {
+    const survey = numbers.get(name) ?? {
       commas: 0,
       isAmbiguous: false,
       others: 0,
       points: 0,
       percent: 0,
     };
-    numbers.set(name, found);
+    numbers.set(name, survey);
     if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
-      found.percent += 1;
+      survey.percent += 1;
     const unit = unitIn(text);
-    if (unit !== '') found.unit = unit === unitIn(found.unit ?? text) ? (found.unit ?? text) : '';
+    if (unit !== '') survey.unit = unit === unitIn(survey.unit ?? text) ? (survey.unit ?? text) : '';
     if (/^-?\d+,\d+$/.test(text)) {
-      found.commas += 1;
-      found.isAmbiguous ||= /,\d{3}$/.test(text);
+      survey.commas += 1;
+      survey.isAmbiguous ||= /,\d{3}$/.test(text);
     } else if (/^-?\d*\.\d+$/.test(text)) {
-      found.points += 1;
-      found.isAmbiguous ||= /^-?\d+\.\d{3}$/.test(text);
-    } else if (!/^-?\d+$/.test(text) && !PERCENT.test(text)) found.others += 1;
+      survey.points += 1;
+      survey.isAmbiguous ||= /^-?\d+\.\d{3}$/.test(text);
+    } else if (!/^-?\d+$/.test(text) && !PERCENT.test(text)) survey.others += 1;
   }
 
   #takeWords(text: string): void {
@@ -358,13 +358,13 @@ export class Survey {
   }
 }
 
-/** The first letter is enough: `5s`, `8 sec`. */
+/** The first letter identifies the unit: `5s`, `8 sec`. */
 const unitIn = (text: string): string => WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '';
 
 /** A line of a table in Markdown. */
 const RULE = /^:?[-=]{3,}:?$/;
 
-/** A cell of totals: of a column of numbers, or a number, such as how many texts there are. */
+/** A cell of a totals row: in a numeric column, or any number, such as a count of texts. */
 const isSum = (text: string, kind: string): boolean =>
   isNumeric(kind) || (/\d/.test(text) && /^[-+\d.,\s'%€$£¥]+$/u.test(text));
 

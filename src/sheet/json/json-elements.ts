@@ -6,12 +6,12 @@ import { Cursor, type Spot } from '../text/sheet-text.ts';
 
 export type JsonPiece = Spot & { readonly text: string };
 
-/** Which elements: those of the array at `path`, by names with dots, or the members of the document. */
+/** Selects elements: those of the array at `path` (dotted), or the members of the document. */
 type Which = { readonly path?: string | undefined; readonly isIndex?: boolean };
 
 /**
- * The elements of an array in `texts`. Outside strings it only counts brackets: an element ends at the first comma or ] outside all
- * inner brackets. Throws E103 if there is no such array, E104 if it is empty.
+ * The elements of an array in `texts`. Outside strings only brackets are counted: an element ends at the
+ * first comma or ] outside all inner brackets. Throws E103 if there is no such array, E104 if it is empty.
  */
 export async function* elementsOf(
   file: string,
@@ -58,7 +58,7 @@ class Cutter {
     if (this.#where === 'behind' && this.#path === undefined) this.#refuseRest(text.slice(at));
   }
 
-  /** The rest at the end of the text is an error; a partial element explains it best when parsed. */
+  /** Text left over at the end is an error; parsing the partial element explains it best. */
   *end(): Generator<JsonPiece> {
     const what = 'the sheet is empty';
     if (this.#where === 'before' && this.#path !== undefined) throw this.#noList(this.#path);
@@ -156,24 +156,24 @@ class Cutter {
   }
 }
 
-/** Longer names are not those of rows, and deeper values are none of them. */
+/** Longer names and deeper values do not belong to rows. */
 const MOST_NAME = 200;
 const DEEPEST = 32;
 
-/** A value of an object, or the first one of an array; `opens`: its first character. */
-export type Opened = { readonly path: readonly string[]; readonly opens: string };
+/** A member of an object, or the first element of an array; `opens`: its first character. */
+export type OpenedValue = { readonly path: readonly string[]; readonly opens: string };
 
 export class JsonWalk {
-  /** The open objects and arrays; of an object, the name that was read last; of an array, how many values were begun. */
+  /** The open objects, each with the last name read, and open arrays, each with its number of values. */
   readonly #open: { readonly kind: string; name: string | undefined; values: number }[] = [];
-  /** How many more are open within the deepest one that is looked at. */
+  /** How many levels are open below the deepest inspected one. */
   #deeper = 0;
   #string: string | undefined;
   #isEscaped = false;
   #last = '';
 
-  /** The values that begin in this piece, and where; those deep in arrays are left out. */
-  *walk(text: string): Generator<Opened & { readonly at: number }> {
+  /** The values that begin in this piece, and their positions; values deep in arrays are left out. */
+  *walk(text: string): Generator<OpenedValue & { readonly at: number }> {
     for (let at = 0; at < text.length; at += 1) {
       const letter = text.charAt(at);
       if (this.#string !== undefined) this.#inString(letter);
@@ -185,7 +185,7 @@ export class JsonWalk {
     }
   }
 
-  *#value(letter: string, at: number): Generator<Opened & { readonly at: number }> {
+  *#value(letter: string, at: number): Generator<OpenedValue & { readonly at: number }> {
     const parent = this.#open.at(-1);
     const isName = parent?.kind === '{' && parent.name === undefined;
     const isBegun = parent !== undefined && !isName && parent.values > 0;

@@ -4,9 +4,8 @@
 import { Cursor, type Spot } from '../text/sheet-text.ts';
 import { isRawNumber, parseExactly } from '../../host/exact-json.ts';
 
-// Finds the position of an error in a JSON text, and the positions of its members. V8 does not always report a position, so
-// this file walks the tokens. It runs only on malformed texts and for places in messages.
-
+// V8 does not always report the position of an error, so this file walks the tokens. That happens only for malformed texts and for
+// places in messages.
 /** Deeper nesting is refused, because recursive code could overflow the stack. */
 const MOST_DEPTH = 64;
 
@@ -25,10 +24,10 @@ function faultOf(text: string): JsonFault | undefined {
   return undefined;
 }
 
-type Part = { readonly name: string; readonly at: number; readonly from: number; readonly to: number };
+type MemberRange = { readonly name: string; readonly at: number; readonly from: number; readonly to: number };
 
 /** The members of the object in a valid text, with the positions of names and values. */
-function* membersIn(text: string): Generator<Part> {
+function* membersIn(text: string): Generator<MemberRange> {
   let depth = 0;
   let open: { readonly name: string; readonly at: number; from?: number } | undefined;
   let to = 0;
@@ -156,7 +155,7 @@ function faultIn(text: string): JsonFault {
   return faultOf(text) ?? { at: 0, what: 'it is not JSON', malformed: true };
 }
 
-/** A colon outside of strings is a member. Not by one expression for a whole string: a long one would overflow the stack. */
+/** Counts members by colons outside strings. A single expression for a whole string would overflow the stack on long strings. */
 const membersWritten = (text: string): number =>
   text
     .replaceAll(/\\./gs, '')
@@ -172,7 +171,7 @@ function membersOf(value: unknown, depth = 0): number {
   return parts.reduce((sum: number, part) => sum + membersOf(part, depth + 1), own);
 }
 
-type Member = {
+type MemberPlace = {
   /** The positions of its name and its value in the sheet. */
   readonly name: Spot;
   readonly value: Spot;
@@ -186,7 +185,7 @@ export class Members {
   readonly #text: string;
   readonly #cursor: Cursor;
   readonly #unread: ReturnType<typeof membersIn>;
-  readonly #found = new Map<string, Member>();
+  readonly #found = new Map<string, MemberPlace>();
   #passed = 0;
 
   constructor(start: Spot, text: string) {
@@ -195,10 +194,10 @@ export class Members {
     this.#unread = membersIn(text);
   }
 
-  get(name: string): Member | undefined {
+  get(name: string): MemberPlace | undefined {
     while (!this.#found.has(name)) {
       const next = this.#unread.next();
-      // A path is shown by what it begins with.
+      // For a path, the position of its first part.
       if (next.done) return name.includes('.') ? this.get(name.slice(0, name.lastIndexOf('.'))) : undefined;
       const { at, from, to } = next.value;
       this.#found.set(next.value.name, { name: this.#spotAt(at), value: this.#spotAt(from), from, to });

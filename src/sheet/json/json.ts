@@ -1,4 +1,4 @@
-// Reads JSON sheets: one object per line (JSONL), or a document that has its rows in a list, by their names, or in columns.
+// Reads JSON sheets: one object per line (JSONL), or a document with its rows in a list, by name, or in columns.
 
 import { canonical } from '../../host/canonical-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
@@ -77,7 +77,7 @@ export async function* jsonRecords(
   }
 }
 
-const valueOf = (values: Values, name: string, paths: ReadonlySet<string>): unknown =>
+const valueOf = (values: JsonRow, name: string, paths: ReadonlySet<string>): unknown =>
   Object.hasOwn(values, name) ? values[name] : paths.has(name) ? valueAt(values, name) : undefined;
 
 function piecesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<JsonPiece> {
@@ -142,9 +142,9 @@ function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: J
   return { ...spot, what, ...(hint !== undefined && { hint }) };
 }
 
-function hintFor(before: string, rest: string): string | undefined {
-  if (/^['‘’“”]/.test(rest)) return 'JSON has the quote " around names and texts';
-  return /^[}\]]/.test(rest) && /,\s*$/.test(before) ? 'remove the comma before it' : undefined;
+function hintFor(before: string, after: string): string | undefined {
+  if (/^['‘’“”]/.test(after)) return 'JSON has the quote " around names and texts';
+  return /^[}\]]/.test(after) && /,\s*$/.test(before) ? 'remove the comma before it' : undefined;
 }
 
 function refuseName(file: string, { name, line, column }: Column): void {
@@ -161,7 +161,7 @@ function tooManyNames(file: string, { name, line, column }: Column): RunsheetErr
 
 // Reads a JSON document in columns, as pandas writes it: {"prompt": {"0": "a fox"}, "seed": {"0": 1}}, or with lists. Its rows are
 // known only at its end, so it is read whole.
-/** Characters. */
+/** Length in characters. */
 const MOST = 64 * 1024 * 1024;
 
 async function* columnRows(file: string, texts: AsyncIterable<string>): AsyncGenerator<JsonPiece> {
@@ -183,18 +183,18 @@ async function* columnRows(file: string, texts: AsyncIterable<string>): AsyncGen
     if (typeof values !== 'object' || values === null)
       throw problem('E103', { what: `the column "${name}" is no object and no list` }, { place: { file } });
     for (const [row, value] of Object.entries(values)) {
-      const known = rows.get(row) ?? {};
-      known[name] = value;
-      rows.set(row, known);
+      const members = rows.get(row) ?? {};
+      members[name] = value;
+      rows.set(row, members);
     }
   }
   for (const row of rows.values()) yield { text: canonical(row), line: 1, column: 1 };
 }
 
-type Values = Readonly<Record<string, unknown>>;
-type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };
+type JsonRow = Readonly<Record<string, unknown>>;
+type ReadPiece = { readonly values: JsonRow } | { readonly fault: RecordFault };
 
-const isRow = (value: unknown): value is Values =>
+const isRow = (value: unknown): value is JsonRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** The paths that options name. */
@@ -209,21 +209,21 @@ export const pathsIn = ({ map, set, keyColumn, gpuColumn }: SheetOptions): reado
   ].filter((name) => name.includes('.'));
 
 /** The value at a path; numbers count the elements of a list from 0. */
-function valueAt(values: Values, path: string): unknown {
+function valueAt(values: JsonRow, path: string): unknown {
   let value: unknown = values;
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || isRawNumber(value) || !Object.hasOwn(value, name))
       return undefined;
-    value = (value as Values)[name];
+    value = (value as JsonRow)[name];
   }
   return value;
 }
 
 /** The row with the members of its object `wrapping` instead of the object. */
-function withoutWrapping(values: Values, wrapping: string | undefined, at: Spot): ReadPiece {
+function withoutWrapping(values: JsonRow, wrapping: string | undefined, at: Spot): ReadPiece {
   const inner = wrapping === undefined || !Object.hasOwn(values, wrapping) ? undefined : values[wrapping];
   if (wrapping === undefined) return { values };
-  // Without its inputs, the row would run with those of the deployment.
+  // A row without its inputs would run with the deployment's defaults.
   if (!isRow(inner)) {
     const what = `the row has no object "${wrapping}", in which the others have their inputs`;
     return { fault: { line: at.line, column: at.column, what } };

@@ -1,12 +1,10 @@
-// Reads the text of a sheet in pieces and in lines.
+// Reads the text of a sheet in pieces and in lines: chooses the decoder, and recognises bytes in another encoding (E102).
 
 import { problem, type RunsheetError, type Correction, type SheetPlace } from '../../errors/error.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { TextDecoder } from 'node:util';
 
-// Tracks the position in a text that is read in pieces.
-
-/** The line and the character, from 1, of the next character to be read; a CRLF may be split between two pieces. */
+/** Tracks the position in a text that is read in pieces: the line and the character, from 1, of the next character to be read; a CRLF may be split between two pieces. */
 export class Cursor {
   line: number;
   column: number;
@@ -21,10 +19,10 @@ export class Cursor {
     if (text === '') return;
     const skipped = this.#afterCr && text.startsWith('\n') ? 1 : 0;
     let lineStart = skipped;
-    for (const found of text.slice(skipped).matchAll(/\r\n?|\n/g)) {
+    for (const match of text.slice(skipped).matchAll(/\r\n?|\n/g)) {
       this.line += 1;
       this.column = 1;
-      lineStart = skipped + found.index + found[0].length;
+      lineStart = skipped + match.index + match[0].length;
     }
     this.column += text.length - lineStart;
     this.#afterCr = text.endsWith('\r');
@@ -102,8 +100,6 @@ async function controlCharacter(source: SheetSource, writing: Writing): Promise<
   const hint = 'remove it; a sheet is plain text with no control characters but tabs and line ends';
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
 }
-
-// Chooses the decoder of a sheet, and recognises bytes in another encoding (E102).
 
 export type Writing = Pick<SheetOptions, 'format' | 'encoding'>;
 

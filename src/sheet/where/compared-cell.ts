@@ -1,5 +1,6 @@
-// How a cell compares with the number or the date of a condition. Numbers are read as those of inputs are, also with a currency and with
-// separators of thousands. A cell that may be one, but cannot be read, is refused: a row may not be left out because of it.
+// Compares a cell with the number or date of a condition. Numbers are read as for inputs, also with a
+// currency and thousands separators. An unreadable number is refused, because a row must not be left out by
+// mistake.
 
 import { problem, RunsheetError, type Correction } from '../../errors/error.ts';
 import { NOTHING_WORDS, isErrorWord, MAY_BE_THOUSANDS } from '../parse-cell.ts';
@@ -16,8 +17,8 @@ export class UnclearCell extends RunsheetError {
   }
 }
 
-/** What stands behind a sign: a text, a number or a date. */
-export type Value =
+/** The right side of a comparison: a text, a number or a date. */
+export type ComparedValue =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'number'; readonly text: string; readonly number: Numeric }
   | { readonly is: 'date'; readonly text: string };
@@ -31,14 +32,14 @@ const PLAIN = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$/;
 const OTHER_DATE = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b/;
 
-/** `isQuoted`: it is a text, unless it is a date. */
-export function valueOf(text: string, isQuoted: boolean): Value {
+/** `isQuoted`: a text, unless it is a date. */
+export function valueOf(text: string, isQuoted: boolean): ComparedValue {
   if (DATE.test(text)) return { is: 'date', text };
   const number = isQuoted ? undefined : PLAIN.test(text) ? numeric(text) : numberIn(text, undefined);
   return typeof number === 'object' ? { is: 'number', text, number } : { is: 'text', text };
 }
 
-/** `11/21/2026`, which no order is known of. */
+/** A date such as `11/21/2026`, whose order is ambiguous. */
 export const isOtherDate = (text: string): boolean => OTHER_DATE.test(text) && !DATE.test(text);
 
 export type ComparedCell = {
@@ -50,11 +51,11 @@ export type ComparedCell = {
 };
 
 /** Below, at or above 0; NaN for a number and something else, which are neither equal nor in an order. Throws {@link UnclearCell}. */
-export function orderOf(cell: ComparedCell, value: Value): number {
+export function orderOf(cell: ComparedCell, value: ComparedValue): number {
   const { text } = cell;
   if (text === value.text) return 0;
   if (value.is === 'text') return text < value.text ? -1 : 1;
-  // Nearly all cells.
+  // The fast path for nearly all cells.
   if (value.is === 'number' && !value.number.isPercent && SHORT.test(text) && SHORT.test(value.number.plain))
     return Number(text) - Number(value.number.plain);
   const own = text.trim();
@@ -66,11 +67,11 @@ export function orderOf(cell: ComparedCell, value: Value): number {
 function orderOfDates(cell: ComparedCell, own: string, date: string): number {
   if (DATE.test(own)) {
     // A day without a time is the whole day.
-    const [one, other] = [own, date].map((text) => text.replace(' ', 'T').slice(0, date.length)) as [
+    const [ownDate, wantedDate] = [own, date].map((text) => text.replace(' ', 'T').slice(0, date.length)) as [
       string,
       string,
     ];
-    return one === other ? 0 : one < other ? -1 : 1;
+    return ownDate === wantedDate ? 0 : ownDate < wantedDate ? -1 : 1;
   }
   if (isOtherDate(own) || (cell.isOrdered && /\d/.test(own)))
     throw unclear(cell, 'is no date such as 2026-11-21', 'write the dates of the column as 2026-11-21');
@@ -78,27 +79,27 @@ function orderOfDates(cell: ComparedCell, own: string, date: string): number {
 }
 
 function orderOfNumbers(cell: ComparedCell, own: string, number: Numeric): number {
-  const found = numberIn(own, cell.decimalComma);
-  if (found === 'unclear') {
+  const cellNumber = numberIn(own, cell.decimalComma);
+  if (cellNumber === 'unclear') {
     const hint =
       'if commas separate thousands: --no-decimal-comma; if they are decimal commas: --decimal-comma';
     throw unclear(cell, 'is 1000 times more in some countries', hint, { add: [['--no-decimal-comma']] });
   }
-  if (found === undefined) {
+  if (cellNumber === undefined) {
     if (!cell.isOrdered || !/\d/.test(own)) return Number.NaN;
     const hint = 'correct the cell; or leave such rows out before: --where "column != \'text\' and …"';
     throw unclear(cell, 'is no number', hint);
   }
-  if (found.isPercent && !number.isPercent && Math.abs(Number(number.plain)) > 1) {
+  if (cellNumber.isPercent && !number.isPercent && Math.abs(Number(number.plain)) > 1) {
     const hint = `write it as a percentage too: ${number.plain}%`;
     throw unclear(cell, `is compared with ${number.plain}, which is ${Number(number.plain) * 100} %`, hint);
   }
   // Seeds may have 64 bits.
-  if ([found, number].every(({ plain, isPercent }) => !isPercent && /^-?\d+$/.test(plain))) {
-    const [one, other] = [BigInt(found.plain), BigInt(number.plain)];
-    return one < other ? -1 : Number(one > other);
+  if ([cellNumber, number].every(({ plain, isPercent }) => !isPercent && /^-?\d+$/.test(plain))) {
+    const [ownInteger, wantedInteger] = [BigInt(cellNumber.plain), BigInt(number.plain)];
+    return ownInteger < wantedInteger ? -1 : Number(ownInteger > wantedInteger);
   }
-  return fractionOf(found) - fractionOf(number);
+  return fractionOf(cellNumber) - fractionOf(number);
 }
 
 const fractionOf = ({ plain, isPercent }: Numeric): number =>
@@ -143,7 +144,7 @@ function numberIn(text: string, decimalComma: boolean | undefined): Numeric | 'u
 
 const numeric = (plain: string): Numeric => ({ plain, isPercent: false });
 
-/** Without separators of thousands, and with a decimal point. An amount of money has two decimals. */
+/** Removes thousands separators and uses a decimal point. An amount of money has two decimals. */
 function withPoint(digits: string, decimalComma: boolean | undefined, isMoney: boolean) {
   const own = /^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(digits)
     ? digits.replaceAll(/[\s'’]/g, '')

@@ -3,10 +3,10 @@
 // 2026-11-21 as a date, everything else as text.
 
 import { hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
-import { isOtherDate, orderOf, valueOf, type Value } from './compared-cell.ts';
+import { isOtherDate, orderOf, valueOf, type ComparedValue } from './compared-cell.ts';
 
 /** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. Throws {@link UnclearCell}. */
-export type Where = (cellOf: (column: string) => string) => boolean;
+export type RowCondition = (cellOf: (column: string) => string) => boolean;
 
 export type WhereOptions = {
   /** Whether numbers of the sheet have a decimal comma, if it is known. */
@@ -29,8 +29,11 @@ const COMPARE: Readonly<Record<string, (order: number) => boolean>> = {
 };
 
 /** Throws E550, which points to the place. */
-export const parseWhere = (text: string, columns: readonly string[], options: WhereOptions = {}): Where =>
-  new Parser(text, columns, options).whole();
+export const parseWhere = (
+  text: string,
+  columns: readonly string[],
+  options: WhereOptions = {},
+): RowCondition => new Parser(text, columns, options).whole();
 
 class Parser {
   readonly #text: string;
@@ -45,32 +48,32 @@ class Parser {
     this.#tokens = tokensOf(text);
   }
 
-  whole(): Where {
+  whole(): RowCondition {
     const where = this.#any();
     if (this.#token.kind !== 'end') throw this.#expected('and, or, or the end');
     return where;
   }
 
-  #any(): Where {
+  #any(): RowCondition {
     const parts = [this.#all()];
     while (this.#take('or')) parts.push(this.#all());
     return (cellOf) => parts.some((part) => part(cellOf));
   }
 
-  #all(): Where {
+  #all(): RowCondition {
     const parts = [this.#not()];
     while (this.#take('and')) parts.push(this.#not());
     return (cellOf) => parts.every((part) => part(cellOf));
   }
 
-  #not(): Where {
+  #not(): RowCondition {
     let isNegated = false;
     while (this.#take('not')) isNegated = !isNegated;
     const inner = this.#take('(') ? this.#group() : this.#comparison();
     return isNegated ? (cellOf) => !inner(cellOf) : inner;
   }
 
-  #group(): Where {
+  #group(): RowCondition {
     this.#depth += 1;
     if (this.#depth > DEPTH_MAX) throw this.#fault(`more than ${DEPTH_MAX} parentheses are open`);
     const inner = this.#any();
@@ -79,7 +82,7 @@ class Parser {
     return inner;
   }
 
-  #comparison(): Where {
+  #comparison(): RowCondition {
     const column = this.#column();
     const compare = this.#token.kind === 'sign' ? COMPARE[this.#token.text] : undefined;
     if (compare !== undefined) {
@@ -99,7 +102,7 @@ class Parser {
     return (cellOf) => orders.some((orderTo) => orderTo(cellOf(column)) === 0) !== isNegated;
   }
 
-  #orderTo(column: string, value: Value, isOrdered: boolean): (cell: string) => number {
+  #orderTo(column: string, value: ComparedValue, isOrdered: boolean): (cell: string) => number {
     const { numbers, decimalComma } = this.#options;
     if (value.is === 'number') numbers?.add(column);
     return (text) => orderOf({ column, text, isOrdered, decimalComma }, value);
@@ -116,7 +119,7 @@ class Parser {
     return text;
   }
 
-  #value(): Value {
+  #value(): ComparedValue {
     const { kind, text } = this.#token;
     if (!this.#isOperand()) throw this.#expected('a value');
     this.#at += 1;
@@ -163,10 +166,10 @@ function tokensOf(text: string): readonly Token[] {
     const at = text.length - text.slice(next).trimStart().length;
     if (at === text.length) return [...tokens, { kind: 'end', text: '', at }];
     TOKEN.lastIndex = next;
-    const found = TOKEN.exec(text);
-    if (found === null)
+    const match = TOKEN.exec(text);
+    if (match === null)
       throw whereFault(text, at, text[at] === '!' ? '! is not followed by =' : 'a quote is not closed');
-    const [, sign, single, double, word = ''] = found;
+    const [, sign, single, double, word = ''] = match;
     next = TOKEN.lastIndex;
     if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, at });
     else if (single !== undefined) tokens.push({ kind: 'quoted', text: single.replaceAll("''", "'"), at });

@@ -1,6 +1,7 @@
-// The text of a cell as its user sees it, and what text alone cannot say.
+// The text of a cell as the user sees it, with marks for what text alone cannot express.
 
-import { readXml, tooLarge, type Zip } from './workbook-parts.ts';
+import { readXml } from './xml-parts.ts';
+import { tooLarge, type Zip } from './zip-parts.ts';
 
 /**
  * Why the text of a cell is not enough. `raw`: the number under a format. An `error` (`#N/A`), a formula that was never

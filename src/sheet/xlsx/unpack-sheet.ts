@@ -7,14 +7,16 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { correctionOf, hintAmong, isRunsheetError, nearest, problem } from '../../errors/error.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
-import { readXml, type Zip, tooLarge, unreadable, withZip, SharedStrings } from './workbook-parts.ts';
+import { SharedStrings } from './shared-strings.ts';
+import { readXml, unreadable } from './xml-parts.ts';
+import { type Zip, tooLarge, withZip } from './zip-parts.ts';
 import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 
 export type UnpackParams = {
   readonly from: string;
-  /** Its name for messages. */
+  /** The name for messages. */
   readonly file: string;
   /** Default: the first visible sheet that has values. */
   readonly sheet?: string | undefined;
@@ -34,12 +36,12 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
       if (bytes !== undefined) return { file, bytes, strings, formats, is1904, spend: zip.spend };
       throw problem('E102', { what: `${file} has lost its sheet` }, { place: { file } });
     };
-    const [chosen, ...others] = await withValues(file, sheets, partsOf);
+    const [chosen, ...otherSheets] = await withValues(file, sheets, partsOf);
     const rows = `${to}.rows`;
     try {
       const facts = await withDrawing(file, zip, chosen.target, await writeRows(await partsOf(chosen), rows));
       const { name: sheetName, begins } = chosen;
-      const head: SheetHead = { sheet: sheetName, begins, others: others.map(otherSheet), ...facts };
+      const head: SheetHead = { sheet: sheetName, begins, others: otherSheets.map(otherSheet), ...facts };
       await writeFile(to, `${JSON.stringify(head)}\n`);
       await pipeline(createReadStream(rows), createWriteStream(to, { flags: 'a' }));
     } finally {
@@ -114,8 +116,8 @@ async function withValues(
     kept += JSON.stringify([sheet.name, begins]).length;
     if (kept > MOST_BEGINS) throw tooLarge(file, 'has too many sheets with values');
   }
-  const [first = alone, ...others] = filled;
-  return [first, ...others];
+  const [first = alone, ...otherSheets] = filled;
+  return [first, ...otherSheets];
 }
 
 /** A header stands in one of so many rows, and names of inputs are not longer. */
@@ -190,7 +192,7 @@ type Workbook = {
 type ListedSheet = {
   readonly name: string;
   readonly isVisible: boolean;
-  /** Its part of the zip. */
+  /** The part of the zip with the sheet. */
   readonly target: string;
 };
 type Relation = { readonly type: string; readonly target: string };
@@ -267,7 +269,7 @@ async function relationsOf(file: string, zip: Zip, part: string, withLinks = fal
 }
 
 const ofType = (relations: ReadonlyMap<string, Relation>, type: string): readonly string[] =>
-  [...relations.values()].filter((one) => one.type === type).map(({ target }) => target);
+  [...relations.values()].filter((relation) => relation.type === type).map(({ target }) => target);
 
 function notAWorkbook(file: string, { names }: Zip) {
   const place = { place: { file } };

@@ -33,7 +33,7 @@ export type SheetHead = Omit<SheetFacts, 'links' | 'drawing'> & {
 /** A sheet that is not read; `begins`: the texts of its first rows. */
 export type OtherSheet = { readonly name: string; readonly begins: readonly (readonly string[])[] };
 
-type Line = readonly [row: number, cells: WorkbookCells, isHidden?: 1];
+type SheetLine = readonly [row: number, cells: WorkbookCells, isHidden?: 1];
 
 /** The header: the first row with values, or the given one. Throws E104 for unusable names, and E103 for merged cells from the header on. */
 export async function workbookColumns(
@@ -70,10 +70,10 @@ export async function* workbookRecords(
   }
 }
 
-const isComment = ([, cells]: Line, { comment = 'none' }: SheetOptions): boolean =>
+const isComment = ([, cells]: SheetLine, { comment = 'none' }: SheetOptions): boolean =>
   comment !== 'none' && (textsOf(cells)[0] ?? '').trimStart().startsWith(comment);
 
-/** What is known of the sheet beside its rows. */
+/** Reads the facts of the sheet besides its rows. */
 export async function sheetHead(source: SheetSource): Promise<SheetHead> {
   for await (const line of allLines(source)) return JSON.parse(line) as SheetHead;
   throw new Error(`${source.name} was not unpacked completely`);
@@ -82,7 +82,7 @@ export async function sheetHead(source: SheetSource): Promise<SheetHead> {
 export const firstRows = (source: SheetSource, most: number) =>
   Array.fromAsync(firstOf(rowLines(source), most), ([line, cells]) => ({ line, fields: textsOf(cells) }));
 
-/** By row: the columns of cells that lead somewhere, and of those under pictures. */
+/** Linked cells, and cells under pictures: row → columns. */
 type Places = ReadonlyMap<number, readonly (readonly [column: number, mark: CellMark])[]>;
 
 function placesIn({ links = {}, pictures = [] }: SheetHead): Places {
@@ -99,7 +99,7 @@ function placesIn({ links = {}, pictures = [] }: SheetHead): Places {
   return places;
 }
 
-function recordOf([row, cells, hidden]: Line, width: number, places: Places): SheetRecord {
+function recordOf([row, cells, hidden]: SheetLine, width: number, places: Places): SheetRecord {
   const marks = new Map<number, CellMark>();
   const texts = Array.from({ length: width }, () => '');
   let beyond: number | undefined;
@@ -132,7 +132,7 @@ function withoutEmptyEnd(names: readonly string[]): readonly string[] {
   return names.slice(0, end + 1);
 }
 
-/** Only the first of merged cells has a value; those below it have the same one if the user says so. */
+/** Only the first of merged cells has a value; the cells below share it if the user says so. */
 function refuseMerged(
   file: string,
   { merged }: SheetHead,
@@ -140,7 +140,7 @@ function refuseMerged(
   columns: readonly Column[],
   { fillDown = [] }: SheetOptions,
 ): void {
-  const found = merged.flatMap((range) => {
+  const valuesInMerged = merged.flatMap((range) => {
     const [from = '', to = from] = range.split(':');
     const [first, last] = [placeOfAddress(from), placeOfAddress(to)];
     if (first === undefined || (last ?? first).row < header) return [];
@@ -150,9 +150,9 @@ function refuseMerged(
       ? []
       : [{ range, cell: from, line: first.row, name }];
   });
-  const [{ range, cell, line } = { range: undefined }] = found;
+  const [{ range, cell, line } = { range: undefined }] = valuesInMerged;
   if (range === undefined) return;
-  const names = [...new Set(found.map(({ name }) => name))];
+  const names = [...new Set(valuesInMerged.map(({ name }) => name))];
   const add = names.flatMap((name) => (name === undefined ? [] : [['--fill-down', name] as const]));
   const isFilled = add.length === names.length;
   const same = `if each of their rows has the value above: ${add.flat().map(shellWord).join(' ')}; else `;
@@ -162,10 +162,10 @@ function refuseMerged(
   throw problem('E103', { what, hint }, { place: { file, line, cell }, ...more });
 }
 
-async function* rowLines(source: SheetSource): AsyncGenerator<Line> {
+async function* rowLines(source: SheetSource): AsyncGenerator<SheetLine> {
   let isHead = true;
   for await (const line of allLines(source)) {
-    if (!isHead) yield JSON.parse(line) as Line;
+    if (!isHead) yield JSON.parse(line) as SheetLine;
     isHead = false;
   }
 }

@@ -13,26 +13,19 @@ import {
   type WorkbookCells,
   type NumberFormat,
 } from './cell-value.ts';
-import {
-  RichText,
-  type SharedStrings,
-  joined,
-  parseXml,
-  type Attributes,
-  tooLarge,
-  unreadable,
-  type Zip,
-} from './workbook-parts.ts';
+import { RichText, type SharedStrings } from './shared-strings.ts';
+import { joined, parseXml, type Attributes, unreadable } from './xml-parts.ts';
+import { tooLarge, type Zip } from './zip-parts.ts';
 
 /** A row that has at least one value. */
 export type WorkbookRow = {
-  /** Its number in Excel. */
+  /** The row number in Excel. */
   readonly row: number;
   readonly cells: WorkbookCells;
   readonly isHidden: boolean;
 };
 
-/** What stands beside the rows. */
+/** The facts of a sheet besides its rows. */
 export type SheetFacts = {
   /** Ranges of merged cells: `A3:A5`. */
   readonly merged: readonly string[];
@@ -177,13 +170,13 @@ class WorksheetReader {
 
   #closeCell(): void {
     const { formats, is1904 } = this.#parts;
-    const found: FoundCell = {
+    const cellWithMark: FoundCell = {
       type: this.#type,
       value: this.#type === 's' ? this.#sharedText() : this.#value,
       isFormula: this.#isFormula,
       format: formats[this.#style] ?? { is: 'plain' },
     };
-    const cell = withLink(cellValue(found, is1904), this.#formula, this.#isPlaced);
+    const cell = withLink(cellValue(cellWithMark, is1904), this.#formula, this.#isPlaced);
     if (cell === '') return;
     const text = textOf(cell);
     this.#bytes += text.length;
