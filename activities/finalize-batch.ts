@@ -15,7 +15,7 @@ import { writeEvents } from '../src/results/all-events.ts';
 import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';
-import { openDuplicates, readDuplicates, type Ended } from '../src/results/summary.ts';
+import { openDuplicates, readDuplicates, type EndedBatch } from '../src/results/summary.ts';
 import { confirmHeld, confirmingHeld } from './held-elsewhere.ts';
 import { confirmOurs, StoreConflict, withStore } from './activity-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
@@ -28,7 +28,7 @@ import type { Store } from '../src/store/store.ts';
 
 /** `throughPass`: the newest pass whose rows are in the results. */
 export type FinalizeInput = BatchRef &
-  Omit<Ended, 'reading'> & {
+  Omit<EndedBatch, 'reading'> & {
     readonly progress: Progress;
     /** Runs that no row in the workflow's state explained; the store has further ones. */
     readonly evidence: readonly AttemptRun[];

@@ -23,7 +23,7 @@ import { problem } from '../errors/error.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
-import type { Part } from '../results/parts-seal.ts';
+import type { PartNumber } from '../results/parts-seal.ts';
 import { newestRecords, partIn, partNames, PARTS } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/all-events.ts';
@@ -66,7 +66,7 @@ export type RebuildParams = {
 export type Rebuilt = {
   readonly snapshot: Snapshot;
   /** The parts on which it builds. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly PartNumber[];
   readonly done: number;
   readonly running: number;
   readonly again: number;

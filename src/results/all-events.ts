@@ -1,6 +1,7 @@
-// Everything that happened to a batch, one JSON object a line: its pauses, commands and notifications from `events/`, and each
-// attempt from the parts, which the worker that collects a row writes. Parts are read once, in the order in which they were
-// written, so a million rows take constant memory; events are almost, but not exactly, in the order of time.
+// Lists everything that happened to a batch, one JSON object a line: pauses, commands and notifications
+// from `events/`, and attempts from the parts. Parts are read once, in the order in which they were
+// written, so a million rows take constant memory; events are almost, but not exactly, in chronological
+// order.
 
 import { problem } from '../errors/error.ts';
 import { EVENTS, eventsName, type BatchFile } from '../store/batch-file.ts';
@@ -11,12 +12,12 @@ import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 import type { BatchEvent } from '../batch/events.ts';
 
-/** One attempt of a row. `at` is when it ended, if the service said so; the other times are by the service's clock as well. */
+/** An attempt of a row. `at`: its end, if the service reported it; all times are by the service's clock. */
 export type AttemptEvent = AttemptRecord & {
   readonly at?: string;
   readonly event: 'attempt';
   readonly row: number;
-  /** When its machine began with it. */
+  /** When the machine started the run. */
   readonly started_at?: string;
 };
 
@@ -37,7 +38,7 @@ function eventsOf({ row, attempts, before }: PartRecord): readonly AttemptEvent[
   }));
 }
 
-/** A run is queued from its creation on, and then its machine begins. */
+/** A run is queued from its creation until its machine starts it. */
 function startOf({ created_at, queue_seconds }: AttemptRecord): Pick<AttemptEvent, 'started_at'> {
   if (created_at === undefined || queue_seconds === undefined) return {};
   return { started_at: new Date(Date.parse(created_at) + queue_seconds * 1_000).toISOString() };
@@ -47,20 +48,20 @@ function startOf({ created_at, queue_seconds }: AttemptRecord): Pick<AttemptEven
 export const partsWithAttempts = async (store: Store): Promise<readonly string[]> =>
   (await partNames(store)).filter((name) => !isReusedPart(name));
 
-type Line = { readonly at?: string; readonly event: string };
+type EventLine = { readonly at?: string; readonly event: string };
 
-type Named = Pick<BatchFile, 'mark' | 'sheet'>;
+type BatchIdentity = Pick<BatchFile, 'mark' | 'sheet'>;
 
 /** The events of the batch as a whole, with rows instead of places. */
-async function* namedEvents(store: Store, file: Named) {
+async function* namedEvents(store: Store, file: BatchIdentity) {
   for await (const event of readEvents(store)) yield reasonWithRows(store, file, event);
 }
 
 /** All events, each as an object with `at` (ISO 8601) and `event`. */
-export async function* allEvents(store: Store, file: Named): AsyncGenerator<Line> {
+export async function* allEvents(store: Store, file: BatchIdentity): AsyncGenerator<EventLine> {
   const batch = namedEvents(store, file);
   let next = await batch.next();
-  const until = async function* (at: string): AsyncGenerator<Line> {
+  const until = async function* (at: string): AsyncGenerator<EventLine> {
     for (; !next.done && shown(next.value).at <= at; next = await batch.next()) yield shown(next.value);
   };
   for (const name of await partsWithAttempts(store)) {
@@ -79,7 +80,7 @@ const shown = <E extends { readonly at: number }>({ at, ...event }: E) => ({
 });
 
 type Closed = {
-  readonly file: Pick<BatchFile, 'createdAt' | keyof Named>;
+  readonly file: Pick<BatchFile, 'createdAt' | keyof BatchIdentity>;
   readonly store: Store;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
@@ -87,10 +88,10 @@ type Closed = {
   readonly confirm: () => Promise<void>;
 };
 
-/** Writes `events.jsonl`: a view, which is written again when rows are sent again. */
+/** Writes `events.jsonl`, a view that is rewritten when rows are sent again. */
 export async function writeAllEvents({ file, store, startedAt, endedAt, confirm }: Closed): Promise<void> {
   const events = new Pieces(() => store.draft('events.jsonl', 'view'));
-  const add = (line: Line): Promise<void> | undefined => events.add(`${JSON.stringify(line)}\n`);
+  const add = (line: EventLine): Promise<void> | undefined => events.add(`${JSON.stringify(line)}\n`);
   try {
     await add({ at: file.createdAt, event: 'created' });
     await add({ at: new Date(startedAt).toISOString(), event: 'started' });
@@ -110,7 +111,7 @@ export async function writeEvents(store: Store, number: number, entries: readonl
 /** Oldest first. A batch that continued as new may have written entries twice. */
 export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
   let earlier = new Set<string>();
-  for (const name of (await store.list(EVENTS)).filter((one) => /^\d{5}\.jsonl$/.test(one))) {
+  for (const name of (await store.list(EVENTS)).filter((fileName) => /^\d{5}\.jsonl$/.test(fileName))) {
     const lines = new Set<string>();
     for await (const line of linesOf(store, `${EVENTS}/${name}`)) {
       lines.add(line);

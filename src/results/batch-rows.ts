@@ -33,11 +33,11 @@ export type BatchRow = FoundRow & {
 
 type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 
-/** Parts in memory, as text: rows that are sent again one after another may have ended far apart. */
+/** Parts kept in memory as text: rows that are sent again one after another may have ended far apart. */
 const PARTS_KEPT = 64;
 const PARTS_BYTES = 64 * 1024 * 1024;
 
-type Wanted = {
+type RowSelection = {
   readonly from?: number;
   readonly to?: number;
   /** The newest pass whose rows are read (default: all). */
@@ -48,7 +48,7 @@ type Wanted = {
 export async function* rowsOf(
   store: Store,
   file: Pages,
-  { from = 1, to, through }: Wanted = {},
+  { from = 1, to, through }: RowSelection = {},
 ): AsyncGenerator<BatchRow> {
   const sheet = await readBatchSheet(store, file, through);
   const last = Math.min(to ?? sheet.rows, sheet.rows);
@@ -56,12 +56,12 @@ export async function* rowsOf(
   const parts = new NewestParts(store, { from, to: last });
   using records = new SortedLines();
   for await (const lines of parts.lines()) for (const { row, line } of lines) records.add(row, line);
-  for await (const found of sheetRows(layoutOf(store, file), sheet, from, last)) {
-    const { row } = found.row;
+  for await (const pageRow of sheetRows(layoutOf(store, file), sheet, from, last)) {
+    const { row } = pageRow.row;
     const [line] = records.of(row);
     yield line === undefined
-      ? { ...found, record: undefined }
-      : { ...found, record: parseExactly(line) as PartRecord, part: parts.nameOf(row) };
+      ? { ...pageRow, record: undefined }
+      : { ...pageRow, record: parseExactly(line) as PartRecord, part: parts.nameOf(row) };
   }
 }
 
@@ -69,7 +69,7 @@ export async function* rowsOf(
 export const countRows = async (store: Store, file: Pages, through?: number): Promise<number> =>
   (await readBatchSheet(store, file, through)).rows;
 
-/** One row; undefined if the batch has no such row. */
+/** A single row; undefined if the batch has no such row. */
 export async function rowOf(store: Store, file: Pages, number: number): Promise<BatchRow | undefined> {
   for await (const row of rowsOf(store, file, { from: number, to: number })) return row;
   return undefined;
@@ -106,7 +106,7 @@ export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { re
     for (const record of parsePart(text)) yield { ...record, place: placeOf(record) };
 }
 
-/** The row and the attempt that people know: attempts of a row that was sent again are counted on. */
+/** The row and attempt numbers that people see: attempts of a retried row are counted on. */
 export async function nameOf(
   store: Store,
   file: Pages,
@@ -123,7 +123,7 @@ export async function nameOf(
   return { row: queued.row, attempt: (before?.attempts.at(-1)?.attempt ?? 0) + attempt };
 }
 
-/** Finds the record that a row had before it was sent again; undefined if it was never sent before. */
+/** Finds a row's record from before it was sent again; undefined if it was never sent. */
 export function recordsBefore(
   store: Store,
 ): (queued: Pick<Queued, 'row' | 'before'>) => Promise<PartRecord | undefined> {
@@ -140,7 +140,7 @@ async function readPart(store: Store, name: string): Promise<Parsed<string>> {
   return { value, bytes: Buffer.byteLength(value) };
 }
 
-/** A part has a hundred records; only one of them is parsed. */
+/** Parses only one of the hundred records of a part. */
 function lineOf(part: string, row: number): string | undefined {
   const beginning = `{"row":${row},`;
   const start = part.lastIndexOf(`\n${beginning}`) + 1;
@@ -158,14 +158,14 @@ export const shownRow = (row: BatchRow, file: Pick<BatchFile, 'sheet'>): ShownRo
 
 type Reason = { readonly reason?: string; readonly places?: readonly number[] };
 
-/** The same without places: its reason ends with numbers and keys of the rows. */
+/** Drops places; the reason ends with the numbers and keys of the rows. */
 export async function reasonWithRows<R extends Reason>(
   store: Store,
   file: Pick<BatchFile, 'mark' | 'sheet'>,
   { places, ...reason }: R,
 ): Promise<Omit<R, 'places'>> {
   if (places === undefined || places.length === 0) return reason;
-  // A store that is away must not hide the reason.
+  // An unreachable store must not hide the reason.
   const rows = await rowNames(store, file, places).catch(() => []);
   if (rows.length === 0) return reason;
   const noun = rows.length === 1 ? 'row' : rows.length === TEN ? 'among them rows' : 'rows';
@@ -177,11 +177,11 @@ const TEN = 10;
 async function rowNames(store: Store, file: Pick<BatchFile, 'mark' | 'sheet'>, places: readonly number[]) {
   const rows = await cacheRows(TEN)(layoutOf(store, file), file.sheet, places);
   return places.flatMap((place) => {
-    const found = rows.get(place);
-    return found === undefined ? [] : [shownName(found)];
+    const placedRow = rows.get(place);
+    return placedRow === undefined ? [] : [shownName(placedRow)];
   });
 }
 
-/** The key of a row without a key column is a hash, which says nothing. */
+/** Without a key column, the key is a hash, which tells people nothing. */
 const shownName = ({ row, key }: { readonly row: number; readonly key: string }): string =>
   /^[0-9a-f]{16}$/.test(key) ? String(row) : `${row} (${key})`;

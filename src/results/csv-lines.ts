@@ -1,11 +1,11 @@
-// Rows as lines of CSV, many together: for a single row the library takes longer to prepare than to write.
+// Formats rows as CSV in batches: for a single row, the library takes longer to prepare than to write.
 
 import { stringify } from 'csv-stringify/sync';
 import { Pieces } from '../store/pieces.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
 
-export type Shown = Parameters<typeof csvCellsOf>[0];
-export type RowWithCells<R extends Shown = RowRecord> = {
+export type CsvRecord = Parameters<typeof csvCellsOf>[0];
+export type RowWithCells<R extends CsvRecord = RowRecord> = {
   readonly record: R;
   readonly cells: readonly string[];
 };
@@ -17,7 +17,7 @@ export class CsvLines {
   #rows: (readonly string[])[] = [];
   #characters = 0;
 
-  /** The lines of this row and of those before it if they are enough to write; otherwise ''. */
+  /** Returns the buffered lines once they are enough for a write; otherwise ''. */
   add(cells: readonly string[]): string {
     for (const cell of cells) this.#characters += cell.length;
     const isEnough = this.#rows.push(cells) >= ROWS_EACH || this.#characters >= CHARACTERS_EACH;
@@ -34,7 +34,7 @@ export class CsvLines {
 }
 
 /** A row of results.csv: the cells of the sheet, then the result. */
-export const csvCells = ({ record, cells }: RowWithCells<Shown>): readonly string[] => [
+export const csvCells = ({ record, cells }: RowWithCells<CsvRecord>): readonly string[] => [
   ...cells,
   ...Object.values(csvCellsOf(record)),
 ];

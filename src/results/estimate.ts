@@ -1,4 +1,4 @@
-// The forecast of a batch that has not begun: from earlier batches of its deployment, else from prices.
+// Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
 import { DEFAULT_PRICES } from '../options/gpu.ts';
 import { forecast, type Amounts, type Forecast, type Interval } from './forecast/forecast.ts';
@@ -12,7 +12,7 @@ export type PlannedRows = {
   readonly laidOut: { readonly gpus: Readonly<Record<string, number>> };
 };
 
-/** Amounts are null if they cannot be known. `usd_per_run_second`: for one second of run time in each row. */
+/** Unknown amounts are null. `usd_per_run_second`: for one second of run time in each row. */
 export type ShownAmounts = {
   readonly rows: number;
   readonly runs: number;
@@ -49,7 +49,7 @@ export type CanaryReport = {
   readonly estimate: Estimate;
 };
 
-/** undefined as long as rows of the canary are not collected, and in a batch without one. */
+/** Undefined until all rows of the canary are collected, and in a batch without a canary. */
 export async function canaryReport(batchFolder: BatchFolder): Promise<CanaryReport | undefined> {
   const runs = await readCanaryRuns(batchFolder);
   if (runs === undefined) return undefined;
@@ -66,9 +66,9 @@ function estimateFromCanary(
   for (const { gpu = own, places, canary = 0 } of file.sheet.lanes)
     rows[gpu] = (rows[gpu] ?? 0) + places - canary;
   const prices = pricesOf(file, Object.keys(rows));
-  const others = forecast({ ...conditionsOf(file), samples, rows, prices, warm });
-  const cost = others.costUsd && shifted(others.costUsd, costUsd);
-  const shown = shownOf({ ...others, costUsd: cost }, { batches: [batch] }, prices);
+  const remaining = forecast({ ...conditionsOf(file), samples, rows, prices, warm });
+  const cost = remaining.costUsd && shifted(remaining.costUsd, costUsd);
+  const shown = shownOf({ ...remaining, costUsd: cost }, { batches: [batch] }, prices);
   return { ...shown, source: 'canary' };
 }
 
@@ -86,11 +86,11 @@ const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
     }),
   );
 
-/** Where rows without a GPU run. The sheet does not show on which rung of a ladder they end. */
+/** The GPU of rows that name none. The sheet does not show on which rung of a ladder they end. */
 const ownGpuOf = ({ sheet, deployment }: BatchFile, seen: string | undefined): string =>
   sheet.options.ladder?.join('/') ?? deployment.gpu ?? seen ?? UNKNOWN_GPU;
 
-/** Rows that name no GPU, if neither the service nor an earlier batch shows which one they get. */
+/** The name for rows without a GPU, if neither the service nor an earlier batch shows which one they get. */
 const UNKNOWN_GPU = 'default';
 
 function rowsByGpu(gpus: Readonly<Record<string, number>>, own: string): Record<string, number> {
@@ -113,7 +113,7 @@ function shownOf(
   prices: Prices,
 ): Estimate {
   const shown = Object.entries(byGpu).map(([gpu, amounts]) => [gpu, oneShown(amounts, prices[gpu])] as const);
-  const perSecond = shown.map(([, one]) => one.usd_per_run_second);
+  const perSecond = shown.map(([, amounts]) => amounts.usd_per_run_second);
   const isPriced = perSecond.every((usd) => usd !== null);
   return {
     source: total.runs > 0 ? 'earlier_batches' : 'prices',

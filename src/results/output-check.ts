@@ -8,14 +8,27 @@ import { fileTypeFromBuffer } from 'file-type';
 
 export type Promised = { readonly name: string; readonly type?: string | null | undefined };
 
-type Kind = 'picture' | 'video' | 'audio' | 'document' | 'archive' | 'model' | 'text' | 'binary' | 'unnamed';
+type OutputKind =
+  | 'picture'
+  | 'video'
+  | 'audio'
+  | 'document'
+  | 'archive'
+  | 'model'
+  | 'text'
+  | 'binary'
+  | 'unnamed';
 
 const words = (text: string): readonly string[] => text.split(' ');
 const mapOf = <T>(entries: readonly (readonly [T, string])[]): ReadonlyMap<string, T> =>
-  new Map(entries.flatMap(([value, extensions]) => words(extensions).map((one) => [one, value] as const)));
+  new Map(
+    entries.flatMap(([value, extensions]) =>
+      words(extensions).map((extension) => [extension, value] as const),
+    ),
+  );
 
-/** What an extension promises. Others promise nothing. */
-const PROMISED = mapOf<Kind>([
+/** The kind that an extension promises. Unlisted extensions promise nothing. */
+const PROMISED = mapOf<OutputKind>([
   ['picture', 'png apng jpg jpeg jpe jfif gif webp avif heic heif jxl jp2 bmp tif tiff ico svg'],
   ['video', 'mp4 m4v mov webm mkv avi mpg mpeg 3gp ogv wmv flv'],
   ['audio', 'mp3 m4a aac wav flac ogg oga opus aif aiff'],
@@ -35,11 +48,14 @@ const FIRM: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Texts that may well be a page: a workflow may write one. */
+/** Text formats that may contain a web page, because a workflow may write one. */
 const MAY_BE_PAGE: ReadonlySet<string> = new Set(words('txt md log'));
 
-/** What recognised bytes count as. An animation is a picture and a video; many containers hold both video and audio. */
-const FOUND = mapOf<readonly Kind[]>([
+/**
+ * The kinds that a detected format counts as. An animation is a picture and a video; many containers hold
+ * both video and audio.
+ */
+const FOUND = mapOf<readonly OutputKind[]>([
   [['picture'], 'png jpg jp2 jpm jpx bmp tif psd ico icns cur jxl heic flif bpg jxr xcf dng ktx svg'],
   [['picture', 'video'], 'gif webp apng avif mj2'],
   [['video', 'audio'], 'mp4 m4a m4v m4b m4p mov 3gp 3g2 f4v f4a webm mkv ogg ogv oga opus ogm ogx asf'],
@@ -57,8 +73,8 @@ const MOVING: ReadonlySet<string> = new Set(words('gif webp apng avif'));
 /** Signatures of two bytes, with which a text in an old encoding may begin. */
 const WEAK: ReadonlySet<string> = new Set(words('bmp ico cur mp3 mp2 mp1 aac'));
 
-/** `label`: how a reason names it. */
-type Promise_ = { readonly kind: Kind; readonly label: string; readonly extension: string };
+/** `label`: the name in messages. */
+type Promise_ = { readonly kind: OutputKind; readonly label: string; readonly extension: string };
 
 function promiseOf({ name, type }: Promised): Promise_ | undefined {
   const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
@@ -70,7 +86,7 @@ function promiseOf({ name, type }: Promised): Promise_ | undefined {
 }
 
 /** The service may give a media type; ComfyUI's `output` and `temp` are none. */
-function kindOfType(type: string): Kind | undefined {
+function kindOfType(type: string): OutputKind | undefined {
   const [, main, sub] = /^(\w+)\/([\w.+-]+)/.exec(type.toLowerCase()) ?? [];
   if (main === 'image') return 'picture';
   if (main === 'video' || main === 'audio') return main;
@@ -78,7 +94,7 @@ function kindOfType(type: string): Kind | undefined {
   return sub === 'pdf' ? 'document' : sub === 'zip' ? 'archive' : undefined;
 }
 
-/** What the first bytes are instead of what was promised; undefined if that is not certain. */
+/** Describes what the bytes are instead of the promised kind; undefined if that is not certain. */
 export async function kindFault(head: Uint8Array, promised: Promised): Promise<string | undefined> {
   const wanted = promiseOf(promised);
   if (wanted === undefined) return undefined;
@@ -87,16 +103,18 @@ export async function kindFault(head: Uint8Array, promised: Promised): Promise<s
     const written = writingOf(text);
     return isOther(wanted, written, text) ? `${written} instead of ${wanted.label}` : undefined;
   }
-  const known = await fileTypeFromBuffer(head);
-  if (known === undefined)
+  const detected = await fileTypeFromBuffer(head);
+  if (detected === undefined)
     return FIRM.has(wanted.extension) ? `unknown bytes instead of ${wanted.label}` : undefined;
-  const kinds = FOUND.get(known.ext);
-  const found = known.ext.toUpperCase();
+  const kinds = FOUND.get(detected.ext);
+  const detectedName = detected.ext.toUpperCase();
   if (wanted.kind === 'text')
-    return kinds === undefined || WEAK.has(known.ext) ? undefined : `${found} instead of ${wanted.label}`;
+    return kinds === undefined || WEAK.has(detected.ext)
+      ? undefined
+      : `${detectedName} instead of ${wanted.label}`;
   if (wanted.kind === 'binary' || wanted.kind === 'unnamed' || kinds?.includes(wanted.kind)) return undefined;
   if (MOVING.has(wanted.extension) && kinds?.includes('video')) return undefined;
-  return `${found} instead of ${wanted.label}`;
+  return `${detectedName} instead of ${wanted.label}`;
 }
 
 type Writing = 'HTML' | 'JSON' | 'SVG' | 'XML' | 'text';
@@ -121,7 +139,7 @@ function writingOf(text: string): Writing {
   return /^[{[]/.test(start) ? 'JSON' : 'text';
 }
 
-/** What hosts answer instead of a file. JSON may well be an output. */
+/** Error pages that hosts send instead of a file. JSON may well be an output. */
 const isErrorBody = (written: Writing, text: string): boolean =>
   written === 'XML' && /^(?:\s|<\?xml[^>]*>)*<Error\b/i.test(text);
 
@@ -146,15 +164,15 @@ function textOf(head: Uint8Array): string | undefined {
 // Finds out from a stream of chunks whether a file is cut off, for formats that say where they end. What follows the end does
 // not matter, because many programs append something.
 /** Sees all chunks of a file in order. */
-type Ending = {
+type EndDetector = {
   add(chunk: Uint8Array): void;
   /** Whether the file is whole, after its last byte. */
   isWhole(bytes: number): boolean;
 };
 
-type Format = { readonly name: string; readonly ending: (head: Buffer) => Ending };
+type Format = { readonly name: string; readonly ending: (head: Buffer) => EndDetector };
 
-/** So many bytes show which format it is. */
+/** Bytes needed to detect the format. */
 const FORMAT_BYTES = 16;
 
 /** undefined for formats that do not say where they end. */
@@ -181,24 +199,24 @@ const ZIP_END = new RegExp(Buffer.from('504b0506', 'hex').toString('latin1'));
 const PNG_END = Buffer.from('49454e44ae426082', 'hex');
 
 /** Whole if the file contains these bytes. */
-function seen(wanted: Buffer): Ending {
+function seen(wanted: Buffer): EndDetector {
   let before: Uint8Array = Buffer.of();
-  let found = false;
+  let isSeen = false;
   return {
     add: (chunk) => {
-      if (found) return;
+      if (isSeen) return;
       const edge = Buffer.concat([before, chunk.subarray(0, wanted.length)]);
-      found =
+      isSeen =
         edge.includes(wanted) ||
         Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).includes(wanted);
       before = Buffer.concat([before, chunk.subarray(-wanted.length)]).subarray(1 - wanted.length);
     },
-    isWhole: () => found,
+    isWhole: () => isSeen,
   };
 }
 
 /** Whole if the last bytes match. */
-function tail(most: number, wanted: RegExp): Ending {
+function tail(most: number, wanted: RegExp): EndDetector {
   let last: Buffer = Buffer.of();
   return {
     add: (chunk) => (last = Buffer.concat([last, chunk.subarray(-most)]).subarray(-most)),
@@ -207,9 +225,9 @@ function tail(most: number, wanted: RegExp): Ending {
 }
 
 /** Whole if the file has the bytes that it declares. A writer that does not know the size declares 0 or the greatest number. */
-const declared = (bytes: number): Ending => ({
+const declared = (bytes: number): EndDetector => ({
   add: () => undefined,
-  isWhole: (there) => there >= bytes || bytes >= 0x7fff_0000,
+  isWhole: (size) => size >= bytes || bytes >= 0x7fff_0000,
 });
 
 /** Some programs count a last padding byte that they do not write. */
@@ -219,7 +237,7 @@ const riffBytes = (head: Buffer): number => {
 };
 
 /** Whole if an end marker follows the picture's own data; a preview in the metadata has an end marker, too. */
-function jpegEnd(): Ending {
+function jpegEnd(): EndDetector {
   let head: Buffer = Buffer.of();
   let [bytes, edge, lastEnd] = [0, 0, -1];
   return {
@@ -253,8 +271,8 @@ function scanAt(head: Buffer): number | 'cut' | 'unknown' {
   return head.length < JPEG_HEAD_BYTES ? 'cut' : 'unknown';
 }
 
-/** Whole if no box of the file extends behind its end, and if a video has its index, which an unknown box may hide. */
-function boxes(needsIndex: boolean): Ending {
+/** Whole if no box extends past the end of the file, and if a video has its index, which an unknown box may hide. */
+function boxes(needsIndex: boolean): EndDetector {
   let [at, next] = [0, 0];
   let header: Buffer = Buffer.of();
   let [mayHaveIndex, isOver] = [false, false];
@@ -299,7 +317,7 @@ export function outputCheck(promised: Promised) {
   let bytes = 0;
   let head: Buffer = Buffer.of();
   let format: Format | undefined;
-  let ending: Ending | undefined;
+  let ending: EndDetector | undefined;
   let isFormatKnown = false;
   return {
     add(chunk: Uint8Array): void {
@@ -318,11 +336,11 @@ export function outputCheck(promised: Promised) {
     /** After the last chunk: why the file is not delivered; undefined if it is. */
     async fault(): Promise<string | undefined> {
       if (bytes === 0) return '0 bytes';
-      // Most outputs are; other formats take a longer look.
+      // Most outputs are PNG; detecting further formats takes longer.
       const isPng = format?.name === 'PNG' && /\.png$/i.test(promised.name);
-      const other = isPng ? undefined : await kindFault(head, promised);
+      const kindMismatch = isPng ? undefined : await kindFault(head, promised);
       const isWhole = ending?.isWhole(bytes) ?? true;
-      return other ?? (isWhole ? undefined : `the ${format?.name} is truncated`);
+      return kindMismatch ?? (isWhole ? undefined : `the ${format?.name} is truncated`);
     },
   };
 }

@@ -1,5 +1,6 @@
-// Names the files of a row: by the name or the key of the row, all in one folder, or in folders of a thousand rows if the batch has more rows. A folder
-// for each row would cost more processor time than the rest of its download. library/report/report-files.ts lets the page load such paths only.
+// Names the output files of a row by its name or key: all in one folder, or in folders of a thousand rows
+// for larger batches. A folder for each row would cost more processor time than the rest of its download.
+// The page may load only such paths (library/report/report-files.ts).
 
 import { fileName } from '../errors/outside-text.ts';
 
@@ -10,11 +11,14 @@ const FOLDER_ROWS = 1_000;
 /** Where the files of a row are: `outputs/00002/fox`, to which each file adds its number, except the first, and its extension. */
 export type OutputNames = { readonly folder: string; readonly name: string };
 
-/** `name`: the one that the row was given when the batch was made. */
-type Row = { readonly row: number; readonly key: string; readonly name?: string };
+/** `name`: the file name that the row got when the batch was made. */
+type NamedOutput = { readonly row: number; readonly key: string; readonly name?: string };
 
-/** `rows`: those of the sheet, so that files keep their names when rows are appended. `edition` distinguishes later results of the row, if there are any. */
-export const outputNames = (rows: number, { row, key, name }: Row, edition = ''): OutputNames => ({
+/**
+ * `rows`: the rows of the sheet, so that files keep their names when rows are appended. `edition`
+ * distinguishes later results of the row.
+ */
+export const outputNames = (rows: number, { row, key, name }: NamedOutput, edition = ''): OutputNames => ({
   folder:
     rows > FOLDER_ROWS || row > FOLDER_ROWS
       ? `${OUTPUTS}/${String(Math.ceil(row / FOLDER_ROWS)).padStart(5, '0')}`

@@ -1,9 +1,9 @@
-// A part is a file with up to a hundred ended rows, written once. Of two records of a row, the one in the later
-// part counts: the one of the higher pass, and in a pass the one with the higher number.
+// A part is a file with up to a hundred ended rows, written once. If a row has two records, the later part
+// counts: the part of the higher pass, and within a pass the higher number.
 
 import { parseExactly } from '../host/exact-json.ts';
 import type { Store } from '../store/store.ts';
-import { sealOf, type Part } from './parts-seal.ts';
+import { sealOf, type PartNumber } from './parts-seal.ts';
 import type { PartRecord } from './row-record.ts';
 import { readAhead } from '../store/pieces.ts';
 import type { RowRange } from '../options/batch-kinds.ts';
@@ -13,7 +13,7 @@ export const PARTS = 'parts';
 export const partName = (pass: number, part: number): string =>
   `${PARTS}/${String(pass).padStart(4, '0')}-${String(part).padStart(6, '0')}.jsonl`;
 
-export const partIn = (name: string): Part => {
+export const partIn = (name: string): PartNumber => {
   const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
   return { pass, part };
 };
@@ -56,9 +56,9 @@ type RecordLine = { readonly row: number; readonly line: string };
 
 export class NewestParts {
   readonly #store: Store;
-  /** Other rows are left out. */
+  /** Rows outside the range are skipped. */
   readonly #range: RowRange;
-  /** One more than the index in `#names`; 0: no part is known. */
+  /** Index in `#names` plus one; 0: no part is known. */
   readonly #partOf: Uint32Array;
   #names: readonly string[] = [];
 
@@ -104,7 +104,7 @@ export async function* newestRecords(store: Store, rows: number): AsyncGenerator
     for (const { line } of lines) yield parseExactly(line) as PartRecord;
 }
 
-/** Of two records of a row in one part, the last one counts. */
+/** Within one part, the last record of a row counts. */
 function linesFromLast(text: string): RecordLine[] {
   const lines: RecordLine[] = [];
   for (let end = text.length; end > 0;) {

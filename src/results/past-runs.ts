@@ -9,37 +9,37 @@ import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { isReusedPart, partNames, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
-import { type Sample, atTheSameTime, type Capacity } from './forecast/forecast.ts';
+import { type RunSample, atTheSameTime, type Capacity } from './forecast/forecast.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
 import { recordsOf } from './batch-rows.ts';
 
 export type PastRuns = {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   readonly batches: readonly string[];
   /** The GPU of rows that named none, if a batch shows it. */
   readonly ownGpu: string | undefined;
 };
 
-type Wanted = {
+type PastRunsQuery = {
   readonly deployment: string;
   readonly base: string;
   readonly gpus: readonly string[];
 };
 
-/** With so many rows on each GPU, from several batches that may differ, older ones add little. */
+/** Beyond this many rows per GPU, from several batches that may differ, older ones add little. */
 const ENOUGH = { rows: 300, batches: 3 };
 /** GPUs that were never used would otherwise be searched for in every batch. */
 const BATCHES_MAX = 10;
-/** What is read of one batch. Parts of a slow batch have few rows, and records may contain long texts. */
+/** Limits for one batch. Parts of a slow batch have few rows, and records may contain long texts. */
 const EACH = { rows: 300, parts: 100, bytes: 16 * 1024 * 1024 };
 
-export async function readPastRuns(out: string, wanted: Wanted): Promise<PastRuns> {
-  const samples: Sample[] = [];
+export async function readPastRuns(out: string, wanted: PastRunsQuery): Promise<PastRuns> {
+  const samples: RunSample[] = [];
   const batches: string[] = [];
   let ownGpu: string | undefined;
   for (const batchFolder of await foldersOf(out, wanted)) {
     if (batches.length >= BATCHES_MAX || isEnough(samples, wanted)) break;
-    // A forecast needs no particular batch: one that cannot be read, or is removed meanwhile, is left out.
+    // A forecast needs no particular batch, so unreadable and removed batches are left out.
     const own = await samplesOf(batchFolder).catch(() => []);
     if (own.length === 0) continue;
     samples.push(...own);
@@ -49,12 +49,14 @@ export async function readPastRuns(out: string, wanted: Wanted): Promise<PastRun
   return { samples, batches, ownGpu };
 }
 
-async function foldersOf(out: string, { deployment, base }: Wanted): Promise<readonly BatchFolder[]> {
-  const all = await listBatchFolders(out);
-  return all.filter(({ file }) => file.deployment.id === deployment && isSameService(file.service, { base }));
+async function foldersOf(out: string, { deployment, base }: PastRunsQuery): Promise<readonly BatchFolder[]> {
+  const folders = await listBatchFolders(out);
+  return folders.filter(
+    ({ file }) => file.deployment.id === deployment && isSameService(file.service, { base }),
+  );
 }
 
-const isEnough = (samples: readonly Sample[], { gpus }: Wanted): boolean =>
+const isEnough = (samples: readonly RunSample[], { gpus }: PastRunsQuery): boolean =>
   gpus.every((gpu) => {
     const own = samples.filter((sample) => sample.gpu === gpu);
     return own.length >= ENOUGH.rows && new Set(own.map(({ batch }) => batch)).size >= ENOUGH.batches;
@@ -63,7 +65,7 @@ const isEnough = (samples: readonly Sample[], { gpus }: Wanted): boolean =>
 const asksForNoGpu = ({ sheet: { options, columns } }: BatchFile): boolean =>
   options.gpu === undefined && options.ladder === undefined && !columns.includes(options.gpuColumn ?? 'gpu');
 
-async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly Sample[]> {
+async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly RunSample[]> {
   const { concurrency, containers } = capacityOf(file);
   const opening = atTheSameTime(capacityOf(file), file.sheet.rows - (file.sheet.reused ?? 0));
   const records = await readSome(store, opening);
@@ -71,19 +73,19 @@ async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly 
   const isCrowded = containers !== undefined && concurrency > containers;
   if (!isCrowded) return samples;
   return samples.map((sample) => {
-    const { queueSeconds: _, ...others } = sample;
-    return others;
+    const { queueSeconds: _, ...usable } = sample;
+    return usable;
   });
 }
 
 /** `opening`: how many rows were sent first. */
-const samplesIn = (records: readonly PartRecord[], batch: string, opening: number): readonly Sample[] =>
+const samplesIn = (records: readonly PartRecord[], batch: string, opening: number): readonly RunSample[] =>
   inSendingOrder(records).flatMap((record, at) => {
     const sample = sampleOf(record);
     return sample === undefined ? [] : [{ ...sample, batch, isOpening: at < opening }];
   });
 
-/** What -c auto will find is not known, so its start counts. */
+/** The result of -c auto is unknown, so its start value counts. */
 export const capacityOf = ({
   adaptive,
   concurrency,
@@ -98,11 +100,14 @@ const inSendingOrder = (records: readonly PartRecord[]): readonly PartRecord[] =
 
 const sentAt = ({ attempts }: PartRecord): string => attempts[0]?.created_at ?? '';
 
-/** undefined if the row shows nothing about others: it has not succeeded, or its times are unknown. A run that fails may take no time. */
+/**
+ * Undefined if the row says nothing about future rows: it has not succeeded, or its times are unknown. A
+ * failed run may take no time.
+ */
 function sampleOf({
   outcome,
   attempts,
-}: PartRecord): Pick<Sample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {
+}: PartRecord): Pick<RunSample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {
   if (outcome !== 'succeeded') return undefined;
   const used = attempts.filter((attempt) => attempt.gpu_used !== undefined);
   const last = used.at(-1);
@@ -117,34 +122,34 @@ function sampleOf({
 }
 
 /** The dates of a service may contradict each other, so a difference may be negative. */
-const runOf = ({ cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord): Sample['runs'][number] => ({
+const runOf = ({ cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord): RunSample['runs'][number] => ({
   coldStart: Math.max(0, cold_start_seconds),
   run: Math.max(0, run_seconds),
 });
 
-/** The first rows of a batch, and others from everywhere in it. Of two records of a row, the later one counts. */
+/** The first rows of a batch, and rows from everywhere in it. Of two records of a row, the later one counts. */
 async function readSome(store: Store, opening: number): Promise<readonly PartRecord[]> {
   // Reused rows show no run.
   const names = (await partNames(store)).filter((name) => !isReusedPart(name));
-  const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
+  const newestByRow = new Map<number, { readonly part: number; readonly record: PartRecord }>();
   const parts = new Set<number>();
   let left = EACH.bytes;
   const read = async (order: Iterable<number>, rows: number): Promise<void> => {
     for (const part of order) {
-      if (found.size >= rows || parts.size >= EACH.parts || left < 0) return;
+      if (newestByRow.size >= rows || parts.size >= EACH.parts || left < 0) return;
       if (parts.has(part)) continue;
       parts.add(part);
       for await (const line of linesOf(store, `${PARTS}/${names[part]}`)) {
         left -= line.length;
         if (left < 0) return;
         const record = parseExactly(line) as PartRecord;
-        if ((found.get(record.row)?.part ?? -1) < part) found.set(record.row, { part, record });
+        if ((newestByRow.get(record.row)?.part ?? -1) < part) newestByRow.set(record.row, { part, record });
       }
     }
   };
   await read(names.keys(), opening);
-  await read(spreadOver(names.length), found.size + EACH.rows);
-  return [...found.values()].map(({ record }) => record);
+  await read(spreadOver(names.length), newestByRow.size + EACH.rows);
+  return [...newestByRow.values()].map(({ record }) => record);
 }
 
 /** Steps of the golden section are spread evenly, wherever they stop. */
@@ -156,7 +161,7 @@ function* spreadOver(count: number): Generator<number> {
 // What the canary of a batch has shown: samples for a forecast of its other rows, and what the canary cost.
 
 export type CanaryRuns = {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   readonly rows: number;
   readonly succeeded: number;
   readonly costUsd: number;
@@ -181,12 +186,12 @@ export async function readCanaryRuns({
   }
   if (records.size < rows) return undefined;
   const warm = atTheSameTime(capacityOf(file), rows);
-  const all = [...records.values()];
-  const attempts = all.flatMap((record) => record.attempts);
+  const collected = [...records.values()];
+  const attempts = collected.flatMap((record) => record.attempts);
   return {
-    samples: samplesIn(all, batch, warm),
+    samples: samplesIn(collected, batch, warm),
     rows,
-    succeeded: all.filter(({ outcome }) => outcome === 'succeeded').length,
+    succeeded: collected.filter(({ outcome }) => outcome === 'succeeded').length,
     costUsd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
     warm,
   };

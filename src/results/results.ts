@@ -12,15 +12,22 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { writeAllEvents } from './all-events.ts';
-import { csvCells, csvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
+import { csvCells, csvPieces, type RowWithCells, type CsvRecord } from './csv-lines.ts';
 import { reportWriter } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import { idleTimes, RowFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
+import {
+  idleTimes,
+  RowFacts,
+  summaryOf,
+  writeSummary,
+  type EndedBatch,
+  type LastReading,
+} from './summary.ts';
 
-/** Other batches of the worker must not wait for long: a row takes some 40 µs. */
+/** Yields to other batches of the worker: a row takes some 40 µs. */
 const ROWS_PER_TURN = 50;
 
-export type ResultsParams = Omit<Ended, 'reading'> & {
+export type ResultsParams = Omit<EndedBatch, 'reading'> & {
   readonly file: BatchFile;
   readonly store: Store;
   readonly progress: Progress;
@@ -78,7 +85,7 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
 }
 
 /** Reads the sheet again together with the pages, so that the results contain its cells exactly as given. */
-export async function* rowsWithCells<R extends Shown>(
+export async function* rowsWithCells<R extends CsvRecord>(
   store: Store,
   file: BatchFile,
   toRecord: (row: BatchRow, file: BatchFile) => R,
@@ -91,8 +98,8 @@ export async function* rowsWithCells<R extends Shown>(
   const own = ownColumns(file.sheet.columns).length;
   for await (const row of rowsOf(store, file, { through })) {
     const cells = row.cells ? undefined : await sheet.next();
-    const given = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
-    yield { record: toRecord(row, file), cells: withChange(file, given, row) };
+    const sheetCells = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
+    yield { record: toRecord(row, file), cells: withChange(file, sheetCells, row) };
   }
 }
 

@@ -18,18 +18,18 @@ export type FileRecord = {
   readonly title?: string;
 };
 
-/** One attempt, with the times of its run if it had one. */
+/** An attempt, with the times of its run if it had one. */
 export type AttemptRecord = {
   readonly attempt: number;
   readonly outcome: PastAttempt['outcome'];
   readonly reason?: string;
-  /** Why its run failed, if the log says so. */
+  /** Why the run failed, if the log says so. */
   readonly failure?: FailureKind;
   readonly run_id?: string;
   /** The rung of a ladder that it asked for. */
   readonly gpu_asked?: string;
   readonly gpu_used?: string;
-  /** It failed, and its row then climbed to a higher rung. */
+  /** The attempt failed, and its row then climbed to a higher rung. */
   readonly climbed?: true;
   readonly created_at?: string;
   readonly ended_at?: string;
@@ -40,7 +40,7 @@ export type AttemptRecord = {
   readonly lost_executions?: number;
   readonly lost_seconds?: number;
   readonly cost_usd?: number;
-  /** Its run may have cost more than `cost_usd`, because the service does not say enough about it. */
+  /** The run may have cost more than `cost_usd`, because the service reports too little. */
   readonly cost_incomplete?: true;
 };
 
@@ -50,12 +50,12 @@ export const gpuSecondsOf = ({
   run_seconds = 0,
   lost_seconds = 0,
 }: Pick<AttemptRecord, 'cold_start_seconds' | 'run_seconds' | 'lost_seconds'>): number =>
-  [cold_start_seconds, run_seconds, lost_seconds].reduce((sum, one) => sum + Math.max(0, one), 0);
+  [cold_start_seconds, run_seconds, lost_seconds].reduce((sum, seconds) => sum + Math.max(0, seconds), 0);
 
 /** A line of `parts/…`: the result of a row. Its inputs are in its page. */
 export type PartRecord = {
   readonly row: number;
-  /** The place that was sent, unless it is the row's number. */
+  /** The sent place, unless it is the row's number. */
   readonly place?: number;
   /** The GPU that was asked for, if it is not the row's own; with a ladder, the last rung. */
   readonly gpu_asked?: string;
@@ -145,7 +145,7 @@ export function cellsOf(record: Shown): Cells {
   };
 }
 
-/** The same for a spreadsheet: texts of the service cannot act as formulas; the user's cells stay as given. */
+/** Like {@link cellsOf}, for spreadsheets: texts of the service cannot act as formulas; the user's cells stay as given. */
 export function csvCellsOf(record: Shown): Cells {
   const cells = cellsOf(record);
   const { reason, run_id, gpu_used, nodes, texts } = cells;
@@ -168,7 +168,10 @@ const secondsCell = (seconds: number | undefined): string => (seconds === undefi
 export function recordAgain(before: PartRecord | undefined, now: PartRecord): PartRecord {
   const earlier = before?.attempts ?? [];
   const last = earlier.at(-1)?.attempt ?? 0;
-  const attempts = [...earlier, ...now.attempts.map((one) => ({ ...one, attempt: last + one.attempt }))];
+  const attempts = [
+    ...earlier,
+    ...now.attempts.map((attempt) => ({ ...attempt, attempt: last + attempt.attempt })),
+  ];
   const had = { outcome: before?.outcome ?? 'cancelled', attempts: earlier.length } as const;
   const hasRun = now.attempts.some(({ run_id }) => run_id !== undefined);
   if (before === undefined || replaces({ ...now, hasRun }, before)) return { ...now, attempts, before: had };

@@ -34,17 +34,17 @@ export type Summary = {
   readonly ended_at: string;
   /** Without `idle`. */
   readonly seconds: number;
-  /** When it had ended and was not continued yet. */
+  /** When the batch had ended and was not continued yet. */
   readonly idle: readonly { readonly from: string; readonly to: string }[];
   /** Absent without prices, like all costs. An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd?: number;
-  /** The same with the duplicate runs. */
+  /** The cost including duplicate runs. */
   readonly total_cost_usd?: number;
   /** Rows whose runs were paid for although their files were not delivered. */
   readonly undelivered: { readonly rows: number; readonly cost_usd?: number };
   /** Rows whose run was executed again because its machine was lost: how often, and the seconds in vain, which `gpus` has too. */
   readonly executed_again?: { readonly rows: number; readonly executions: number; readonly seconds: number };
-  /** Attempts that may have cost more than `cost_usd` says, or something at all. */
+  /** Attempts that may have cost more than `cost_usd` includes, or anything at all. */
   readonly unpriced: number;
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd?: number }>
@@ -54,7 +54,7 @@ export type Summary = {
   /** With -c auto: the useful concurrency by GPU; null is a GPU that the service does not name. */
   readonly useful_concurrency?: readonly {
     readonly gpu: string | null;
-    /** For the rows that ask for no GPU. */
+    /** For rows that ask for no GPU. */
     readonly is_default: boolean;
     readonly concurrency: number;
     /** Whether runs queued or were turned away above it, none did so far, or the service shows no queueing times. */
@@ -72,14 +72,14 @@ export type Summary = {
   readonly unseen_runs_at_most: number;
 } & Partial<WorkerCount>;
 
-/** What the run list showed after all rows had an outcome. */
+/** The final reading of the run list, after all rows had an outcome. */
 export type LastReading = {
   readonly lists: 'complete' | 'incomplete' | 'none';
   readonly duplicates: {
     readonly runs: number;
     readonly gpu_seconds: number;
     readonly cost_usd?: number;
-    /** The first of them; duplicates.jsonl has all. */
+    /** The first duplicates; duplicates.jsonl has all. */
     readonly first: readonly DuplicateRun[];
   };
 };
@@ -94,8 +94,8 @@ export type DuplicateRun = {
   readonly cost_usd?: number;
 };
 
-/** How the batch ended; times in milliseconds since 1970 by Temporal's clock. */
-export type Ended = {
+/** The end of a batch; times in milliseconds since 1970 by Temporal's clock. */
+export type EndedBatch = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly reading: LastReading;
@@ -103,9 +103,9 @@ export type Ended = {
   readonly throughPass: number;
 };
 
-type Worked = Ended & { readonly workers?: WorkerCount | undefined; readonly idle: readonly Idle[] };
+type Worked = EndedBatch & { readonly workers?: WorkerCount | undefined; readonly idle: readonly Idle[] };
 
-/** What only the rows say. */
+/** Facts that only the rows contain. */
 export class RowFacts {
   #reused = 0;
   #undelivered = 0;
@@ -257,8 +257,8 @@ export const writeSummary = (
 ): Promise<void> =>
   store.update(SUMMARY_FILE, async (current) => {
     await confirm();
-    const there = jsonIn(current ?? '') as Partial<Summary> | undefined;
-    if ((there?.pass ?? 0) > summary.pass) return undefined;
+    const existing = jsonIn(current ?? '') as Partial<Summary> | undefined;
+    if ((existing?.pass ?? 0) > summary.pass) return undefined;
     return `${JSON.stringify(summary, undefined, 2)}\n`;
   });
 
@@ -277,17 +277,17 @@ export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undef
 /** In milliseconds since 1970. */
 export type Idle = { readonly from: number; readonly to: number };
 
-/** All of them until the end of pass `through`, in order. A retry of the end of the same pass finds the same. */
+/** All idle times until the end of pass `through`, in order; repeatable for the same pass. */
 export async function idleTimes(store: Store, through: number, endedAt: number): Promise<readonly Idle[]> {
   const earlier = await readLatestSummary(store);
   if (earlier === undefined) return [];
-  const known = idleIn(earlier);
-  if (earlier.pass >= through) return known;
+  const earlierIdle = idleIn(earlier);
+  if (earlier.pass >= through) return earlierIdle;
   const [next] = await readPasses(store, earlier.pass, through);
   const from = Date.parse(earlier.ended_at);
-  // The pass has the time of another clock.
+  // The time of the pass is by another clock.
   const to = next === undefined ? from : Math.min(Date.parse(next.at), endedAt);
-  return to > from ? [...known, { from, to }] : known;
+  return to > from ? [...earlierIdle, { from, to }] : earlierIdle;
 }
 
 const idleIn = ({ idle }: Pick<Summary, 'idle'>): readonly Idle[] =>
@@ -296,7 +296,7 @@ const idleIn = ({ idle }: Pick<Summary, 'idle'>): readonly Idle[] =>
 export const shownIdle = (idle: readonly Idle[]): Summary['idle'] =>
   idle.map(({ from, to }) => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() }));
 
-/** How much of it lies before `time`. */
+/** The idle milliseconds before `time`. */
 export const idleBefore = (idle: readonly Idle[], time: number): number =>
   idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
 

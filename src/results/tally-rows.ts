@@ -14,7 +14,7 @@ import { gpuSecondsOf, placeOf, type AttemptRecord, type PartRecord } from './ro
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
-/** What these records change: a row that was sent again has another outcome, and its new attempts. */
+/** The change of the tally by these records: a retried row has a new outcome and further attempts. */
 export const tallyChange = (records: readonly Counted[]): Tally => records.reduce(addChange, NO_TALLY);
 
 function addChange(tally: Tally, { outcome, attempts, before }: Counted): Tally {
@@ -27,17 +27,19 @@ export function addRecord(tally: Tally, record: Counted): Tally {
   return addAttempts(tallyOutcome(tally, record.outcome), record.attempts);
 }
 
-/** Its new attempts that had a run that has ended, and whose cost is not known, or only in part. */
+/** New attempts whose run has ended and whose cost is unknown, or known only in part. */
 export const unpricedIn = ({ attempts, before }: Counted): readonly AttemptRecord[] =>
-  attempts.slice(before?.attempts ?? 0).filter((one) => one.cost_incomplete && !isWrittenOff(endOf(one)));
+  attempts
+    .slice(before?.attempts ?? 0)
+    .filter((attempt) => attempt.cost_incomplete && !isWrittenOff(endOf(attempt)));
 
-/** Its new attempts that may have had a run whose cost nothing says. */
+/** New attempts that may have had a run of unknown cost. */
 export const spentInFullIn = (record: Counted): readonly AttemptRecord[] => [
   ...unpricedIn(record),
-  ...record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))),
+  ...record.attempts.slice(record.before?.attempts ?? 0).filter((attempt) => isWrittenOff(endOf(attempt))),
 ];
 
-/** What each of its new runs has cost, if that is known. A run that no machine took, or that failed, says nothing about others. */
+/** The known cost of each new run. A run that no machine took, or that failed, says nothing about further runs. */
 export function runCostsIn(
   { attempts, before, ...record }: PartRecord,
   ladder: readonly string[],
@@ -49,8 +51,8 @@ export function runCostsIn(
       if (outcome !== 'succeeded' || cost === 0 || cost_incomplete) return [];
       const rung = ladder.indexOf(gpu_asked);
       const nano = Math.round(cost * 1e9);
-      const one: RunCost = rung < 0 ? [place, nano] : [place, nano, rung];
-      return [one];
+      const runCost: RunCost = rung < 0 ? [place, nano] : [place, nano, rung];
+      return [runCost];
     });
 }
 
@@ -61,7 +63,7 @@ const endOf = ({ outcome, run_id }: AttemptRecord) => ({
 
 const addAttempts = (tally: Tally, attempts: readonly AttemptRecord[]): Tally =>
   climbedIn(attempts).reduce(
-    (sum, one) => tallyClimbing(sum, useOf(one)),
+    (sum, climb) => tallyClimbing(sum, useOf(climb)),
     attempts.reduce(addAttempt, tally),
   );
 
@@ -75,6 +77,6 @@ const useOf = ({ cost_usd = 0, ...times }: AttemptRecord): GpuUse => ({
   costUsd: cost_usd,
 });
 
-/** What climbing a ladder cost. */
+/** Attempts on the lower rungs of a ladder. */
 export const climbedIn = (attempts: readonly AttemptRecord[]): readonly AttemptRecord[] =>
   attempts.filter(({ climbed, gpu_used }) => climbed === true && gpu_used !== undefined);

@@ -1,5 +1,5 @@
-// Small pictures for a workbook and for the cards of a report. The decoder is an optional package: without it there are none, and
-// the export says so.
+// Makes thumbnails for workbooks and for the cards of a report. The decoder is an optional package; without
+// it there are no thumbnails, and the export says so.
 
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -8,7 +8,7 @@ import { pMapIterable } from 'p-map';
 const AT_A_TIME = 4;
 const QUALITY = 75;
 
-/** A file above this size is not decoded. */
+/** Larger files are not decoded. */
 export const THUMBNAIL_BYTES = 64 * 1024 * 1024;
 
 const IS_PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?)$/;
@@ -20,7 +20,7 @@ export type ThumbnailKind = { readonly side: number; readonly format: 'jpeg' | '
 export type Thumbnail = { readonly bytes: Uint8Array; readonly width: number; readonly height: number };
 export type Decode = (picture: Uint8Array) => Promise<Thumbnail | undefined>;
 
-/** undefined if the package is not installed for this machine. */
+/** Undefined if the package is not installed for this machine. */
 export async function openDecoder({ side, format }: ThumbnailKind): Promise<Decode | undefined> {
   const sharp = await import('sharp').then((module) => module.default).catch(() => undefined);
   if (sharp === undefined) return undefined;
@@ -36,13 +36,13 @@ export async function openDecoder({ side, format }: ThumbnailKind): Promise<Deco
       const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
       return { bytes: data, width: info.width, height: info.height };
     } catch {
-      // A picture that cannot be decoded has no thumbnail; its link is there.
+      // An undecodable picture has no thumbnail; its link remains.
       return undefined;
     }
   };
 }
 
-/** A file that is missing, or that is no picture, has none. */
+/** Undefined for a missing file, and for a file that is not a picture. */
 export async function thumbnailOf(file: Readable, decode: Decode): Promise<Thumbnail | undefined> {
   const bytes = await buffer(file).catch(() => undefined);
   return bytes && decode(bytes);
@@ -53,10 +53,10 @@ export async function* thumbnails<T extends { readonly path: string }>(
   open: (path: string) => Readable,
   decode: Decode,
 ): AsyncGenerator<T & Thumbnail> {
-  const made = async (one: T) => {
-    const thumbnail = await thumbnailOf(open(one.path), decode);
-    return thumbnail && { ...one, ...thumbnail };
+  const made = async (picture: T) => {
+    const thumbnail = await thumbnailOf(open(picture.path), decode);
+    return thumbnail && { ...picture, ...thumbnail };
   };
-  for await (const one of pMapIterable(wanted, made, { concurrency: AT_A_TIME }))
-    if (one !== undefined) yield one;
+  for await (const picture of pMapIterable(wanted, made, { concurrency: AT_A_TIME }))
+    if (picture !== undefined) yield picture;
 }

@@ -5,7 +5,7 @@ import { keptEvidence } from '../../activities/finalize-batch.ts';
 import type { BatchEvent } from '../../src/batch/events.ts';
 import { OUTCOMES, type AttemptRun } from '../../src/batch/outcome.ts';
 import { readEvents, writeEvents } from '../../src/results/all-events.ts';
-import { sealOf, sealParts, type Part } from '../../src/results/parts-seal.ts';
+import { sealOf, sealParts, type PartNumber } from '../../src/results/parts-seal.ts';
 import { parsePart, partName } from '../../src/results/parts.ts';
 import type { AttemptRecord, FileRecord, PartRecord } from '../../src/results/row-record.ts';
 import {
@@ -143,7 +143,7 @@ const summary = fc
   );
 
 /** The sealed parts of three passes. */
-const SEALED: readonly Part[] = [1, 2, 3].flatMap((of) =>
+const SEALED: readonly PartNumber[] = [1, 2, 3].flatMap((of) =>
   [1, 2, 3, 4, 5].map((number) => ({ pass: of, part: number })),
 );
 
@@ -184,7 +184,7 @@ export const ROW_KINDS = [
       return parsePart((await openStore(folder).read(partName(1, 1))) ?? '')[0] as PartRecord;
     },
   }),
-  kind<readonly Part[]>({
+  kind<readonly PartNumber[]>({
     name: 'seal of parts',
     made: fc.subarray([...SEALED]),
     restored: async (parts, folder) => {

@@ -9,7 +9,7 @@ import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
 import type { Execution } from '../../src/batch/workflow-ids.ts';
 import { jsonIn } from '../../src/errors/outside-text.ts';
 import { partIn, partName, PARTS } from '../../src/results/parts.ts';
-import { sealOf, type Part } from '../../src/results/parts-seal.ts';
+import { sealOf, type PartNumber } from '../../src/results/parts-seal.ts';
 import { evidenceName, eventsName } from '../../src/store/batch-file.ts';
 import { jsonLines } from '../../src/store/pieces.ts';
 import { continuedName } from '../../src/store/passes.ts';
@@ -18,7 +18,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { World } from './world.ts';
 
 export type SimRecord = { readonly end: EndedRow; readonly outcome: Outcome };
-export type SimPart = Part & {
+export type SimPart = PartNumber & {
   readonly rows: readonly SimRecord[];
   readonly tally: Tally;
   readonly fetched: number;
@@ -47,7 +47,7 @@ export class SimStore {
   readonly #world: World;
   readonly #files = new Map<string, string>();
   readonly #parts = new Map<string, SimPart>();
-  #isCounted: (part: Part) => boolean = () => true;
+  #isCounted: (part: PartNumber) => boolean = () => true;
 
   constructor(world: World) {
     this.#world = world;
@@ -141,7 +141,7 @@ export class SimStore {
     },
   } as unknown as Store;
 
-  partNames(): readonly Part[] {
+  partNames(): readonly PartNumber[] {
     return [...this.#parts.keys()].map((name) => partIn(name.slice(PARTS.length + 1)));
   }
 }

@@ -8,7 +8,7 @@ import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { exportBatch, exportFormat, exportTo } from '../../library/handle/exported-batch.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
-import type { Written } from '../../results/export/export-batch.ts';
+import type { WrittenExport } from '../../results/export/export-batch.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -47,7 +47,7 @@ export default async function exportCommand(
   printer.next(['open', nextCommand('open', batchFolder)]);
 }
 
-const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [
+const linesOf = ({ rows, bytes, notes }: WrittenExport): readonly string[] => [
   ...notes,
   `${plural(rows, 'row')}, ${bytesText(bytes)}`,
 ];

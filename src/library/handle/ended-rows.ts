@@ -9,7 +9,7 @@
 import { isRawNumber } from '../../host/exact-json.ts';
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
-import type { Part } from '../../results/parts-seal.ts';
+import type { PartNumber } from '../../results/parts-seal.ts';
 import { parsePart, partIn, partName, partNames } from '../../results/parts.ts';
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
@@ -31,7 +31,7 @@ export type RowResult = RowRecord & {
   readonly cursor: Cursor;
 };
 
-type RowPlace = Part & { readonly line: number };
+type RowPlace = PartNumber & { readonly line: number };
 
 const BEGIN: RowPlace = { pass: 0, part: 0, line: 0 };
 
@@ -108,7 +108,7 @@ export class EndedRows {
 }
 
 /** The first existing part from `here` on; undefined if a part that may still be written comes first. */
-function nextPart(names: readonly string[], here: Part, hasEnded: boolean): Part | undefined {
+function nextPart(names: readonly string[], here: PartNumber, hasEnded: boolean): PartNumber | undefined {
   const later = names.map(partIn).filter((part) => isAtLeast(part, here));
   const [next] = later;
   if (next === undefined || hasEnded) return next;
@@ -117,7 +117,7 @@ function nextPart(names: readonly string[], here: Part, hasEnded: boolean): Part
   return isNext || later.some(({ pass, part }) => pass > here.pass && part === 1) ? next : undefined;
 }
 
-const isAtLeast = (part: Part, bound: Part): boolean =>
+const isAtLeast = (part: PartNumber, bound: PartNumber): boolean =>
   part.pass > bound.pass || (part.pass === bound.pass && part.part >= bound.part);
 
 function placeAfter(cursor: Cursor): RowPlace {

@@ -10,7 +10,7 @@ import { list, problem } from '../../errors/error.ts';
 import { throwFault } from '../../errors/file-fault.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { isS3Address } from '../../host/s3-address.ts';
-import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
+import { writeExport, type ExportParams, type WrittenExport } from '../../results/export/export-batch.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../options/choices.ts';
 import { undefinedIfAbsent, type Draft } from '../../store/store.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -27,7 +27,7 @@ export type ExportOptions = Abortable & {
 };
 
 /** `notes`: what the file leaves out. */
-export type Exported = Written & { readonly file: URL };
+export type Exported = WrittenExport & { readonly file: URL };
 
 /** Throws E602 for a file that an export must not replace. */
 export async function exportBatch(batchFolder: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
@@ -49,7 +49,7 @@ export const exportTo = (
   as: ExportFormat,
   to: Pick<Draft, 'write'>,
   from: string = batchFolder.folder,
-): Promise<Written> => writeExport(batchFolder, { as, ...linksOf(batchFolder, from) }, to);
+): Promise<WrittenExport> => writeExport(batchFolder, { as, ...linksOf(batchFolder, from) }, to);
 
 /** Lifetime of workbook links to files in S3: the longest that S3 allows. */
 const LINKS_DAYS = 7;

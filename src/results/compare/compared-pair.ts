@@ -1,4 +1,4 @@
-// One row in two batches: what each made of it, and what differs.
+// Compares one row in two batches: both results, and the differences.
 
 import { definedOnly } from '../../options/defined-only.ts';
 import { resultAttempt } from '../row-record.ts';
@@ -15,7 +15,7 @@ export type ComparedPair = {
   readonly key: string;
   readonly a: ComparedRow;
   readonly b: ComparedRow;
-  /** Both have results, and all files and texts are the same. */
+  /** Whether both have results with the same files and texts. */
   readonly isIdentical: boolean;
   readonly changes: readonly Change[];
 };
@@ -41,11 +41,11 @@ export function comparedRow(shown: ShownRow) {
     /** The GPU of the run that the result comes from. */
     gpu: last?.gpu_used,
     attempts: attempts.length,
-    /** Another batch bought its result, so it has no time and no cost of its own here. */
+    /** Another batch bought the result, so it has no time and cost here. */
     isReused: shown.reused_from !== undefined,
-    /** Of that run. */
+    /** Run seconds of that run. */
     run_seconds: last?.run_seconds,
-    /** Of all attempts. */
+    /** Cost of all attempts. */
     cost_usd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
     files,
     texts,
@@ -53,7 +53,7 @@ export function comparedRow(shown: ShownRow) {
 }
 export type ComparedRow = Readonly<ReturnType<typeof comparedRow>>;
 
-/** What a row gave: checksums of its files, and its texts. */
+/** The results of a row: checksums of its files, and its texts. */
 const resultOf = ({ files, texts }: ComparedRow): string =>
   JSON.stringify([files.map(({ sha256 }) => sha256), texts]);
 
@@ -66,7 +66,7 @@ function changesOf(a: ShownRow['inputs'], b: ShownRow['inputs']): readonly Chang
     Object.hasOwn(inputs, name) ? cellOf(inputs[name]) : undefined;
   return [...names]
     .map((input) => ({ input, a: textIn(a, input), b: textIn(b, input) }))
-    .filter((one) => one.a !== one.b);
+    .filter((change) => change.a !== change.b);
 }
 
 // Adds up a comparison. Times and costs are those of pairs that succeeded in both batches: a failed run says nothing about speed.
@@ -76,15 +76,15 @@ const none = { a: 0, b: 0 };
 export class SumUp {
   readonly #totals = {
     pairs: 0,
-    /** Pairs whose files and texts are the same. */
+    /** Pairs with the same files and texts. */
     identical: 0,
     outcome_differs: 0,
     only: { ...none },
     /** Pairs that succeeded in both. */
     succeeded: 0,
-    /** Those of them whose result another batch bought. */
+    /** Successful pairs whose result another batch bought. */
     reused: { ...none },
-    /** Pairs that succeeded in both, with times of both: what the following sums are about. */
+    /** Successful pairs with times in both; the following sums are about these. */
     measured: 0,
     /** Total seconds of their last runs. */
     run_seconds: { ...none },
@@ -122,9 +122,9 @@ export class SumUp {
       ...this.#totals,
       /** Undefined on GPUs without a price. */
       cost_usd: { a: cost.a || undefined, b: cost.b || undefined },
-      /** How often the seconds of B fit into those of A: above 1, B is faster. */
+      /** Seconds of A divided by those of B: above 1, B is faster. */
       speed_ratio: ratio(seconds.a, seconds.b),
-      /** The cost of B by that of A: above 1, B is dearer. */
+      /** Cost of B divided by that of A: above 1, B is dearer. */
       cost_ratio: ratio(cost.b, cost.a),
       /** The GPU of all measured pairs, if it is the same one. */
       gpu: { a: gpuOf('a'), b: gpuOf('b') },
@@ -138,7 +138,7 @@ const isMeasured = ({ outcome, run_seconds = 0 }: ComparedRow): boolean =>
 
 const ratio = (over: number, under: number) => (over > 0 && under > 0 ? over / under : undefined);
 
-/** `H100 3.1× faster, 1.4× dearer`: B as A sees it; undefined if no pair was measured. */
+/** `H100 3.1× faster, 1.4× dearer`: B relative to A; undefined if no pair was measured. */
 export function verdictOf(
   { speed_ratio, cost_ratio, gpu }: ComparisonSums,
   batch: string,
@@ -151,7 +151,7 @@ export function verdictOf(
   return parts.length === 0 ? undefined : `${name} ${parts.join(', ')}`;
 }
 
-/** How many pairs succeeded, and why some of them say nothing about speed; undefined if all of them do. */
+/** How many pairs succeeded, and why some of them are not measured; undefined if all are. */
 export function unmeasuredText({ succeeded, measured, reused }: ComparisonSums): string | undefined {
   if (succeeded === 0) return 'No row succeeded in both batches';
   if (measured === succeeded) return undefined;
@@ -168,7 +168,7 @@ function compared(value: number, more: string, less: string, same: string): stri
   return text === '1.0' ? same : `${text}× ${value > 1 ? more : less}`;
 }
 
-/** How much a pair has changed, as an order: other outcomes first, identical ones last. */
+/** Sort order by change: different outcomes first, identical pairs last. */
 export function changeOf({ a, b, isIdentical }: ComparedPair): number {
   const times = distance(a.run_seconds, b.run_seconds) + distance(a.cost_usd, b.cost_usd);
   return (a.outcome === b.outcome ? 0 : 2_000) + (isIdentical ? 0 : 1_000) + Math.min(times, 999);

@@ -1,4 +1,4 @@
-// Compares the same rows in two batches: pairs them, adds up, and gives the page what it shows.
+// Pairs the rows of two batches, adds up the comparison, and feeds the page.
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,15 +7,15 @@ import { SumUp, comparedPair, comparedRow, type ComparisonSums } from './compare
 import { ComparisonPage } from '../page/comparison-page.ts';
 import type { PairedBy } from '../../options/choices.ts';
 
-type Compared = { readonly store: Store; readonly file: BatchFile };
+type ComparedBatch = { readonly store: Store; readonly file: BatchFile };
 
 export type ComparedRows = { readonly sums: ComparisonSums; readonly page: ComparisonPage };
 
-/** Keys only say the same in two batches if both sheets have a column of keys. */
+/** Keys are comparable only if both sheets have a key column. */
 export const pairedByDefault = (a: BatchFile, b: BatchFile): PairedBy =>
   a.sheet.options.keyColumn === undefined || b.sheet.options.keyColumn === undefined ? 'inputs' : 'key';
 
-export async function compareRows(a: Compared, b: Compared, by: PairedBy): Promise<ComparedRows> {
+export async function compareRows(a: ComparedBatch, b: ComparedBatch, by: PairedBy): Promise<ComparedRows> {
   const [sum, page] = [new SumUp(), new ComparisonPage()];
   const nameOf = by === 'key' ? ({ key }: ShownRow) => key : inputsText;
   for await (const both of pairedRows(rowsIn(a), rowsIn(b), nameOf)) {
@@ -32,19 +32,20 @@ export async function compareRows(a: Compared, b: Compared, by: PairedBy): Promi
   return { sums: sum.sums, page };
 }
 
-async function* rowsIn({ store, file }: Compared): AsyncGenerator<ShownRow> {
+async function* rowsIn({ store, file }: ComparedBatch): AsyncGenerator<ShownRow> {
   for await (const row of rowsOf(store, file)) yield shownRow(row, file);
 }
 
-/** The columns of two sheets may be in another order. */
+/** The two sheets may order their columns differently. */
 const inputsText = ({ inputs }: ShownRow): string =>
   JSON.stringify(Object.entries(inputs).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 type Paired<R> = { readonly a: R; readonly b: R } | { readonly a: R } | { readonly b: R };
 
 /**
- * Rows with the same name are a pair; those that share a name are paired in order. Rows without a partner come last. Both batches are
- * read at the same time, so that memory holds only rows whose partner stands elsewhere: none if both have the same sheet.
+ * Rows with the same name form a pair; rows that share a name are paired in order. Rows without a partner
+ * come last. Both batches are read in parallel, so memory holds only rows whose partner is elsewhere: none
+ * if both have the same sheet.
  */
 export async function* pairedRows<R>(
   a: AsyncIterable<R>,
@@ -58,14 +59,14 @@ export async function* pairedRows<R>(
       const [nextA, nextB] = [await inA.next(), await inB.next()];
       if (nextA.done === true && nextB.done === true) break;
       if (nextA.done !== true) {
-        const other = waitingB.take(nameOf(nextA.value));
-        if (other === undefined) waitingA.add(nameOf(nextA.value), nextA.value);
-        else yield { a: nextA.value, b: other };
+        const partner = waitingB.take(nameOf(nextA.value));
+        if (partner === undefined) waitingA.add(nameOf(nextA.value), nextA.value);
+        else yield { a: nextA.value, b: partner };
       }
       if (nextB.done !== true) {
-        const other = waitingA.take(nameOf(nextB.value));
-        if (other === undefined) waitingB.add(nameOf(nextB.value), nextB.value);
-        else yield { a: other, b: nextB.value };
+        const partner = waitingA.take(nameOf(nextB.value));
+        if (partner === undefined) waitingB.add(nameOf(nextB.value), nextB.value);
+        else yield { a: partner, b: nextB.value };
       }
     }
   } finally {

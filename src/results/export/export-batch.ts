@@ -7,13 +7,13 @@ import type { ExportFormat } from '../../options/choices.ts';
 
 export type ExportParams = {
   readonly as: ExportFormat;
-  /** The address of an output file, from where the export will lie. */
+  /** The address of an output file, relative to the place of the export. */
   readonly linkTo: (path: string) => string | Promise<string>;
-  /** For how many days the links work; absent: as long as the files are there. */
+  /** How many days the links work; absent: as long as the files exist. */
   readonly linksDays?: number;
 };
 
-export type Written = {
+export type WrittenExport = {
   readonly rows: number;
   readonly bytes: number;
   readonly notes: readonly string[];
@@ -23,7 +23,7 @@ export async function writeExport(
   { store, file }: { readonly store: Store; readonly file: BatchFile },
   params: ExportParams,
   to: Sink,
-): Promise<Written> {
+): Promise<WrittenExport> {
   const source = await exportSource(store, file);
   let bytes = 0;
   const write: Sink['write'] = (content) => {

@@ -13,7 +13,7 @@ import { csvCells, CsvLines } from '../csv-lines.ts';
 
 export type ExportRow = { readonly record: ShownRow; readonly cells: readonly string[] };
 
-/** The batch with the rows that it has now; rows that are appended later are left out. */
+/** The batch with its current rows; rows appended later are left out. */
 export type ExportSource = {
   readonly file: BatchFile;
   readonly store: Store;
@@ -40,7 +40,7 @@ export async function exportSource(store: Store, file: BatchFile): Promise<Expor
   };
 }
 
-/** Result columns that are numbers wherever the format has numbers. Cells of the sheet never are. */
+/** Result columns that are numbers in formats with numbers. Cells of the sheet never are. */
 const NUMBERS: ReadonlySet<ResultColumn> = new Set([
   'row',
   'attempts',

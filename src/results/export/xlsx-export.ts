@@ -19,13 +19,13 @@ import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';
 
 const THUMBNAILS = 2_000;
-/** Their longest side, in pixels. */
+/** Longest side of a thumbnail, in pixels. */
 const THUMBNAIL_SIDE = 96;
-/** Points that a row with a thumbnail is high. */
+/** Height of a row with a thumbnail, in points. */
 const TALL = (THUMBNAIL_SIDE + 4) * 0.75;
 const OUTPUTS_AT = RESULT_COLUMNS.indexOf('outputs');
 
-/** The address of an output file as the workbook links to it, and for how many days it works. */
+/** How the workbook links to an output file, and for how many days the link works. */
 type Links = {
   readonly linkTo: (path: string) => string | Promise<string>;
   readonly linksDays: number | undefined;
@@ -76,9 +76,9 @@ const limitsText = ({ cutCells, linksLeft }: SheetLimits, sheet: string): readon
     : []),
 ];
 
-type Wanted = { readonly path: string; readonly row: number; readonly text: string };
+type WantedPicture = { readonly path: string; readonly row: number; readonly text: string };
 
-/** The lines of the results, and what is known after they were written. */
+/** The lines of the results, and the facts that are known once they are written. */
 class ResultLines {
   files = 0;
   /** Pictures that could have a thumbnail. */
@@ -86,7 +86,7 @@ class ResultLines {
   readonly #source: ExportSource;
   readonly #linkTo: LinkTo;
   readonly #hasThumbnails: boolean;
-  readonly #chosen: Wanted[] = [];
+  readonly #chosen: WantedPicture[] = [];
   #rows = 0;
   #tally = NO_TALLY;
 
@@ -114,8 +114,8 @@ class ResultLines {
   async *summary(): AsyncGenerator<SheetLine> {
     const { file, hasEnded } = this.#source;
     const { outcomes } = this.#tally;
-    const known = Object.entries(outcomes).filter(([, rows]) => rows > 0);
-    const open = this.#rows - known.reduce((sum, [, rows]) => sum + rows, 0);
+    const counts = Object.entries(outcomes).filter(([, rows]) => rows > 0);
+    const open = this.#rows - counts.reduce((sum, [, rows]) => sum + rows, 0);
     const gpus = Object.entries(this.#tally.gpus);
     const isPriced = havePrices(file.service.prices);
     const facts: readonly (readonly [string, string | number])[] = [
@@ -126,7 +126,7 @@ class ResultLines {
       ['exported', new Date().toISOString()],
       ['state', hasEnded ? 'ended' : 'the batch had not ended'],
       ['rows', this.#rows],
-      ...known,
+      ...counts,
       ...(open > 0 ? [['open', open] as const] : []),
       ['files', this.files],
       ['runs', gpus.reduce((sum, [, { runs }]) => sum + runs, 0)],

@@ -1,19 +1,20 @@
-// Forecasts the cost and the wall time of rows from samples of ended rows. The first rows of a batch also take a cold start, because
-// the service has to start containers for them: what a sample took without its cold start says something about every row.
+// Forecasts the cost and wall time of rows from samples of ended rows. The first rows of a batch also pay
+// for a cold start, because the service starts containers for them; a sample without its cold start is
+// informative about every row.
 
 import { seededNumber } from '../../batch/seeded-number.ts';
 
 export type ForecastParams = Capacity & {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   readonly rows: Readonly<Record<string, number>>;
   /** US dollars per second by GPU. */
   readonly prices: Readonly<Record<string, number>>;
   readonly retries: number;
-  /** Containers that are warm already: so many fewer rows start one. */
+  /** Warm containers; that many fewer rows start one. */
   readonly warm?: number;
 };
 
-/** What is undefined cannot be known: the GPU was not measured, or has no price. */
+/** Undefined amounts are unknown: the GPU was not measured, or has no price. */
 export type Amounts = {
   readonly rows: number;
   readonly runs: number;
@@ -21,30 +22,30 @@ export type Amounts = {
   readonly seconds: Interval | undefined;
 };
 
-/** The total is undefined if one GPU is. `seconds` of a GPU: if only its rows were sent. */
+/** The total is undefined if the amount of any GPU is. `seconds` of a GPU: if only its rows were sent. */
 export type Forecast = Amounts & { readonly byGpu: Readonly<Record<string, Amounts>> };
 
 /** A row that has ended: of an earlier batch, or one of the first rows of the batch itself. */
-export type Sample = {
+export type RunSample = {
   readonly gpu: string;
   /** Rows of one batch resemble each other more than rows of two batches. */
   readonly batch: string;
   /** Whether it was among the first rows of its batch, for which the service had to start containers. */
   readonly isOpening: boolean;
-  /** In seconds that are paid. */
+  /** Paid seconds. */
   readonly runs: readonly { readonly coldStart: number; readonly run: number }[];
-  /** How long its last run waited for a container; absent if its batch sent more runs than the deployment has containers. */
+  /** Queue time of the last run; absent if its batch sent more runs than the deployment has containers. */
   readonly queueSeconds?: number;
 };
 
-/** Fewer samples say almost nothing about how much rows differ. */
+/** With fewer samples, the variation between rows is unknown. */
 const SAMPLES_MIN = 3;
 
 export function forecast(params: ForecastParams): Forecast {
-  const asked = Object.entries(params.rows).filter(([, rows]) => rows > 0);
-  const all = sumOf(asked.map(([, rows]) => rows));
-  const measured = asked.map(([gpu, rows]) => measure(params, gpu, rows, all));
-  const byGpu = measured.map((one) => [one.gpu, amountsOf(params, [one])] as const);
+  const planned = Object.entries(params.rows).filter(([, rows]) => rows > 0);
+  const total = sumOf(planned.map(([, rows]) => rows));
+  const measured = planned.map(([gpu, rows]) => measure(params, gpu, rows, total));
+  const byGpu = measured.map((gpuSamples) => [gpuSamples.gpu, amountsOf(params, [gpuSamples])] as const);
   const [only] = byGpu.length === 1 ? byGpu : [];
   return { ...(only?.[1] ?? amountsOf(params, measured)), byGpu: Object.fromEntries(byGpu) };
 }
@@ -52,19 +53,19 @@ export function forecast(params: ForecastParams): Forecast {
 type Measured = {
   readonly gpu: string;
   readonly rows: number;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   /** undefined if the GPU was not measured. */
-  readonly work: Work | undefined;
+  readonly work: GpuWork | undefined;
 };
 
-/** What the rows of a GPU need. */
-type Work = {
+/** The work of the rows of a GPU. */
+type GpuWork = {
   readonly rows: number;
   /** Rows that start a container. */
   readonly opening: number;
   /** The mean cold start of such a row, and of a later one. */
   readonly coldStart: { readonly first: number; readonly later: number };
-  /** What each sample needed without the mean cold start. */
+  /** Seconds of each sample minus the mean cold start. */
   readonly seconds: readonly number[];
   readonly sum: Sum;
 };
@@ -80,7 +81,9 @@ function measure(params: ForecastParams, gpu: string, rows: number, allRows: num
     first: meanOf(samples.filter(({ isOpening }) => isOpening).map(coldStartOf)),
     later: meanOf(samples.filter(({ isOpening }) => !isOpening).map(coldStartOf)),
   };
-  const seconds = samples.map((one) => secondsOf(one) - (one.isOpening ? coldStart.first : coldStart.later));
+  const seconds = samples.map(
+    (sample) => secondsOf(sample) - (sample.isOpening ? coldStart.first : coldStart.later),
+  );
   const starts = opening * coldStart.first + (rows - opening) * coldStart.later;
   const batches = samples.map(({ batch }) => batch);
   const { expected, errors } = sumOver(rows, seconds, batches, params.retries > 0);
@@ -92,11 +95,11 @@ function measure(params: ForecastParams, gpu: string, rows: number, allRows: num
   };
 }
 
-const coldStartOf = ({ runs }: Sample): number => sumOf(runs.map(({ coldStart }) => coldStart));
-const secondsOf = ({ runs }: Sample): number => sumOf(runs.map(({ coldStart, run }) => coldStart + run));
+const coldStartOf = ({ runs }: RunSample): number => sumOf(runs.map(({ coldStart }) => coldStart));
+const secondsOf = ({ runs }: RunSample): number => sumOf(runs.map(({ coldStart, run }) => coldStart + run));
 
 function amountsOf(params: ForecastParams, measured: readonly Measured[]): Amounts {
-  const samples = measured.flatMap((one) => one.samples);
+  const samples = measured.flatMap((gpuSamples) => gpuSamples.samples);
   const works = measured.flatMap(({ work }) => work ?? []);
   const isKnown = works.length === measured.length;
   const hasPrices = measured.every(({ gpu }) => params.prices[gpu] !== undefined);
@@ -124,14 +127,14 @@ export type Capacity = {
 export const atTheSameTime = ({ concurrency, containers = concurrency }: Capacity, rows: number): number =>
   Math.max(1, Math.min(concurrency, containers, rows));
 
-/** Whichever is longer: the work of the containers, the slots of the batch with the waiting time, or the rate of starts. */
-function wallTime(works: readonly Work[], capacity: Capacity, samples: readonly Sample[]): Interval {
+/** The longest of three bounds: the work of the containers, the slots of the batch including queueing, and the rate of starts. */
+function wallTime(works: readonly GpuWork[], capacity: Capacity, samples: readonly RunSample[]): Interval {
   const work = addSums(works.map(({ sum }) => sum));
-  const rows = sumOf(works.map((one) => one.rows));
+  const rows = sumOf(works.map((gpuWork) => gpuWork.rows));
   if (rows === 0) return { low: 0, expected: 0, high: 0 };
-  const runs = rows * meanOf(samples.map((one) => one.runs.length));
-  // How long a run waits for a container although one is free.
-  const queueSeconds = meanOf(samples.flatMap((one) => one.queueSeconds ?? []));
+  const runs = rows * meanOf(samples.map((sample) => sample.runs.length));
+  // Queue time despite a free container.
+  const queueSeconds = meanOf(samples.flatMap((sample) => sample.queueSeconds ?? []));
   const parallel = atTheSameTime(capacity, rows);
   const slots = Math.min(capacity.concurrency, rows);
   const bulk = Math.max(work.expected / parallel, (work.expected + runs * queueSeconds) / slots);
@@ -145,14 +148,14 @@ function wallTime(works: readonly Work[], capacity: Capacity, samples: readonly 
 }
 
 const REPETITIONS = 100;
-/** The end of a batch hardly depends on how many rows were before it. */
+/** The tail of a batch hardly depends on how many rows came before. */
 const ROWS_MAX = 2_000;
 
 /**
- * What a batch takes in addition to its work divided by `parallel`, because containers are idle while the last runs end: simulated
- * with random samples, the same for equal arguments.
+ * Time beyond work divided by `parallel`, because containers idle while the last runs end. Simulated with
+ * random samples, reproducible for equal arguments.
  */
-function idleTime(works: readonly Work[], parallel: number): Sum {
+function idleTime(works: readonly GpuWork[], parallel: number): Sum {
   const idle = Array.from({ length: REPETITIONS }, (_, at) => {
     const rows = drawRows(works, parallel, at + 1);
     return lastEnd(rows, parallel) - sumOf(rows) / parallel;
@@ -160,13 +163,13 @@ function idleTime(works: readonly Work[], parallel: number): Sum {
   return { expected: meanOf(idle), errors: [{ variance: varianceOf(idle), freedom: REPETITIONS - 1 }] };
 }
 
-function drawRows(works: readonly Work[], parallel: number, seed: number): readonly number[] {
+function drawRows(works: readonly GpuWork[], parallel: number, seed: number): readonly number[] {
   let drawn = 0;
   const roll = (): number => seededNumber(seed, (drawn += 1));
-  const all = sumOf(works.map(({ rows }) => rows));
-  const opening = sumOf(works.map((one) => one.opening));
-  return Array.from({ length: Math.min(all, Math.max(ROWS_MAX, parallel)) }, (_, at) => {
-    let place = roll() * all;
+  const total = sumOf(works.map(({ rows }) => rows));
+  const opening = sumOf(works.map((work) => work.opening));
+  return Array.from({ length: Math.min(total, Math.max(ROWS_MAX, parallel)) }, (_, at) => {
+    let place = roll() * total;
     const work = works.find(({ rows }) => (place -= rows) < 0) ?? works[0];
     if (work === undefined) return 0;
     const { seconds, coldStart } = work;
@@ -194,7 +197,7 @@ function lastEnd(rows: readonly number[], parallel: number): number {
 
 // Sums whose terms are known only from samples, and their prediction intervals.
 
-/** The parts of the squared error are independent of each other; `freedom`: the degrees of freedom of the estimate. */
+/** The parts of the squared error are independent; `freedom`: degrees of freedom of the estimate. */
 type Sum = {
   readonly expected: number;
   readonly errors: readonly { readonly variance: number; readonly freedom: number }[];
@@ -213,7 +216,7 @@ const timesSum = ({ expected, errors }: Sum, factor: number): Sum => ({
   errors: errors.map(({ variance, freedom }) => ({ variance: variance * factor ** 2, freedom })),
 });
 
-/** What rows need together, by what samples from these batches needed. */
+/** The total for `rows`, estimated from the samples of these batches. */
 function sumOver(
   rows: number,
   seconds: readonly number[],
@@ -250,10 +253,10 @@ function sumOver(
 
 /** Run times are skewed, so the interval is symmetric in the logarithm: it never reaches zero, and extends farther up than down. */
 function intervalOf({ expected, errors }: Sum): Interval {
-  const variance = sumOf(errors.map((one) => one.variance));
+  const variance = sumOf(errors.map((error) => error.variance));
   if (expected <= 0 || variance === 0) return { low: expected, expected, high: expected };
   // Welch and Satterthwaite: the degrees of freedom of several estimates together.
-  const freedom = variance ** 2 / sumOf(errors.map((one) => one.variance ** 2 / one.freedom));
+  const freedom = variance ** 2 / sumOf(errors.map((error) => error.variance ** 2 / error.freedom));
   const factor = Math.exp(t95(freedom) * Math.sqrt(Math.log1p(variance / expected ** 2)));
   return { low: expected / factor, expected, high: expected * factor };
 }
@@ -265,7 +268,7 @@ const t95 = (freedom: number): number =>
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** 0 of nothing. */
+/** The mean; 0 without numbers. */
 const meanOf = (numbers: readonly number[]): number => sumOf(numbers) / Math.max(1, numbers.length);
 
 function varianceOf(numbers: readonly number[]): number {

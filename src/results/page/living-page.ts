@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
-import type { Part } from '../parts-seal.ts';
+import type { PartNumber } from '../parts-seal.ts';
 import { partNames, REUSED_PASS, type PartRanges } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../summary.ts';
@@ -75,7 +75,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
 /** Idempotent. Called before the part is written, because nothing shows a part again that is there. */
 export async function showPart(
   { store, file }: Shown,
-  { pass, part }: Part,
+  { pass, part }: PartNumber,
   records: readonly RowRecord[],
 ): Promise<void> {
   if (store.localPath === undefined || !(await store.exists(LIVE_FILE))) return;

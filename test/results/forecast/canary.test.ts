@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { canaryRows } from '../../../src/create-batch/canary-rows.ts';
-import { forecast, type Interval, type Sample } from '../../../src/results/forecast/forecast.ts';
+import { forecast, type Interval, type RunSample } from '../../../src/results/forecast/forecast.ts';
 import { between, dice, lognormal, sizeBetween } from './workload.ts';
 
 const ROWS = 1_000;
@@ -36,7 +36,7 @@ function foretold(
   });
   const [chosen = []] = canaryRows([runs.map((_, index) => index + 1)], 5);
   const warm = Math.min(chosen.length, containers);
-  const samples = chosen.map((row, nth): Sample => {
+  const samples = chosen.map((row, nth): RunSample => {
     const isOpening = nth < warm;
     const own = (runs[row - 1] ?? []).map((run, first) => ({
       coldStart: isOpening && first === 0 ? coldStart : 0,

@@ -4,7 +4,7 @@ import {
   type Forecast,
   type ForecastParams,
   type Interval,
-  type Sample,
+  type RunSample,
 } from '../../../src/results/forecast/forecast.ts';
 import { between, dice, execute, lognormal, sizeBetween, type Workload } from './workload.ts';
 
@@ -102,7 +102,7 @@ describe('the forecast of the cost', () => {
   });
 
   it('does not take the absence of retries in five rows as proof that there are none', () => {
-    const samples = Array.from({ length: 5 }, (): Sample => sampleOf([10]));
+    const samples = Array.from({ length: 5 }, (): RunSample => sampleOf([10]));
     expect(widthOf(foretell({ samples, rows: { A10G: 100 } }).costUsd)).toBeGreaterThan(0.2);
     expect(widthOf(foretell({ samples, rows: { A10G: 100 }, retries: 0 }).costUsd)).toBe(0);
   });
@@ -189,7 +189,7 @@ describe('the forecast of the wall time', () => {
   });
 });
 
-const sampleOf = (runs: readonly number[]): Sample => ({
+const sampleOf = (runs: readonly number[]): RunSample => ({
   gpu: 'A10G',
   batch: 'earlier',
   isOpening: false,

@@ -1,7 +1,7 @@
 // Workloads by seed: rows with random run times, failures and cold starts, executed by the containers of a deployment.
 
 import { seededNumber } from '../../../src/batch/seeded-number.ts';
-import type { Sample } from '../../../src/results/forecast/forecast.ts';
+import type { RunSample } from '../../../src/results/forecast/forecast.ts';
 
 export type Workload = {
   /** Mean and coefficient of variation of the lognormal run times. */
@@ -26,7 +26,7 @@ export const sizeBetween = (roll: () => number, low: number, high: number): numb
   Math.round(low * (high / low) ** roll());
 
 export type Done = {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   /** Seconds that are paid. */
   readonly busy: number;
   /** From the first start to the last end. */
@@ -41,7 +41,7 @@ export function execute(
   { gpu = 'A10G', batch = 'earlier' } = {},
 ): Done {
   const free = Array.from({ length: workload.containers }, () => 0);
-  const samples = Array.from({ length: rows }, (_, at): Sample => {
+  const samples = Array.from({ length: rows }, (_, at): RunSample => {
     const isOpening = at < workload.containers;
     const runs = runsOf(roll, workload).map((run, nth) => ({
       coldStart: isOpening && nth === 0 ? workload.coldStart : 0,

@@ -1,4 +1,4 @@
-// A workbook: sheets that are written one after another, and the files that name them, which come last.
+// Writes a workbook: sheets one after another, then the files that name them.
 
 import { markupText } from '../../../errors/outside-text.ts';
 import { cellAddress } from '../../../sheet/xlsx/cell-value.ts';
@@ -10,7 +10,7 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const TYPES = 'application/vnd.openxmlformats-officedocument';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
-/** A picture as a file, and where it lies on its sheet. */
+/** A picture and its place on the sheet. */
 export type PlacedPicture = Omit<Picture, 'name'> & { readonly jpeg: Uint8Array };
 
 type SheetContent = {
@@ -21,7 +21,7 @@ type SheetContent = {
   readonly pictures?: (() => AsyncIterable<PlacedPicture>) | undefined;
 };
 
-/** What the sheets could not take. */
+/** Content that the sheets could not hold. */
 export type SheetLimits = { readonly cutCells: number; readonly linksLeft: number };
 
 export class WorkbookWriter {
@@ -35,7 +35,7 @@ export class WorkbookWriter {
     this.#capacity = capacity;
   }
 
-  /** Adds the lines as a sheet, and those that do not fit as further sheets. */
+  /** Adds the lines as a sheet; lines that do not fit become further sheets. */
   async addSheet({ name, header, lines, pictures }: SheetContent): Promise<SheetLimits> {
     const iterator = peekable(lines[Symbol.asyncIterator]());
     let [cutCells, linksLeft, part] = [0, 0, 0];
@@ -182,13 +182,16 @@ function anchor({ column, row, width, height, text }: Picture, at: number): stri
 // Writes one sheet of a workbook, row by row. Every text is an inline string and never a formula. A spreadsheet wants links after
 // the rows, so they are kept until then: it accepts 65,530 of them.
 
-/** What a sheet can hold. `rows`: its header counted. With more links, Excel offers to repair the file. */
+/** The capacity of a sheet. `rows` includes the header. With more links, Excel offers to repair the file. */
 export type SheetCapacity = { readonly rows: number; readonly links: number };
 export const EXCEL: SheetCapacity = { rows: 1_048_576, links: 65_530 };
 
 export type SheetLine = {
   readonly cells: readonly (string | number | undefined)[];
-  /** The cell that leads somewhere. An address for which the sheet has no room is not made, because in S3 each one is signed. */
+  /**
+   * The linked cell. The address is computed only if the sheet has room for the link, because S3 addresses
+   * are signed one by one.
+   */
   readonly link?: { readonly at: number; readonly to: () => string | Promise<string> } | undefined;
   /** Points; absent: as high as the text. */
   readonly height?: number | undefined;
@@ -198,7 +201,7 @@ export type SheetLine = {
 const STYLES = { plain: 0, header: 1, text: 2, link: 3 } as const;
 
 const HEADER_ROWS = 1;
-/** Rows that the widths of columns are measured with. */
+/** Number of rows by which column widths are measured. */
 const MEASURED_ROWS = 200;
 const WIDTH_MIN = 8;
 const WIDTH_MAX = 60;
@@ -221,7 +224,7 @@ class Worksheet {
     this.#capacity = capacity;
   }
 
-  /** The sheet with as many lines as fit; the others stay in the iterator. */
+  /** Writes as many lines as fit; the remaining lines stay in the iterator. */
   async *xml(lines: AsyncIterator<SheetLine>, isFirst: boolean): AsyncGenerator<string> {
     const most = this.#capacity.rows - HEADER_ROWS;
     const first = await taken(lines, Math.min(most, MEASURED_ROWS));
@@ -242,8 +245,8 @@ class Worksheet {
       ...relation(`rId${at + 1}`, 'hyperlink', xmlText(to)),
       isExternal: true,
     }));
-    const all = [...links, ...(drawing === undefined ? [] : [relation('drawing', 'drawing', drawing)])];
-    return all.length === 0 ? undefined : relationsXml(all);
+    const relations = [...links, ...(drawing === undefined ? [] : [relation('drawing', 'drawing', drawing)])];
+    return relations.length === 0 ? undefined : relationsXml(relations);
   }
 
   #add(line: SheetLine): Promise<string> {
@@ -287,13 +290,13 @@ class Worksheet {
   }
 
   #ending(): string {
-    const all = `A1:${cellAddress(Math.max(0, this.#header.length - 1), this.rows + HEADER_ROWS)}`;
+    const range = `A1:${cellAddress(Math.max(0, this.#header.length - 1), this.rows + HEADER_ROWS)}`;
     const links = this.#links.map(({ cell }, at) => `<hyperlink ref="${cell}" r:id="rId${at + 1}"/>`);
     return [
-      `<autoFilter ref="${all}"/>`,
+      `<autoFilter ref="${range}"/>`,
       links.length === 0 ? '' : `<hyperlinks>${links.join('')}</hyperlinks>`,
-      // Otherwise each number of the sheet would have a green triangle.
-      `<ignoredErrors><ignoredError sqref="${all}" numberStoredAsText="1"/></ignoredErrors>`,
+      // Otherwise Excel marks each number stored as text with a green triangle.
+      `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`,
       this.#hasDrawing ? '<drawing r:id="drawing"/>' : '',
     ].join('');
   }
@@ -321,7 +324,7 @@ async function taken<T>(items: AsyncIterator<T>, most: number): Promise<readonly
 
 export const CELL_CHARACTERS = 32_767;
 
-/** What XML 1.0 cannot contain. A lone surrogate is replaced before. */
+/** Characters that XML 1.0 cannot contain. A lone surrogate is replaced before. */
 // eslint-disable-next-line no-control-regex
 const ILLEGAL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g;
 
@@ -334,7 +337,7 @@ const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 const cellXml = (text: string): string =>
   PLAIN.test(text) ? text : xmlText(text.replaceAll(LOOKS_ESCAPED, '_x005F_')).replaceAll('\r', '_x000D_');
 
-/** Most cells, which stay as they are. */
+/** Text that needs no escaping, as in most cells. */
 const PLAIN = /^[ !#-%'-;=?-^`-~\u00A0-\uD7FF\n]*$/;
 
 const isTooLong = (text: string): boolean => text.length > CELL_CHARACTERS;
