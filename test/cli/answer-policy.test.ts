@@ -153,8 +153,8 @@ describe('the commands of a refusal', () => {
   });
 
   it('answer all that is open', async () => {
-    const other: Question = { id: 'otherGpu', own: 'A10G', asked: ['H100'], rows: 2 };
-    await expect(refusalOf([GUESSES, EARLIER, other])).rejects.toMatchObject({
+    const question: Question = { id: 'otherGpu', own: 'A10G', asked: ['H100'], rows: 2 };
+    await expect(refusalOf([GUESSES, EARLIER, question])).rejects.toMatchObject({
       code: 'E111',
       hint: "if they are right: runsheet run --skip-rows 302 --map 'prompt=Promt art' --reuse --accept-gpu 'my sheet.csv' -d x",
     });
@@ -163,7 +163,7 @@ describe('the commands of a refusal', () => {
       rows: 301,
       others: [{ batch: 'portraits-7f3a', out: '/data/b', rows: 300 }],
     };
-    await expect(refusalOf([elsewhere, other], 'run', 'a.csv', '--out', 'here')).rejects.toMatchObject({
+    await expect(refusalOf([elsewhere, question], 'run', 'a.csv', '--out', 'here')).rejects.toMatchObject({
       code: 'E539',
       message: '300 of 301 rows are in another folder: portraits-7f3a in /data/b',
       hint: 'to go on with that batch, where it is:\n  runsheet run --out /data/b --accept-gpu a.csv\nto buy these rows again here:\n  runsheet run --again --accept-gpu a.csv --out here',

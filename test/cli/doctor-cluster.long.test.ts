@@ -34,19 +34,19 @@ describe('doctor --cluster', () => {
     await worker();
   });
   afterEach(async () => {
-    await Promise.all(members.map((one) => one.kill('SIGTERM')));
+    await Promise.all(members.map((member) => member.kill('SIGTERM')));
     members = [];
   });
 
   async function worker(environment: Environment = {}): Promise<Running> {
-    const one = stage.start(['worker', '--no-receiver'], { ...SECRET, ...environment });
-    await one.says(/no receiver/);
-    return one;
+    const member = stage.start(['worker', '--no-receiver'], { ...SECRET, ...environment });
+    await member.says(/no receiver/);
+    return member;
   }
   const another = async (environment: Environment): Promise<Running> => {
-    const one = await worker(environment);
-    members.push(one);
-    return one;
+    const member = await worker(environment);
+    members.push(member);
+    return member;
   };
   const nameOf = ({ child }: Running): RegExp => new RegExp(`^${child.pid}@`);
 
@@ -90,11 +90,11 @@ describe('doctor --cluster', () => {
   it('names a member with another webhook secret', async () => {
     const odd = await another({ RUNSHEET_WEBHOOK_SECRET: 'another-secret' });
     await odd.says(/these members have another webhook secret/);
-    const found = await faults(/another one than/);
-    expect(found).toMatchObject([
+    const checks = await faults(/another one than/);
+    expect(checks).toMatchObject([
       { part: 'webhook secret', hint: expect.stringContaining('RUNSHEET_WEBHOOK_SECRET') },
     ]);
-    expect(found[0]?.message).toContain(`${odd.child.pid}@`);
+    expect(checks[0]?.message).toContain(`${odd.child.pid}@`);
   });
 
   it('is not needed for a member that generated its own secret: it does not start', async () => {
@@ -123,8 +123,8 @@ describe('doctor --cluster', () => {
 
   it('names a member with another payload key', async () => {
     const odd = await another({ RUNSHEET_PAYLOAD_KEY: 'ab'.repeat(32) });
-    const found = await faults(/other payload keys/);
-    expect(found.find(({ part }) => part === 'payload keys')?.message).toContain(`${odd.child.pid}@`);
+    const checks = await faults(/other payload keys/);
+    expect(checks.find(({ part }) => part === 'payload keys')?.message).toContain(`${odd.child.pid}@`);
   });
 
   it('shows a member with a malformed answer as such, and all others, without what a terminal would obey', async () => {
@@ -144,9 +144,9 @@ describe('doctor --cluster', () => {
     });
     try {
       await stranger.runUntil(async () => {
-        const found = await faults(/cannot be read/);
+        const checks = await faults(/cannot be read/);
         // Temporal lists the member of an earlier test for a minute.
-        expect(found.filter(({ part }) => part.startsWith('7@'))).toMatchObject([
+        expect(checks.filter(({ part }) => part.startsWith('7@'))).toMatchObject([
           { part: '7@stranger', message: expect.stringContaining('receives: ') },
         ]);
         const { code, stdout } = await stage.run(['doctor', '--cluster']);
@@ -187,11 +187,14 @@ describe('doctor --cluster', () => {
 
   it('says that a killed member gives no answer, which is no fault after an upgrade', async () => {
     const odd = await another({});
-    const found = async (): Promise<Check | undefined> =>
+    const findCheck = async (): Promise<Check | undefined> =>
       (await ask()).checks.find(({ part }) => nameOf(odd).test(part));
-    await until(async () => (await found())?.message.startsWith('worker') === true, 'it is a member');
+    await until(async () => (await findCheck())?.message.startsWith('worker') === true, 'it is a member');
     await odd.kill('SIGKILL');
-    expect(await found()).toMatchObject({ ok: true, message: expect.stringContaining('gives no answer') });
+    expect(await findCheck()).toMatchObject({
+      ok: true,
+      message: expect.stringContaining('gives no answer'),
+    });
   });
 
   it('shows what it has found although Temporal does not answer', async () => {

@@ -45,7 +45,7 @@ describe('rows that are added to a batch', () => {
   const sheet = (name: string, lines: readonly Line[]): string =>
     stage.write(
       name,
-      `sku,prompt,seed,gpu\n${lines.map((one) => [one.sku, one.prompt, one.seed, one.gpu].join(',')).join('\n')}\n`,
+      `sku,prompt,seed,gpu\n${lines.map((line) => [line.sku, line.prompt, line.seed, line.gpu].join(',')).join('\n')}\n`,
     );
   const bought = async (): Promise<number> => (await stage.truth()).length;
   const summary = (): Summary =>
@@ -56,7 +56,7 @@ describe('rows that are added to a batch', () => {
     const results = stage.results();
     expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: rows }, (_, at) => at + 1));
     expect(summary().rows).toBe(rows);
-    const attempts = results.reduce((sum, one) => sum + Number(one['attempts']), 0);
+    const attempts = results.reduce((sum, row) => sum + Number(row['attempts']), 0);
     expect(await bought()).toBe(attempts);
     const verified = await stage.run(['verify', stage.batchFile().batch]);
     expect([verified.code, verified.stdout + verified.stderr]).toEqual([
@@ -78,8 +78,8 @@ describe('rows that are added to a batch', () => {
         .slice(0, 2)
         .map(({ sku }) => sku),
     );
-    const lines = linesOf(1, ROWS + NEW).map((one) =>
-      mended.has(one.sku) ? { ...one, prompt: 'mended, "by hand"'.replaceAll(/[,"]/g, '') } : one,
+    const lines = linesOf(1, ROWS + NEW).map((line) =>
+      mended.has(line.sku) ? { ...line, prompt: 'mended, "by hand"'.replaceAll(/[,"]/g, '') } : line,
     );
     const more = sheet('more.csv', lines);
     const start = await bought();
@@ -128,13 +128,13 @@ describe('rows that are added to a batch', () => {
       5,
       expect.stringMatching(
         new RegExp(
-          `E533.*2 rows of changed.csv.*${done.map((one) => `${one['row']} \\(key ${one['sku']}`).join('.*')}`,
+          `E533.*2 rows of changed.csv.*${done.map((row) => `${row['row']} \\(key ${row['sku']}`).join('.*')}`,
         ),
       ),
     ]);
     const columns = stage.write('columns.csv', 'sku,promt,seed,gpu\nx,y,1,\n');
-    const other = await stage.run(['run', columns, '--into', batch]);
-    expect([other.code, other.stderr]).toEqual([5, expect.stringMatching(/E532[^]*did you mean prompt/)]);
+    const ended = await stage.run(['run', columns, '--into', batch]);
+    expect([ended.code, ended.stderr]).toEqual([5, expect.stringMatching(/E532[^]*did you mean prompt/)]);
     expect(await bought()).toBe(start);
   });
 
@@ -156,7 +156,7 @@ describe('rows that are added to a batch', () => {
     const { batch } = stage.batchFile();
     const last = ROWS + NEW + 60;
     const start = await bought();
-    const one = stage.start([
+    const running = stage.start([
       'run',
       sheet('one.csv', linesOf(last + 1, last + 200)),
       '--into',
@@ -175,7 +175,7 @@ describe('rows that are added to a batch', () => {
       0,
       expect.stringContaining('10 new, 0 sent again with other inputs, 11 left'),
     ]);
-    await one.ended;
+    await running.ended;
     expect(await bought()).toBe(start + 210);
     await expectWhole(last + 210);
     const shown = await stage.run(['show', batch, String(last + 205)]);

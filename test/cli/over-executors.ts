@@ -63,10 +63,10 @@ export const batchesOver = (executor: Executor): unknown =>
       it('are known as rows of their batch when run gets failures.csv, which names both commands', async () => {
         const path = join(folders[0] ?? '', 'failures.csv');
         const { batch } = stage.batchFile(folders[0]);
-        const asked = await stage.runHere(['run', path, '-d', 'portraits']);
-        expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('error[E534]')]);
-        expect(asked.stderr).toContain(`runsheet run --into ${batch} ${path} -d portraits`);
-        expect(asked.stderr).toContain(`runsheet run --again ${path} -d portraits`);
+        const ended = await stage.runHere(['run', path, '-d', 'portraits']);
+        expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('error[E534]')]);
+        expect(ended.stderr).toContain(`runsheet run --into ${batch} ${path} -d portraits`);
+        expect(ended.stderr).toContain(`runsheet run --again ${path} -d portraits`);
         const same = await stage.runHere(['run', path, '-d', 'portraits', '--into', batch]);
         expect([same.code, same.stderr]).toEqual([3, expect.stringContaining(': 0 new, 0 sent again')]);
       });
@@ -234,9 +234,9 @@ export const batchesOver = (executor: Executor): unknown =>
         const before = failures();
         for (const { classes } of ground.gpus) classes.delete('Fail');
         const lacking = stage.sheet(3, 'lacking.csv');
-        const found = await stage.runHere(['run', lacking, '-d', 'heavy', '--again', '--retries', '3']);
+        const ended = await stage.runHere(['run', lacking, '-d', 'heavy', '--again', '--retries', '3']);
         const says = 'failed validation: Cannot execute because node Fail does not exist.';
-        expect(stage.results(found.stdout.trim())).toMatchObject(
+        expect(stage.results(ended.stdout.trim())).toMatchObject(
           [1, 2, 3].map(() => ({ outcome: 'failed', attempts: '1', reason: expect.stringContaining(says) })),
         );
         // Other tests make batches meanwhile.

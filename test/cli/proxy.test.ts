@@ -39,13 +39,13 @@ it('a service that only the proxy can reach is used through it, with an authorit
   const distrusted = await stage.run(['deployments'], { ...withLogin, NODE_EXTRA_CA_CERTS: '' });
   expect(distrusted.stderr).toMatch(/E304.*does not trust.*NODE_EXTRA_CA_CERTS=/s);
   expect(distrusted.stderr).not.toMatch(/--use-system-ca|Node\.js/);
-  const found = await stage.run(['deployments'], withLogin);
-  expect(found).toMatchObject({ code: 0 });
-  expect(found.stdout).toContain('portraits');
+  const ended = await stage.run(['deployments'], withLogin);
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stdout).toContain('portraits');
   const { code, stdout } = await stage.run(['doctor'], { ...withLogin, NO_PROXY: '.inside.example' });
   expect(code).toBe(0);
   expect(stdout).toMatch(/network +https through http:\/\/127\S+ as hen \(HTTPS_PROXY\), http directly/);
   expect(stdout).toMatch(/except .*\.inside\.example \(NO_PROXY\)/);
   expect(stdout).toMatch(/NODE_EXTRA_CA_CERTS=\S+ca\.pem \(1\)/);
-  expect(`${refused.stderr}${found.stdout}${stdout}`).not.toContain('corn-of-the-farm');
+  expect(`${refused.stderr}${ended.stdout}${stdout}`).not.toContain('corn-of-the-farm');
 });

@@ -21,7 +21,7 @@ it('its reason is shown after the servers have ended, refuses a resume at once, 
   const run = stage.start(['run', stage.sheet(40), '-d', 'portraits', '-c', '2'], key);
   await run.says(/progress state=running done=[1-9]/);
   await service.kill();
-  const other = await start([], port);
+  const server = await start([], port);
   const { code, stderr } = await run.ended;
   expect([code, stderr]).toEqual([8, expect.stringMatching(/error\[E501\]: batch \S+ is paused: .*401/)]);
   const batch = basename(stage.batch());
@@ -37,7 +37,7 @@ it('its reason is shown after the servers have ended, refuses a resume at once, 
   expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('error[E301]')]);
   expect(performance.now() - began).toBeLessThan(15_000);
 
-  await other.kill();
+  await server.kill();
   await start([REVOKED], port);
   const resumed = await stage.run(['resume', batch], key);
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('40 of 40 rows succeeded')]);

@@ -11,8 +11,8 @@ const KEY = 'key-of-the-user-0123456789';
 
 /** Answers nothing, and keeps what it was sent. */
 const receiver = () => serveForTest((_, response) => void response.writeHead(404).end());
-const keysIn = (asked: readonly IncomingMessage[]): readonly unknown[] =>
-  asked.map(({ headers }) => headers.authorization ?? headers['x-api-key']);
+const keysIn = (requests: readonly IncomingMessage[]): readonly unknown[] =>
+  requests.map(({ headers }) => headers.authorization ?? headers['x-api-key']);
 
 /** The commands that a refusal prints. */
 const printed = (stderr: string): readonly string[] =>

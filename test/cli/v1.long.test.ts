@@ -49,9 +49,9 @@ describe('a service that speaks V1', () => {
     const gateway = await openGateway(v2.replace('/api', '/v1/api'), 0, 0, (nth) => nth % 6 === 3);
     speakV1(gateway.base);
     const args = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
-    const found = await stage.run(args);
-    expect([found.code, found.stderr]).toEqual([0, expect.stringContaining('6 of 6 rows succeeded')]);
-    expectOneRunPerRow(await boughtBy(found), 6);
+    const ended = await stage.run(args);
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('6 of 6 rows succeeded')]);
+    expectOneRunPerRow(await boughtBy(ended), 6);
 
     const polled = await stage.run([...args, '--again', '--poll']);
     await gateway.close();

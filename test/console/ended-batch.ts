@@ -48,7 +48,7 @@ export async function endBatch(
   const { rows } = file.sheet;
   await createStarted(store, { at: time(0), workflow: { workflowId: 'w', runId: 'r' } });
   const records = Array.from({ length: rows }, (_, at) => recordOf(at + 1, at + 1 === rows, last));
-  await store.write(partName(1, 1), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  await store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await writeEvents(store, 1, [
     { at: T + 500, event: 'paused', kind: 'user', by: 'me@here', reason: 'paused by me@here: lunch' },
     {

@@ -7,21 +7,21 @@ import { Recorded, recordOf } from '../printed/recorded.ts';
 import { Console } from './console.ts';
 
 it('a server that was given is listed, is known under its other address, and is gone once it is forgotten', async () => {
-  const [gpu, other] = [await openStandIn(), await openStandIn()];
+  const [gpu, standIn] = [await openStandIn(), await openStandIn()];
   const console = await Console.open();
   const before = process.cwd();
   process.chdir(console.folder);
   onTestFinished(() => process.chdir(before));
   const here = gpu.url.replace('http://127.0.0.1', 'localhost');
-  for (const address of [gpu.url, here, other.url])
+  for (const address of [gpu.url, here, standIn.url])
     expect((await console.run('deployments', '--comfyui', address)).stderr).not.toContain('error');
   const listed = await console.run('service', 'servers', '-o', 'json');
   expect(JSON.parse(listed.stdout)).toMatchObject([
     { url: gpu.url, also: [`http://${here}`], runs: 0 },
-    { url: other.url, also: [] },
+    { url: standIn.url, also: [] },
   ]);
   const left = await console.run('service', 'servers', '--forget', here);
-  expect(left.stdout).toContain(other.url);
+  expect(left.stdout).toContain(standIn.url);
   expect(left.stdout).not.toContain(gpu.url);
   const pasted = new Recorded();
   const paste = async (printed: string): Promise<string> => {
@@ -32,11 +32,11 @@ it('a server that was given is listed, is known under its other address, and is 
   };
   const unknown = await console.run('service', 'servers', '--forget', gpu.url);
   expect(unknown.stderr).toContain('no GPU server is known as');
-  expect(await paste(unknown.stderr)).toContain(other.url);
-  const moved = await console.run('service', 'servers', '--moved', `${other.url}=${gpu.url}`);
+  expect(await paste(unknown.stderr)).toContain(standIn.url);
+  const moved = await console.run('service', 'servers', '--moved', `${standIn.url}=${gpu.url}`);
   expect(await paste(moved.stderr)).toContain('');
-  const again = await console.run('service', 'servers', '--moved', `${other.url}=${gpu.url}`);
-  expect(again.stdout).toMatch(new RegExp(`${gpu.url}.*${other.url}`));
+  const again = await console.run('service', 'servers', '--moved', `${standIn.url}=${gpu.url}`);
+  expect(again.stdout).toMatch(new RegExp(`${gpu.url}.*${standIn.url}`));
   expect(await paste(again.stderr)).not.toContain(gpu.url);
   await expect(pasted.text).toMatchFileSnapshot(recordOf('known-servers'));
 }, 120_000);

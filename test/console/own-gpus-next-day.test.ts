@@ -36,6 +36,6 @@ it.each(['lights', 'id-of-lights'])(
 it('E305 names its GPUs also for deployments, and a rehearsal for any other deployment', async () => {
   const { stderr } = await console.run('deployments', 'lights');
   expect(stderr).toContain('"lights" runs on your own GPUs');
-  const other = await console.run('plan', join(console.folder, 'lights.csv'), '-d', 'portraits');
-  expect(other.stderr).toContain('add --local to rehearse');
+  const said = await console.run('plan', join(console.folder, 'lights.csv'), '-d', 'portraits');
+  expect(said.stderr).toContain('add --local to rehearse');
 });

@@ -25,10 +25,10 @@ beforeEach(async () => {
   const made = await console.batch(sheet, 'theirs');
   await endBatch(made, true, 'succeeded');
   const path = join(made.folder, 'batch.json');
-  const theirs = JSON.parse(readFileSync(path, 'utf8')) as BatchFile;
-  const { sheet: read, service } = theirs;
+  const batchFolder = JSON.parse(readFileSync(path, 'utf8')) as BatchFile;
+  const { sheet: read, service } = batchFolder;
   file = {
-    ...theirs,
+    ...batchFolder,
     service: { ...service, rehearsal: false },
     sheet: { ...read, files: { ...read.files, folder: '/' } as never },
   };

@@ -31,16 +31,16 @@ describe('the commands of', () => {
   let stage = new Stage();
   afterEach(() => stage.close());
 
-  it.each(PASTED_PAGES)('$path run as they are pasted', { timeout: 900_000 }, async (one) => {
+  it.each(PASTED_PAGES)('$path run as they are pasted', { timeout: 900_000 }, async (pastedPage) => {
     stage = new Stage();
-    const page = readFileSync(join(ROOT, one.path), 'utf8');
+    const page = readFileSync(join(ROOT, pastedPage.path), 'utf8');
     const { base } = await stage.service([
       '--deployments',
       stage.write('service/deployments.json', DEPLOYMENTS),
     ]);
     const comfyui = await openStandIn({ folder: stage.path('comfyui') });
     const instead = Object.entries(
-      (await one.instead?.({ folder: stage.folder, comfyui: comfyui.url, base })) ?? {},
+      (await pastedPage.instead?.({ folder: stage.folder, comfyui: comfyui.url, base })) ?? {},
     );
     const filled = (text: string): string =>
       instead
@@ -51,20 +51,23 @@ describe('the commands of', () => {
     const given = {
       'home/.config/runsheet/config.toml': `api_url = "${base}"\napi_key_file = "${stage.path('home/.secrets/runs')}"\n`,
       'portrait_api.json': JSON.stringify(portrait()),
-      ...(await one.files?.(page)),
+      ...(await pastedPage.files?.(page)),
     };
     for (const [name, text] of Object.entries(given))
       stage.write(name, typeof text === 'string' ? filled(text) : text);
-    const commands = [...(one.first ?? []), ...pastedFrom(page)].filter(
+    const commands = [...(pastedPage.first ?? []), ...pastedFrom(page)].filter(
       (command) => valueFor(CANNOT, command) === undefined,
     );
     const ends = await paste(
       stage,
-      commands.map((command) => ({ command: filled(command), before: valueFor(one.before ?? {}, command) })),
+      commands.map((command) => ({
+        command: filled(command),
+        before: valueFor(pastedPage.before ?? {}, command),
+      })),
     );
     const wrong = commands.flatMap((command, at) => {
       const { code = -1, output = '' } = ends[at] ?? {};
-      return code === (valueFor(one.codes ?? {}, command) ?? 0) ? [] : [{ command, code, output }];
+      return code === (valueFor(pastedPage.codes ?? {}, command) ?? 0) ? [] : [{ command, code, output }];
     });
     expect(wrong).toEqual([]);
     expect(commands.length).toBeGreaterThan(0);

@@ -26,8 +26,8 @@ const linesOf = (block: string): readonly string[] =>
 /** The first block of this language whose text has this. */
 export function blockWith(page: string, language: string, part: string): string {
   const blocks = page.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm);
-  const found = [...blocks].find(([, , of, text = '']) => of === language && text.includes(part));
-  if (found === undefined) throw new Error(`the page has no block with ${part}`);
-  const [, indent = '', , text = ''] = found;
+  const match = [...blocks].find(([, , of, text = '']) => of === language && text.includes(part));
+  if (match === undefined) throw new Error(`the page has no block with ${part}`);
+  const [, indent = '', , text = ''] = match;
   return text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }

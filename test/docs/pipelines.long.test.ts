@@ -44,13 +44,17 @@ describe('the page about pipelines', () => {
       await using browser = await openBrowser();
       const page = await openPage(browser, pathToFileURL(stage.path('batches', 'poster', 'index.html')).href);
       expect(await page.textContent('#sentence')).toBe('3 of 3 stages ended');
-      const rows = await page.$$eval('tbody tr', (all) => all.map((row) => row.textContent?.trim() ?? ''));
+      const rows = await page.$$eval('tbody tr', (elements) =>
+        elements.map((row) => row.textContent?.trim() ?? ''),
+      );
       expect(rows.map((row) => row.replace(/\$[\d.]+/, '$'))).toEqual([
         'drafts · portraitsfinished440$open',
         'finals · portraitsfinished220$open',
         'prints · anythingfinished220$open',
       ]);
-      const links = await page.$$eval('tbody a', (all) => all.map((link) => link.getAttribute('href') ?? ''));
+      const links = await page.$$eval('tbody a', (elements) =>
+        elements.map((link) => link.getAttribute('href') ?? ''),
+      );
       for (const [at, address] of links.entries()) {
         const own = await openPage(browser, new URL(address, page.url()).href);
         expect(await own.textContent('#title')).toBe(`poster-${['drafts', 'finals', 'prints'][at]}`);

@@ -38,13 +38,13 @@ describe('the rows of a program', () => {
 
   it('keep the error of the program', async () => {
     const broken = new Error('the database is away');
-    const given = givenSheet(
+    const sheetSource = givenSheet(
       (function* (): Generator<Row> {
         yield { prompt: 'a' };
         throw broken;
       })(),
     );
-    await expect(text(given.copy.stdin)).rejects.toThrow('the database is away');
-    expect(given.failure()).toEqual({ error: broken });
+    await expect(text(sheetSource.copy.stdin)).rejects.toThrow('the database is away');
+    expect(sheetSource.failure()).toEqual({ error: broken });
   });
 });

@@ -49,13 +49,13 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
 
     await until(150);
     expect(await page.textContent('#sentence')).toMatch(/^[\d,]+ of 2,000 rows done$/);
-    const known = [
+    const patterns = [
       /So far[\d.]+ (?:s|min \d+ s)about [\d.]+ (?:s|min \d+ s) left/,
       /Cost, estimated\$[\d.]+about \$[\d.]+ in total/,
       /Speed[\d,.]+rows\/min/,
       new RegExp(`Outstanding\\d+ of ${SLOTS}[\\d,]+ waiting`),
     ];
-    for (const fact of known) await expect.poll(() => page.textContent('#facts'), PATIENT).toMatch(fact);
+    for (const fact of patterns) await expect.poll(() => page.textContent('#facts'), PATIENT).toMatch(fact);
 
     // The rows that ended last come first, so hundreds of them appear above the one in the window of a phone.
     await page.setViewportSize({ width: 390, height: 600 });
@@ -92,7 +92,9 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
     expect(await page.$('#state')).toBeNull();
     const { runs, total_cost_usd: cost = 0 } = await batch.result();
     expect([runs, errors]).toEqual([ROWS, []]);
-    const facts = await page.$$eval('#facts > div', (all) => all.map((one) => one.textContent ?? ''));
+    const facts = await page.$$eval('#facts > div', (elements) =>
+      elements.map((element) => element.textContent ?? ''),
+    );
     expect(facts).toEqual(expect.arrayContaining(['Runs2,000', 'Bought twice0']));
     expect(facts.find((fact) => fact.startsWith('Cost'))).toContain(`$${cost.toFixed(2)}`);
 
@@ -106,10 +108,12 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
     const file = await openPage(browser, pathToFileURL(path).href);
     expect(await file.textContent('#sentence')).toBe('All 2,000 rows succeeded');
     expect(await file.textContent('#count')).toBe('2,000 rows');
-    expect(await file.$$eval('#facts > div', (all) => all.map((one) => one.textContent ?? ''))).toEqual(
-      facts,
-    );
-    await expect.poll(() => file.$$eval('.card img', (all) => all.every((one) => one.complete))).toBe(true);
+    expect(
+      await file.$$eval('#facts > div', (elements) => elements.map((element) => element.textContent ?? '')),
+    ).toEqual(facts);
+    await expect
+      .poll(() => file.$$eval('.card img', (elements) => elements.every((element) => element.complete)))
+      .toBe(true);
   });
 
   it('grows by double click in the folder of the batch, and says how old it is', async () => {

@@ -78,15 +78,18 @@ describe('the server of a batch that has not ended', () => {
   const openedIn = async (
     store: Partial<FoundBatch['store']>,
   ): Promise<PageServer & { file(path: string, use: string): Promise<Response> }> => {
-    const other = await serveReport(SERVERS, { ...batchFolder, store: { ...batchFolder.store, ...store } });
-    const opened = await fetch(other.address, { redirect: 'manual' });
+    const pageServer = await serveReport(SERVERS, {
+      ...batchFolder,
+      store: { ...batchFolder.store, ...store },
+    });
+    const opened = await fetch(pageServer.address, { redirect: 'manual' });
     const [own = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
     const file = (path: string, use: string): Promise<Response> =>
-      fetch(`${new URL(other.address).origin}/${path}`, {
+      fetch(`${new URL(pageServer.address).origin}/${path}`, {
         redirect: 'manual',
         headers: { cookie: own, 'sec-fetch-dest': use },
       });
-    return { ...other, file };
+    return { ...pageServer, file };
   };
 
   it('says why a file cannot be read, instead of that there is none', async () => {

@@ -38,9 +38,9 @@ describe('the events of a batch', () => {
   const part = (pass: number, number: number, ...records: readonly object[]): Promise<boolean> =>
     store.create(partName(pass, number), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const read = async (): Promise<readonly unknown[]> => {
-    const all: unknown[] = [];
-    for await (const event of allEvents(store, FILE)) all.push(event);
-    return all;
+    const values: unknown[] = [];
+    for await (const event of allEvents(store, FILE)) values.push(event);
+    return values;
   };
 
   it('have start, end, GPU, outcome and cost of each attempt, between the pauses and commands of that time', async () => {
@@ -55,8 +55,8 @@ describe('the events of a batch', () => {
       { at: T + 10_000, event: 'paused', kind: 'user' },
       { at: T + 40_000, event: 'notified', note: 'done to slack:ops' },
     ]);
-    const all = await read();
-    expect(all).toMatchObject([
+    const values = await read();
+    expect(values).toMatchObject([
       {
         at: at(5),
         event: 'attempt',

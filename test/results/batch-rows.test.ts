@@ -42,7 +42,7 @@ const recordOf = (row: number, reason: string): PartRecord => ({
 });
 
 const writePart = (name: string, records: readonly PartRecord[]): Promise<void> =>
-  store.write(name, records.map((one) => `${JSON.stringify(one)}\n`).join(''), 'cached');
+  store.write(name, records.map((record) => `${JSON.stringify(record)}\n`).join(''), 'cached');
 
 type Range = { readonly from?: number; readonly to?: number };
 

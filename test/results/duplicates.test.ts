@@ -58,9 +58,9 @@ describe('the evidence of a batch', () => {
   it('is what the workflow still has, and all that it has put into the folder', async () => {
     await store.write(evidenceName(1), lines('b', 'c'));
     await store.write(evidenceName(2), lines('d'));
-    const all: AttemptRun[] = [];
-    for await (const one of keptEvidence(store, [run('a')])) all.push(one);
-    expect(all).toEqual(['a', 'b', 'c', 'd'].map(run));
+    const attemptRuns: AttemptRun[] = [];
+    for await (const attemptRun of keptEvidence(store, [run('a')])) attemptRuns.push(attemptRun);
+    expect(attemptRuns).toEqual(['a', 'b', 'c', 'd'].map(run));
   });
 
   it('is nothing where nothing was kept', async () => {

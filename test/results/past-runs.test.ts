@@ -49,7 +49,8 @@ async function make(
 ): Promise<void> {
   const store = folderStore(join(out, batch));
   for (const [at, part] of parts.entries()) {
-    const text = typeof part === 'string' ? part : part.map((one) => `${JSON.stringify(one)}\n`).join('');
+    const text =
+      typeof part === 'string' ? part : part.map((record) => `${JSON.stringify(record)}\n`).join('');
     await store.write(partName(pass, at + 1), text, 'cached');
   }
   await createBatchFile(store, {
@@ -172,7 +173,7 @@ describe('the samples from earlier batches', () => {
     );
     expect((await readPastRuns(out, WANTED)).samples).toHaveLength(100);
     const texts = ['x'.repeat(1024 * 1024)];
-    const long = [0, 20].map((from) => rows(from + 1, from + 20).map((one) => ({ ...one, texts })));
+    const long = [0, 20].map((from) => rows(from + 1, from + 20).map((record) => ({ ...record, texts })));
     await make('long', long, { createdAt: '2026-11-02T10:00:00Z' });
     const { samples } = await readPastRuns(out, WANTED);
     const own = samples.filter(({ batch }) => batch === 'long');

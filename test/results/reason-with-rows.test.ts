@@ -59,8 +59,8 @@ it('progress and events show rows and no place', async () => {
   expect([shown.reason, shown.pauses]).toMatchObject([NAMED, [{ kind: 'unconfirmed', reason: NAMED }]]);
   await writeEvents(store, 1, state.log);
   const events = await eventsOf({ store, file: FILE } as never);
-  const all = await Array.fromAsync(allEvents(store, FILE));
-  for (const [name, each] of Object.entries({ shown: [shown], events, all })) {
+  const lines = await Array.fromAsync(allEvents(store, FILE));
+  for (const [name, each] of Object.entries({ shown: [shown], events, all: lines })) {
     expect(JSON.stringify(each), name).toContain(NAMED);
     expect(JSON.stringify(each), name).not.toMatch(/places|10000000/);
   }

@@ -19,12 +19,12 @@ const inPieces = (bytes: Uint8Array, size: number): SheetSource => ({
 
 /** The same for pieces of 1 to 9 bytes. */
 async function encodingOf(bytes: Uint8Array): Promise<string> {
-  const found = new Set<string>();
+  const textSet = new Set<string>();
   for (let size = 1; size < 10; size += 1) {
     const { options } = await guessedEncoding(inPieces(bytes, size), PLAIN);
-    found.add(options.encoding ?? 'utf-8');
+    textSet.add(options.encoding ?? 'utf-8');
   }
-  return [...found].join(' or ');
+  return [...textSet].join(' or ');
 }
 
 describe('the encoding of a sheet', () => {

@@ -106,8 +106,8 @@ describe('the pages that stay in memory', () => {
     const store = freshStore();
     const lines = [1, 2, 3].map((row) => rowLine(row, `k${row}`, undefined, '{}'));
     await store.write(pageName(1), lines.join(''));
-    const found = await cacheRows(2)(store, { rows: PAGE_ROWS, isQueued: false }, [3, 1, 4, 5]);
-    expect([...found].map(([place, { key }]) => [place, key])).toEqual([
+    const placedRows = await cacheRows(2)(store, { rows: PAGE_ROWS, isQueued: false }, [3, 1, 4, 5]);
+    expect([...placedRows].map(([place, { key }]) => [place, key])).toEqual([
       [3, 'k3'],
       [1, 'k1'],
     ]);

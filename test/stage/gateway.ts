@@ -40,12 +40,12 @@ export async function openGateway(
 
   const relay = await openRelay(
     service,
-    async (asked, pass) => {
-      if (!isQueueRun(asked)) return pass(asked.url.replace(/([?&]limit=)(\d+)/, fewer));
+    async (request, pass) => {
+      if (!isQueueRun(request)) return pass(request.url.replace(/([?&]limit=)(\d+)/, fewer));
       inFlight += 1;
       try {
         notify('arrived');
-        const call: QueueRunCall = { at: Date.now(), webhook: webhookOf(asked.body) };
+        const call: QueueRunCall = { at: Date.now(), webhook: webhookOf(request.body) };
         const isLost = loses(calls.push(call));
         const answer = await pass();
         call.status = answer.status;

@@ -67,7 +67,7 @@ export async function openMachine(number: number, reaches: readonly string[]): P
     start: (args, environment) =>
       run([process.execPath, programFile(), ...args], { ...ownEnvironment(), ...PRIVATE, ...environment }),
     close: async () => {
-      await Promise.all(started.map((one) => one.kill('SIGKILL')));
+      await Promise.all(started.map((running) => running.kill('SIGKILL')));
       for (const server of servers) server.close();
       ip('netns', 'del', name);
     },

@@ -18,4 +18,4 @@ export const openOtherClock = (base: string, shown: (at: number) => number): Pro
 
 /** The local service without its profile, which says that it is a rehearsal. */
 export const openRealService = (base: string): Promise<Relay> =>
-  openRelay(base, (asked, pass) => pass(asked.url.includes('/platform/profile') ? '/none' : asked.url));
+  openRelay(base, (request, pass) => pass(request.url.includes('/platform/profile') ? '/none' : request.url));

@@ -37,12 +37,12 @@ export async function serve(what: Listener | Server, atPort = 0): Promise<Served
 export async function serveForTest(
   listener: Listener,
 ): Promise<Served & { readonly asked: readonly IncomingMessage[] }> {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   const served = await serve((request, response) => {
-    asked.push(request);
+    requests.push(request);
     response.on('error', () => undefined);
     return listener(request, response);
   });
   onTestFinished(served.close);
-  return { ...served, asked };
+  return { ...served, asked: requests };
 }

@@ -71,8 +71,8 @@ export class Running {
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const last = Date.now() + PATIENCE_MS;
     for (;;) {
-      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
-      if (found) return found;
+      const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (match) return match;
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
       if (hasEnded || Date.now() > last)
         throw new Error(`the process did not print ${pattern}:\n${this.stdout}\n${this.stderr}`);

@@ -30,10 +30,10 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
     socket.on('close', () => sockets.delete(socket));
     if (cut === 'silence') socket.pause();
   };
-  const join = (from: Socket, other: Socket): void => {
-    from.on('data', (bytes: Buffer) => other.write(bytes));
-    from.on('end', () => other.end());
-    from.on('close', (failed) => failed && other.resetAndDestroy());
+  const join = (from: Socket, socket: Socket): void => {
+    from.on('data', (bytes: Buffer) => socket.write(bytes));
+    from.on('end', () => socket.end());
+    from.on('close', (failed) => failed && socket.resetAndDestroy());
   };
   const pass = (near: Socket): void => {
     if (cut === 'resets') return void near.on('error', () => undefined).resetAndDestroy();

@@ -8,9 +8,9 @@ import { openPoster } from './poster.ts';
 
 async function finalsOf() {
   const { config, ...poster } = await openPoster();
-  const found = (stages: readonly StageDefinition[]) =>
+  const madeStagesOf = (stages: readonly StageDefinition[]) =>
     madeStages({ config } as never, { pipeline: 'poster', stages });
-  return { ...poster, found };
+  return { ...poster, found: madeStagesOf };
 }
 
 it('a stage that a worker made of the job before it was changed is refused with what differs', async () => {

@@ -23,7 +23,7 @@ it('picks of a stage name files beside them, and others replace them until the s
   const right = place.write('chosen/right.csv', 'row,photo\n1,fox.png\n');
   const same = await given(right);
   const late = place.write('chosen/late.csv', 'row,photo\n1,https://a.example/cat.png\n');
-  const other = await given(late);
+  const picks = await given(late);
   expect(await pick(right)).toBe(1);
   const madeAt = Date.now();
   expect(await made()).toMatchObject({ batch: 'poster-finals', rows: 1 });
@@ -31,7 +31,7 @@ it('picks of a stage name files beside them, and others replace them until the s
   // The batch was made of other picks than those of a command that was as fast.
   const [, state] = await stageStates(place.out, await opened());
   const finals = [{ stage: 'finals', found: state?.found }];
-  expect(() => other.refuseOther(finals)).toThrow('has its picks already');
+  expect(() => picks.refuseOther(finals)).toThrow('has its picks already');
   same.refuseOther(finals);
   expect((state?.found?.file.deadlineAt ?? 0) - madeAt).toBeGreaterThan(28_790_000);
 
@@ -49,6 +49,6 @@ it('picks that do not meet the condition of their stage are counted, and left ou
   const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
   const path = place.write('chosen.csv', 'row\n1\n2\n');
 
-  const given = await givePicks(config, opened, 'finals', { path });
-  expect(given).toMatchObject({ rows: 1, picked: 2, where });
+  const picks = await givePicks(config, opened, 'finals', { path });
+  expect(picks).toMatchObject({ rows: 1, picked: 2, where });
 });

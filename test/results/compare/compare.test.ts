@@ -29,15 +29,15 @@ describe('the rows of two batches', () => {
   it('are paired as often as both have a name, in any order, and none is lost', () =>
     fc.assert(
       fc.asyncProperty(names, names, async (a, b) => {
-        const all = await Array.fromAsync(pairedRows(each(a), each(b), (row) => row));
+        const pairs = await Array.fromAsync(pairedRows(each(a), each(b), (row) => row));
         const times = (rows: readonly string[], name: string) => rows.filter((row) => row === name).length;
         for (const name of 'abcde') {
-          const both = all.filter(
-            (one) => 'a' in one && 'b' in one && one.a === name && one.b === name,
+          const both = pairs.filter(
+            (pair) => 'a' in pair && 'b' in pair && pair.a === name && pair.b === name,
           ).length;
           expect(both).toBe(Math.min(times(a, name), times(b, name)));
-          expect(all.filter((one) => 'a' in one && one.a === name)).toHaveLength(times(a, name));
-          expect(all.filter((one) => 'b' in one && one.b === name)).toHaveLength(times(b, name));
+          expect(pairs.filter((pair) => 'a' in pair && pair.a === name)).toHaveLength(times(a, name));
+          expect(pairs.filter((pair) => 'b' in pair && pair.b === name)).toHaveLength(times(b, name));
         }
       }),
     ));
@@ -45,10 +45,10 @@ describe('the rows of two batches', () => {
 
 describe('a comparison', () => {
   it('says how many rows succeeded in both, and that reused ones have no time of their own', async () => {
-    writeBatch(out, 'bought', { rows: 30, record: (one) => onGpu(one, 'L4', 9, 0.001) });
+    writeBatch(out, 'bought', { rows: 30, record: (record) => onGpu(record, 'L4', 9, 0.001) });
     writeBatch(out, 'reused', {
       rows: 30,
-      record: (one) => ({ ...one, attempts: [], reused_from: `bought#${one.row}` }),
+      record: (record) => ({ ...record, attempts: [], reused_from: `bought#${record.row}` }),
     });
     const compared = await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['bought', 'reused']);
     const { succeeded } = compared;
@@ -62,13 +62,13 @@ describe('a comparison', () => {
   });
 
   it('says how much faster and dearer the second batch was, over pairs that succeeded in both', async () => {
-    writeBatch(out, 'slow', { rows: 60, record: (one) => onGpu(one, 'L4', 9.3, 0.001) });
+    writeBatch(out, 'slow', { rows: 60, record: (record) => onGpu(record, 'L4', 9.3, 0.001) });
     writeBatch(out, 'fast', {
       rows: 61,
-      record: (one) => ({
-        ...onGpu(one, 'H100', one.row === 2 ? 900 : 3, 0.0014),
-        ...(one.row === 2 ? { outcome: 'timed-out', files: [] } : {}),
-        files: one.files.map((file) => (one.row < 5 ? file : { ...file, sha256: `${one.row}` })),
+      record: (record) => ({
+        ...onGpu(record, 'H100', record.row === 2 ? 900 : 3, 0.0014),
+        ...(record.row === 2 ? { outcome: 'timed-out', files: [] } : {}),
+        files: record.files.map((file) => (record.row < 5 ? file : { ...file, sha256: `${record.row}` })),
       }),
     });
     const compared = await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['slow', 'fast']);

@@ -23,7 +23,7 @@ type Changed = {
 
 /** An ended batch whose rows and records are changed. */
 export function writeBatch(out: string, name: string, changed: Changed): void {
-  const { rows, hasKeys = true, row = (one) => one, record = (one) => one } = changed;
+  const { rows, hasKeys = true, row = (sheetRow) => sheetRow, record = (sheetRow) => sheetRow } = changed;
   const folder = join(out, name);
   mkdirSync(folder, { recursive: true });
   const file = makeEndedBatch(folder, { rows });
@@ -46,8 +46,8 @@ function changeLines<T>(folder: string, change: (one: T) => T): void {
 /** The record with another run. */
 export const onGpu = (record: PartRecord, gpu: string, seconds: number, cost: number): PartRecord => ({
   ...record,
-  attempts: record.attempts.map((one) => ({
-    ...one,
+  attempts: record.attempts.map((attempt) => ({
+    ...attempt,
     gpu_used: gpu,
     run_seconds: seconds,
     cost_usd: cost,
@@ -83,9 +83,9 @@ export function writeTwoBatches(out: string, rows: number): void {
   writeBatch(out, 'slow', {
     rows,
     row: key,
-    record: (one) => ({
-      ...onGpu(one, 'L4', 9 + draw() * 4, 0.003),
-      files: one.files.map(() => picture(join(out, 'slow'), one.row, 0)),
+    record: (record) => ({
+      ...onGpu(record, 'L4', 9 + draw() * 4, 0.003),
+      files: record.files.map(() => picture(join(out, 'slow'), record.row, 0)),
     }),
   });
   writeBatch(out, 'fast', {
@@ -94,10 +94,13 @@ export function writeTwoBatches(out: string, rows: number): void {
       ...key(row),
       ...(row.row % 4 === 0 ? { inputs: { ...row.inputs, seed: 7, steps: HOSTILE } } : {}),
     }),
-    record: (one) => ({
-      ...onGpu(one, 'H100', 3 + draw(), 0.0042),
-      ...(one.row === 7 ? { outcome: 'failed', reason: HOSTILE } : {}),
-      files: one.row === 7 ? [] : one.files.map(() => picture(join(out, 'fast'), one.row, one.row % 5)),
+    record: (record) => ({
+      ...onGpu(record, 'H100', 3 + draw(), 0.0042),
+      ...(record.row === 7 ? { outcome: 'failed', reason: HOSTILE } : {}),
+      files:
+        record.row === 7
+          ? []
+          : record.files.map(() => picture(join(out, 'fast'), record.row, record.row % 5)),
     }),
   });
 }

@@ -55,7 +55,7 @@ function foretold(
     warm,
   });
   const spent = samples
-    .flatMap((one) => one.runs)
+    .flatMap((sample) => sample.runs)
     .reduce((sum, { coldStart: cold, run }) => sum + cold + run, 0);
   const bill = runs.flat().reduce((sum, run) => sum + run, 0) + coldStart * containers;
   const { low, expected, high } = made.costUsd as Interval;

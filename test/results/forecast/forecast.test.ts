@@ -139,10 +139,10 @@ describe('the forecast of the cost', () => {
     const sum = costs.reduce((total, cost) => total + cost, 0);
     expect(given(both.costUsd).expected).toBeCloseTo(sum, 9);
     expect(both).toMatchObject({ rows: 100, runs: 100, byGpu: { H100: { rows: 40, runs: 50 } } });
-    const one = foretell({ samples: [...a10g, ...h100.slice(0, 2)], rows });
-    expect(one).toMatchObject({ costUsd: undefined, seconds: undefined });
-    expect(one.byGpu['H100']).toEqual({ rows: 40, runs: 2, costUsd: undefined, seconds: undefined });
-    expect(one.byGpu['A10G']).toEqual(both.byGpu['A10G']);
+    const gpuForecast = foretell({ samples: [...a10g, ...h100.slice(0, 2)], rows });
+    expect(gpuForecast).toMatchObject({ costUsd: undefined, seconds: undefined });
+    expect(gpuForecast.byGpu['H100']).toEqual({ rows: 40, runs: 2, costUsd: undefined, seconds: undefined });
+    expect(gpuForecast.byGpu['A10G']).toEqual(both.byGpu['A10G']);
     expect(foretell({ samples: [], rows })).toMatchObject({ runs: 0, costUsd: undefined });
   });
 

@@ -83,9 +83,9 @@ describe('other quotes around cells', () => {
     ['a.txt', '"a fox, red"\n"an owl"\n', '"a fox, red"', ': --quote csv', 'none'],
     ['a.txt', '"a fox, red",\n"an owl"\n', '"a fox, red",', removed, 'none'],
   ] as const)('are letters, which is asked: %s %j', async (file, text, first, without, quote) => {
-    const found = await read(file, text);
-    expect(prompts(found.rows)[0]).toBe(first);
-    expect(found.guesses).toContain(asked(first, without, quote));
+    const sheetRead = await read(file, text);
+    expect(prompts(sheetRead.rows)[0]).toBe(first);
+    expect(sheetRead.guesses).toContain(asked(first, without, quote));
     const { guesses } = await read(file, text, { quote });
     expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
   });
@@ -146,9 +146,9 @@ describe('commas that no quotes enclose', () => {
     ['seed,prompt\n1,a, b,c\n2,d\n', 'row 2 ("1,a, b,c")', ['a, b,c', 'd']],
     ['prompt\na fox, red\nan owl\n', 'row 2 ("a fox, red")', ['a fox, red', 'an owl']],
   ])('belong to the only text that fits, which is asked: %j', async (text, rows, expected) => {
-    const found = await read('a.csv', text);
-    expect(prompts(found.rows)).toEqual(expected);
-    expect(found.guesses).toEqual([asked(rows, 'prompt')]);
+    const sheetRead = await read('a.csv', text);
+    expect(prompts(sheetRead.rows)).toEqual(expected);
+    expect(sheetRead.guesses).toEqual([asked(rows, 'prompt')]);
   });
 
   it('may belong to a text that is data, which sends nothing of it', async () => {
@@ -222,8 +222,8 @@ describe('a sheet of another shape', () => {
     });
     expect(rows).toEqual(['{"prompt":"a","seed":1}', '{"prompt":"c","seed":3}']);
     expect(guesses).toEqual(['2 blank rows or comments left out']);
-    const asked = await read('a.csv', 'prompt,seed\n# for May\na,1\n# b,2\nc,3\n');
-    expect(asked).toEqual({
+    const sheetRead = await read('a.csv', 'prompt,seed\n# for May\na,1\n# b,2\nc,3\n');
+    expect(sheetRead).toEqual({
       rows,
       guesses: [
         '? rows 2,4 ("# for May") are comments; to send all rows: --comment none (--comment \'#\')',

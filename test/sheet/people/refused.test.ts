@@ -125,8 +125,8 @@ describe('a sheet is refused', () => {
 
   it('with the column of a required input, the first of two alike, or a template of short texts', async () => {
     const corrections = async (text: string, inputTypes = [input('prompt', 'string', { required: true })]) =>
-      correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes }))).flatMap((one) =>
-        'add' in one ? one.add : [],
+      correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes }))).flatMap((correction) =>
+        'add' in correction ? correction.add : [],
       );
     expect(await corrections('prompt_en,prompt_de\na fox,ein schöner Fuchs\n')).toEqual([
       ['--map', 'prompt=prompt_en'],

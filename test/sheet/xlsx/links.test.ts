@@ -17,7 +17,7 @@ async function rowsOf(parts: Parts): Promise<readonly unknown[]> {
 describe('a workbook', () => {
   it('gives a file input the target of a hyperlink, and other inputs the text', async () => {
     const link = (ref: string, id: string) => `<hyperlink ref="${ref}" r:id="${id}"/>`;
-    const found = await rowsOf({
+    const values = await rowsOf({
       rows: textRow('prompt', 'photo') + textRow('a fox', 'photo'),
       behind: `<hyperlinks xmlns:r="${REL}">${link('A2', 'h1')}${link('B2', 'h1')}</hyperlinks>`,
       more: {
@@ -26,20 +26,20 @@ describe('a workbook', () => {
         ),
       },
     });
-    expect(found).toEqual([{ prompt: 'a fox', photo: FOX }]);
+    expect(values).toEqual([{ prompt: 'a fox', photo: FOX }]);
   });
 
   it('gives a file input the address of =IMAGE(…) and =HYPERLINK(…), calculated or not', async () => {
     const cell = (formula: string, value: string) =>
       `<row><c t="str"><v>a</v></c><c t="e"><f>${formula}</f>${value}</c></row>`;
-    const found = await rowsOf({
+    const values = await rowsOf({
       rows:
         textRow('prompt', 'photo') +
         cell(`_xlfn.IMAGE("${FOX}")`, '<v>#VALUE!</v>') +
         cell(`IMAGE("${FOX}")`, '') +
         cell(`HYPERLINK("${FOX}","photo")`, '<v>photo</v>'),
     });
-    expect(found).toEqual(Array.from({ length: 3 }, () => ({ prompt: 'a', photo: FOX })));
+    expect(values).toEqual(Array.from({ length: 3 }, () => ({ prompt: 'a', photo: FOX })));
   });
 
   it.each<[string, Parts & { readonly rows: string }]>([

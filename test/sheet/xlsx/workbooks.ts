@@ -138,7 +138,7 @@ export async function layBook(
     store,
     errors: errorsIn(store),
   });
-  const found: SheetRow[] = [];
-  for (let page = 1; page <= laidOut.pages; page += 1) found.push(...(await readPage(store, page)));
-  return { ...laidOut, found };
+  const sheetRows: SheetRow[] = [];
+  for (let page = 1; page <= laidOut.pages; page += 1) sheetRows.push(...(await readPage(store, page)));
+  return { ...laidOut, found: sheetRows };
 }
