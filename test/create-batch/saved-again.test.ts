@@ -27,7 +27,7 @@ function save(batch: CreatedBatch, text: string, sends = false) {
     const { same, appended, changed, again, absent, wishes, places } = compared;
     const rows = { again: [...again.keys()], absent: [...absent], wishes: new Map(wishes) };
     const pass = sends ? ((await carriedOut(one)) as Appended | undefined)?.pass : undefined;
-    return { same, appended, changed, ...rows, places, others: sheet.others, pass };
+    return { same, appended, changed, ...rows, places, others: sheet.otherColumns, pass };
   });
 }
 

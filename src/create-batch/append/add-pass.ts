@@ -1,6 +1,6 @@
-// Adds a pass to a batch: rows that have an outcome and are sent again. First the pass's places are written to the queue, then the
-// pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
-// leaves them out: no row ever has two open places.
+// Adds a pass to a batch: rows that have an outcome are sent again. The places of the pass are written to the queue first, then the
+// file of the pass, which makes them count. Of two concurrent commands, the second one finds the rows of the first one open and
+// leaves them out, so no row ever has two open places.
 
 import type { Outcome } from '../../batch/outcome.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -33,12 +33,12 @@ type Batch = { readonly store: Store; readonly file: BatchFile };
 export type PassParams = {
   readonly isWanted: (record: RowRecord) => boolean;
   readonly gpu?: string;
-  /** Whether runs that were paid for are bought again, instead of fetching their files. */
+  /** Whether to buy again the runs that were paid for, instead of fetching their files. */
   readonly buysAgain?: boolean;
   readonly change?: InputChange;
-  /** Uploads the files of the change; the change with their addresses, if it is another one. */
+  /** Uploads the files of the change. Returns the change with their addresses, or undefined if it stays the same. */
   readonly upload?: () => Promise<InputChange | undefined>;
-  /** Is disposed of with the proposal. */
+  /** Disposed of with the proposal. */
   readonly files?: Disposable;
   readonly answers?: Answers;
   /** Starts or reaches the servers before rows are added. Returns the batches of the same rows that a cluster knows. */
@@ -54,11 +54,11 @@ export type Candidates = {
   readonly rows: number;
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
   readonly open: number;
-  /** Rows among them whose files are fetched, and whose runs are not bought again. */
+  /** Rows whose files are fetched, so that their runs are not bought again. */
   readonly fetched: number;
-  /** Rows among them whose runs were paid for, although their files were not delivered, and are bought again. */
+  /** Rows whose runs are bought again, although they were paid for: their files were not delivered. */
   readonly boughtAgain: number;
-  /** What they may cost in US dollars, by the batch's own runs; undefined if none was paid for on such a GPU. */
+  /** The expected cost in US dollars, by the batch's own runs; undefined if it paid for none on one of these GPUs. */
   readonly expectedUsd: number | undefined;
 };
 
@@ -70,27 +70,27 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   #params: PassParams;
   #answers: Answers;
   #wanted: Candidates;
-  readonly #others: OtherBatches;
-  /** Rows that other batches have got since this one was made. */
+  readonly #otherBatches: OtherBatches;
+  /** Rows that other batches have taken since this batch was made. */
   #paid: readonly SharedRows[] = [];
-  /** Such batches of which only the cluster knows. */
+  /** Batches with the same rows that only the cluster knows. */
   #away: readonly string[] = [];
 
-  private constructor(batch: Batch, params: PassParams, wanted: Candidates, others: OtherBatches) {
-    [this.#batch, this.#params, this.#wanted, this.#others] = [batch, params, wanted, others];
+  private constructor(batch: Batch, params: PassParams, wanted: Candidates, otherBatches: OtherBatches) {
+    [this.#batch, this.#params, this.#wanted, this.#otherBatches] = [batch, params, wanted, otherBatches];
     this.#answers = params.answers ?? {};
   }
 
   static async of(batch: Batch, params: PassParams, where: Where): Promise<RowsAgain> {
-    const others = new OtherBatches(where, batch);
-    const rows = new RowsAgain(batch, params, await candidates(batch, params), others);
+    const otherBatches = new OtherBatches(where, batch);
+    const rows = new RowsAgain(batch, params, await candidates(batch, params), otherBatches);
     await rows.#compare();
     return rows;
   }
 
   async #compare(): Promise<void> {
     const { rows, fetched } = this.#wanted;
-    if (rows > fetched && !this.#isMeant) this.#paid = await this.#others.compare(this.#bought);
+    if (rows > fetched && !this.#isMeant) this.#paid = await this.#otherBatches.compare(this.#bought);
   }
 
   get #isMeant(): boolean {
@@ -114,28 +114,28 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   get questions(): readonly Question[] {
     const { rows, outcomes, boughtAgain, fetched, expectedUsd } = this.#wanted;
     const { gpu } = this.#params;
-    const asked = gpu === undefined ? [] : [...otherGpu(this.#batch.file, { [gpu]: rows - fetched })];
+    const raised = gpu === undefined ? [] : [...otherGpu(this.#batch.file, { [gpu]: rows - fetched })];
     const own = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-    // What a folder of another machine has is not known.
+    // The folder of another machine cannot be read, so every row counts as paid.
     const paid = this.#away.length > 0 ? rows - fetched : own + sumOf(this.#paid);
-    const others = [...new Set([...this.#paid.map(({ batch }) => batch), ...this.#away])];
-    const batches = own > 0 ? [this.#batch.file.batch, ...others] : others;
-    const where = others.length === 0 ? {} : { batches };
-    if (paid > 0) asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd, ...where });
-    return unanswered(asked, this.#answers);
+    const otherNames = [...new Set([...this.#paid.map(({ batch }) => batch), ...this.#away])];
+    const batches = own > 0 ? [this.#batch.file.batch, ...otherNames] : otherNames;
+    const where = otherNames.length === 0 ? {} : { batches };
+    if (paid > 0) raised.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd, ...where });
+    return unanswered(raised, this.#answers);
   }
 
   async with(...patches: readonly Patch[]): Promise<void> {
     this.#answers = { ...this.#answers, ...answersIn(patches) };
   }
 
-  /** Adds the pass, or none if no row is wanted. If another pass was added meanwhile, the rows are read again. Throws {@link QuestionsOpen}. */
+  /** Adds the pass, or none if no row is wanted. Reads the rows again if another pass was added meanwhile. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Candidates | undefined> {
     for (;;) {
       if (this.#wanted.rows === 0) return undefined;
       const { questions } = this;
       if (questions.length > 0) throw new QuestionsOpen(questions);
-      // Without its servers, nothing is added.
+      // Nothing is added before the servers answer.
       if (this.#areAway((await this.#params.servers?.()) ?? [])) continue;
       const change = await this.#params.upload?.();
       if (change !== undefined) this.#params = { ...this.#params, change };
@@ -145,18 +145,18 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
     }
   }
 
-  /** Whether rows that are sent as they were may be in other places of a cluster. */
-  #areAway(known: readonly KnownBatch[]): boolean {
+  /** Whether rows that are sent unchanged may also be in folders that only the cluster knows. */
+  #areAway(clusterBatches: readonly KnownBatch[]): boolean {
     const { gpu, change } = this.#params;
     const isAsBefore = gpu === undefined && change === undefined && this.#wanted.rows > this.#wanted.fetched;
-    this.#away = isAsBefore && !this.#isMeant ? this.#others.away(known) : [];
+    this.#away = isAsBefore && !this.#isMeant ? this.#otherBatches.away(clusterBatches) : [];
     return this.#away.length > 0;
   }
 
-  /** False if another pass was added since, or if another batch has got some of the rows. */
+  /** False if another pass was added since, or if another batch has taken some of the rows. */
   async #add(): Promise<boolean> {
     const pass = await queuePass(this.#batch, this.#params, this.#wanted);
-    return this.#others.commit(this.#bought, this.#isMeant, pass);
+    return this.#otherBatches.commit(this.#bought, this.#isMeant, pass);
   }
 
   [Symbol.dispose](): void {
@@ -164,7 +164,7 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   }
 }
 
-/** Writes the places of the pass, which is then created unless another one was added since `wanted`. */
+/** Writes the places of the pass. Its creation fails if another pass was added since `wanted` was read. */
 async function queuePass(
   { store, file }: Batch,
   { by, reason }: PassParams,
@@ -188,21 +188,31 @@ const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged
     ? { isChanged: true }
     : {};
 
-/** Rows that have had an outcome; an open one is being sent again already. */
+/** Rows that have had an outcome; an open row is already being sent again. */
 async function* endedRows({ file }: Batch, { rows }: Standing) {
   for await (const standing of rows())
     if (standing.record !== undefined || !standing.isOpen)
-      yield { one: standing, record: recordOf(standing, file) };
+      yield { standingRow: standing, record: recordOf(standing, file) };
 }
 
-/** The rows that a pass would buy, but for those with a run of this batch, which are asked about in any case. */
+/** The rows that a pass would buy. Rows with a run of this batch are left out, because the user is asked about them in any case. */
 async function* boughtRows(batch: Batch, params: PassParams): ReturnType<NewRows['rows']> {
-  for await (const { one, record } of endedRows(batch, await readStanding(batch))) {
-    if (one.isOpen || !params.isWanted(record) || COSTLY.includes(record.outcome) || undelivered(record))
+  for await (const { standingRow, record } of endedRows(batch, await readStanding(batch))) {
+    if (
+      standingRow.isOpen ||
+      !params.isWanted(record) ||
+      COSTLY.includes(record.outcome) ||
+      undelivered(record)
+    )
       continue;
-    const climbs = params.gpu === undefined && ladderLaneOf(batch.file, one, params.change) !== undefined;
-    const { gpu = one.row.gpu, change } = queuedAgain(one, params, climbs);
-    yield { row: one.row.row, ...definedOnly({ gpu }), inputs: changedInputs(one.row.inputs, change) };
+    const climbs =
+      params.gpu === undefined && ladderLaneOf(batch.file, standingRow, params.change) !== undefined;
+    const { gpu = standingRow.row.gpu, change } = queuedAgain(standingRow, params, climbs);
+    yield {
+      row: standingRow.row.row,
+      ...definedOnly({ gpu }),
+      inputs: changedInputs(standingRow.row.inputs, change),
+    };
   }
 }
 
@@ -214,10 +224,10 @@ export async function candidates(batch: Batch, params: PassParams): Promise<Cand
   const outcomes: Partial<Record<Outcome, number>> = {};
   const means = new MeanCosts();
   let [rows, open, fetched, boughtAgain] = [0, 0, 0, 0];
-  for await (const { one, record } of endedRows(batch, standing)) {
+  for await (const { standingRow, record } of endedRows(batch, standing)) {
     means.add(record);
     if (!isWanted(record)) continue;
-    if (one.isOpen) {
+    if (standingRow.isOpen) {
       open += 1;
       continue;
     }
@@ -228,11 +238,12 @@ export async function candidates(batch: Batch, params: PassParams): Promise<Cand
       paid !== undefined && !params.buysAgain && gpu === undefined && params.change === undefined;
     if (isFetched) fetched += 1;
     else if (paid !== undefined) boughtAgain += 1;
-    const climbs = gpu === undefined && !isFetched ? ladderLaneOf(file, one, params.change) : undefined;
+    const climbs =
+      gpu === undefined && !isFetched ? ladderLaneOf(file, standingRow, params.change) : undefined;
     const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);
-    const queued = queuedAgain(one, params, climbs !== undefined);
+    const queued = queuedAgain(standingRow, params, climbs !== undefined);
     queue.push(isFetched ? { ...queued, fetch: paid } : queued);
   }
   const counts = { rows, outcomes, open, fetched, boughtAgain };
@@ -264,7 +275,7 @@ class MeanCosts {
   }
 }
 
-/** What was asked last, with what this pass changes. */
+/** The last request for the row, with the changes of this pass. */
 function queuedAgain(
   { row, part, record, folder }: BatchRow,
   params: Pick<PassParams, 'gpu' | 'change'>,

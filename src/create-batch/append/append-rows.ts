@@ -1,9 +1,9 @@
-// Adds the rows of a further sheet to a batch (--into): new rows after its last one, and failed rows with new inputs. All files are
-// written aside, and the file of the pass makes them count. Of two commands at the same time, the second one compares again and
-// finds the rows of the first, so repeating a command appends nothing.
+// Adds the rows of a further sheet to a batch (--into): new rows after the last row of the batch, and failed rows with new inputs.
+// All files are written aside until the file of the pass makes them count. Of two concurrent commands, the second one compares again
+// and finds the rows of the first one, so repeating a command appends nothing.
 //
-//   layout/<mark>/passes/<random>/rows/…   the new rows, numbered on, with their cells
-//   layout/<mark>/queue/…                  their places, and those of the changed rows
+//   layout/<mark>/passes/<random>/rows/…   the new rows with their cells, numbered after the rows of the batch
+//   layout/<mark>/queue/…                  the places of the new rows and of the changed rows
 //   passes/<n>.json                        names both; created once
 
 import { definedOnly } from '../../options/defined-only.ts';
@@ -38,7 +38,7 @@ export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
   readonly files?: InputFiles | undefined;
-  /** Whether every problem of a sheet that is refused is listed in a file (default: yes). */
+  /** Whether to list every problem of a refused sheet in a file (default: yes). */
   readonly listsErrors?: boolean | undefined;
 };
 
@@ -50,29 +50,29 @@ export type FurtherSheet = {
   readonly layout: Store;
   readonly file: string;
   readonly isSavedAgain: boolean;
-  /** Columns that the batch does not know; only a sheet that was saved again may have them. */
-  readonly others: readonly string[];
+  /** Columns that the batch does not have; only a sheet that was saved again may have any. */
+  readonly otherColumns: readonly string[];
 };
 
 export type ReadSheet = {
-  /** What has to be confirmed, with all other guesses about it. */
+  /** The guesses that the user has to confirm, and all others about the sheet. */
   readonly guesses: readonly Guess[];
   /** Throws the errors of the sheet. */
   readonly layOut: () => Promise<FurtherSheet>;
 };
 
-/** Throws E532 for other columns than the batch has. */
+/** Throws E532 if the columns are not those of the batch. */
 export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const { batch, copy, order, inputTypes, out, isSavedAgain = false } = params;
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
   const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
-  const given = { ...none, ...(await stayingIn(params, source, none)), ...params.reading };
-  const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
+  const reading = { ...none, ...(await stayingIn(params, source, none)), ...params.reading };
+  const { options: format, guesses } = await settleReading(source, reading, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
-  const others = otherColumns(params, columns);
-  // The column of keys names a row of the sheet, which is several rows of the batch.
+  const otherColumns = columnsBeyond(params, columns);
+  // With grid, repeat or split, a row of the sheet is several rows of the batch, and only the results name each of them.
   const resultKey = resultKeyIn(columns);
   const { grid, repeat, split } = batch.file.sheet.options;
   const isSeveral = (grid ?? repeat ?? split) !== undefined;
@@ -81,15 +81,15 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
     ...format,
     map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,
     set,
-    drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
+    drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...otherColumns] : drop,
     types,
     ...definedOnly({ gpuColumn, gpu, keyColumn: key }),
   };
   const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes);
-  const all = [...guesses.map(orConfirm), ...settled.guesses];
+  const allGuesses = [...guesses.map(orConfirm), ...settled.guesses];
   return {
     // A sheet that is refused needs no answer.
-    guesses: problems.length > 0 ? [] : openGuesses(params, all),
+    guesses: problems.length > 0 ? [] : openGuesses(params, allGuesses),
     layOut: async () => {
       const laidOut = await layOut({
         source,
@@ -102,21 +102,30 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
         errors: await errorsPlaceOf({ out, copy, listsErrors: params.listsErrors }),
         files: params.files,
       });
-      return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
+      return {
+        batch,
+        name: copy.name,
+        options,
+        laidOut,
+        layout,
+        file: copy.file,
+        isSavedAgain,
+        otherColumns,
+      };
     },
   };
 }
 
-/** How the sheet of the batch was read, as far as this one is read so too. */
+/** The reading options of the batch's own sheet that apply to this sheet too. */
 async function stayingIn(
   params: AppendParams,
   source: SheetSource,
   none: SheetOptions,
 ): Promise<Partial<SheetOptions>> {
-  const { options, columns: known } = params.batch.file.sheet;
+  const { options, columns } = params.batch.file.sheet;
   const always = stayingOf(options, [true]);
   const read = { ...none, ...always, ...params.reading };
-  if (await isOfResults(source, read, known)) return always;
+  if (await isOfResults(source, read, columns)) return always;
   const isAlike = options.format === params.copy.format;
   // The lines of a plain list have commas.
   const isList = isAlike && options.columns !== undefined && options.delimiter === 'none';
@@ -126,19 +135,19 @@ async function stayingIn(
   };
 }
 
-async function isOfResults(source: SheetSource, read: SheetOptions, known: readonly string[]) {
+async function isOfResults(source: SheetSource, read: SheetOptions, batchColumns: readonly string[]) {
   try {
-    const { options } = await settleReading(source, read, known);
+    const { options } = await settleReading(source, read, batchColumns);
     const columns = await sheetColumns(source, options);
     return resultKeyIn(columns.map(({ name }) => name)) !== undefined;
   } catch (error) {
-    // It may be readable with the shape of the first sheet.
+    // The sheet may still be readable with the shape of the first sheet.
     if (error instanceof RunsheetError) return false;
     throw error;
   }
 }
 
-/** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
+/** Without declared inputs, a column is an input if the batch uses it as one; nothing else is guessed. */
 const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     file.sheet.inputs.flatMap(({ input, from }) =>
@@ -146,26 +155,33 @@ const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<R
     ),
   );
 
-/** The column in which results name the rows; undefined if the sheet is no file of results. */
+/** The column in which a results file names its rows; undefined if the sheet is no results file. */
 export function resultKeyIn(columns: readonly string[]): string | undefined {
   const own = ownColumns(columns);
   return own.length === columns.length ? undefined : resultNames(own)[1];
 }
 
-/** The columns that the batch does not know. A sheet that was saved again may have some, and may lack those that are ignored. */
-function otherColumns({ batch, copy, isSavedAgain = false }: AppendParams, columns: readonly string[]) {
-  const [has, given] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
+/** The columns that the batch does not have. A sheet that was saved again may have some, and may lack ignored columns. */
+function columnsBeyond({ batch, copy, isSavedAgain = false }: AppendParams, columns: readonly string[]) {
+  const [has, named] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
   // A member that no row of a JSON sheet has is empty in all of them.
   const isJson = copy.format === 'json' || copy.format === 'jsonl';
   const ignored = isSavedAgain ? batch.file.sheet.options.drop : [];
-  const missing = isJson ? [] : has.filter((name) => !given.includes(name) && !ignored.includes(name));
-  const others = given.filter((name) => !has.includes(name));
-  if (missing.length === 0 && (isSavedAgain || others.length === 0)) return others;
-  const near = nearest(others[0] ?? '', missing);
-  throw problem('E532', { name: copy.name, batch: batch.batch, missing, others, columns: has, near });
+  const missing = isJson ? [] : has.filter((name) => !named.includes(name) && !ignored.includes(name));
+  const otherColumns = named.filter((name) => !has.includes(name));
+  if (missing.length === 0 && (isSavedAgain || otherColumns.length === 0)) return otherColumns;
+  const near = nearest(otherColumns[0] ?? '', missing);
+  throw problem('E532', {
+    name: copy.name,
+    batch: batch.batch,
+    missing,
+    others: otherColumns,
+    columns: has,
+    near,
+  });
 }
 
-/** A row of the sheet that the batch does not have, with its number there. */
+/** A row of the sheet that the batch does not have yet, with the number that it gets there. */
 type NewRow = Pick<SheetRow, 'row' | 'key' | 'gpu' | 'inputs' | 'name'> & {
   readonly cells: readonly string[];
 };
@@ -179,10 +195,10 @@ async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGener
   const lines = readCells(() => layout.open(sheet.file), options, laidOut.columns)[Symbol.asyncIterator]();
   for (let page = 1; page <= laidOut.pages; page += 1)
     for (const { row, key, gpu, inputs } of await readPage(layout, page)) {
-      const { value: given = [] } = (await lines.next()) as { readonly value?: readonly string[] };
+      const { value: line = [] } = (await lines.next()) as { readonly value?: readonly string[] };
       const number = comparison.numberOf(row);
       if (number === undefined) continue;
-      const cells = own.map((at) => given[at] ?? '');
+      const cells = own.map((at) => line[at] ?? '');
       const named = names?.nameOf({ row: number, key, cellOf: (at) => cells[at] ?? '' }) ?? {};
       if ('fault' in named) throw outputNameFault(named.fault, { file: sheet.name, row });
       yield { row: number, key, inputs, cells, ...(gpu === undefined ? {} : { gpu }), ...named };
@@ -193,15 +209,16 @@ async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGener
 async function namesOf({ store, file }: BatchFolder, columns: readonly string[]) {
   const names = fileNamesFor(file.sheet.outputName, columns, file.sheet.options);
   if (names === undefined) return undefined;
-  const all = await readBatchSheet(store, file);
-  for await (const { row } of sheetRows(layoutOf(store, file), all, 1, all.rows)) names.keep(row);
+  const batchSheet = await readBatchSheet(store, file);
+  for await (const { row } of sheetRows(layoutOf(store, file), batchSheet, 1, batchSheet.rows))
+    names.keep(row);
   return names;
 }
 
-/** Rows that one error names. */
+/** How many rows one error names. */
 const MOST_NAMED = 1_000;
 
-/** What the sheet adds to the batch as it is now; the caller closes it. Throws E312, E533 if a row cannot be changed, and E118. */
+/** Compares the sheet with the present rows of the batch. The caller disposes of the comparison. Throws E312, E533 if a row cannot be changed, and E118. */
 export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
   const { batch, name, laidOut, layout, isSavedAgain } = sheet;
   const { file } = batch;
@@ -214,7 +231,7 @@ export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
   throw problem('E533', { name, batch: batch.batch, count: taken.length, rows: some });
 }
 
-/** The comparison, if the files of its new rows can be named. Throws E118. */
+/** Refuses new rows whose output files cannot be named. Throws E118. */
 async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<Comparison> {
   if (comparison.appended === 0 || sheet.batch.file.sheet.outputName === undefined) return comparison;
   try {
@@ -228,7 +245,7 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
 
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
-/** Writes the rows and their places. The pass is then created unless another one was added since the comparison. */
+/** Writes the rows and their places. The creation of the pass fails if another pass was added since the comparison. */
 export async function queueRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<NewPass> {
   const { store, file } = sheet.batch;
   const { pass, appended, changed } = comparison;
@@ -288,17 +305,17 @@ type FurtherReading = {
   readonly copy: SheetCopy;
   /** How to read the file; inputs are mapped as in the batch. */
   readonly reading: ReadOptions;
-  /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
+  /** Whether this is the sheet of the batch, saved again (run --watch): the present inputs of its rows count. */
   readonly isSavedAgain?: boolean;
 };
 
-/** The guesses, without those that the batch was made with. */
+/** The guesses that the batch was not made with. */
 const openGuesses = (
   { batch, isSavedAgain = false }: FurtherReading,
   guesses: readonly Guess[],
 ): readonly Guess[] => guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
 
-/** The batch was made with the same guess, or the user gave it. */
+/** Whether the batch was made with the same guess, or the user gave it as an option. */
 function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boolean {
   const { headerRow, hidden, encoding, sheet } = file.sheet.options;
   const settled: Readonly<Record<string, string | undefined>> = {
@@ -310,6 +327,6 @@ function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boole
   return flag !== undefined && value !== undefined && settled[flag] === value;
 }
 
-/** Letters depend on this encoding. */
+/** A wrong guess of this encoding silently changes letters, so the user has to confirm it. */
 const orConfirm = (guess: Guess): Guess =>
   guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;

@@ -2,16 +2,16 @@
 // rows do not fit in memory.
 //
 //   new      the batch has no such key: the row is appended
-//   same     inputs and GPU are those of the batch, as its sheet asks for them or as they were asked last: the row is left out
-//   changed  they are others, and the row did not succeed: it is sent again
-//   taken    they are others, but the row succeeded, is unknown, or has no outcome yet: the sheet is refused
+//   same     inputs and GPU are those of the batch's sheet, or of the last request for the row: the row is left out
+//   changed  inputs or GPU differ, and the row did not succeed: the row is sent again
+//   taken    inputs or GPU differ, but the row succeeded, is unknown, or has no outcome yet: the sheet is refused
 //
-// A sheet that was saved again (run --watch) is the wish of its user, so it is compared with what the sheet asked for last, or with how
-// the row was asked last (a retry may have other inputs, and does not change the sheet). A row with any outcome is sent again. A row
-// without an outcome waits for it:
+// Saving a watched sheet (run --watch) is an explicit request. Each row is compared with the last save of the sheet, and with the last
+// request for the row: a retry may have had other inputs, and does not change the sheet. A changed row with any outcome is sent again.
+// A changed row without an outcome waits for it:
 //
-//   waiting  the inputs are others, and the row has no outcome yet: it is sent again after it has one
-//   absent   the sheet does not have this row of the batch
+//   waiting  the inputs differ, and the row has no outcome yet: the row is sent again once it has one
+//   absent   the sheet no longer has this row of the batch
 
 import { DatabaseSync } from 'node:sqlite';
 import { parseExactly } from '../../host/exact-json.ts';
@@ -37,7 +37,7 @@ export type DraftRows = {
   readonly inputs: readonly SheetInput[];
 };
 
-/** A row of the batch that the sheet cannot change: `outcome` is `open` if it has none yet. */
+/** A row of the batch that the sheet cannot change; `outcome` is `open` if the row has none yet. */
 export type TakenRow = { readonly row: number; readonly key: string; readonly outcome: string };
 
 const TABLES = `
@@ -45,24 +45,24 @@ const TABLES = `
   CREATE TABLE rows (row INTEGER PRIMARY KEY, key TEXT UNIQUE, line TEXT, kind TEXT DEFAULT 'new', number INTEGER, queued TEXT);
 `;
 
-/** The rows of the sheet, each with how the batch takes it. */
+/** The rows of the sheet, each with one of the kinds above. */
 export class Comparison implements Disposable {
   readonly pass: number;
-  /** The places that the sheets of the batch have asked for. */
+  /** The places that sheets of the batch asked for, without those of retries. */
   readonly places: SheetPlaces['places'];
   readonly taken: TakenRow[] = [];
   /** The rows of the batch that the sheet does not have. */
   readonly absent = new Set<number>();
-  /** What the sheet asks of rows of the batch without an outcome, if it is not what they were asked last. */
+  /** The request hash that the sheet wants now, by row without an outcome, if it differs from the last request. */
   readonly wishes = new Map<number, string>();
-  /** What the sheet asks of rows of the batch that are sent again now. */
+  /** The request hash that the sheet wants, by row that is sent again now. */
   readonly again = new Map<number, string>();
-  /** Rows that are left out, and those of them that did not succeed. */
+  /** Rows that are left out; `sameFailed` counts the unsuccessful ones among them. */
   same = 0;
   sameFailed = 0;
   appended = 0;
   changed = 0;
-  /** Rows to send by GPU; '' for rows that name none. */
+  /** Rows to send, by GPU; '' for rows that name none. */
   readonly gpus: Record<string, number> = {};
   // With an empty name SQLite uses a temporary file and removes it.
   readonly #database = new DatabaseSync('');
@@ -82,8 +82,8 @@ export class Comparison implements Disposable {
 
   rowWith(key: string): SheetRow | undefined {
     this.#byKey ??= this.#database.prepare('SELECT line FROM rows WHERE key = ?');
-    const found = this.#byKey.get(key);
-    return found && (parseExactly(String(found['line'])) as SheetRow);
+    const record = this.#byKey.get(key);
+    return record && (parseExactly(String(record['line'])) as SheetRow);
   }
   #byKey: ReturnType<DatabaseSync['prepare']> | undefined;
 
@@ -93,7 +93,7 @@ export class Comparison implements Disposable {
   }
   #set: ReturnType<DatabaseSync['prepare']> | undefined;
 
-  /** Numbers the new rows, after the `rows` that the batch has. */
+  /** Numbers the new rows, after the `rows` of the batch. */
   number(rows: number): void {
     this.#database.exec(`
       CREATE TABLE numbered AS SELECT row, ${rows} + row_number() OVER (ORDER BY row) AS number FROM rows WHERE kind = 'new';
@@ -109,19 +109,19 @@ export class Comparison implements Disposable {
     }
   }
 
-  /** The number that a row of the sheet gets in the batch, if it is new. */
+  /** The number that a new row of the sheet gets in the batch; undefined for other rows. */
   numberOf(row: number): number | undefined {
-    const found = this.#find.get(row);
-    return found?.['kind'] === 'new' ? Number(found['number']) : undefined;
+    const record = this.#find.get(row);
+    return record?.['kind'] === 'new' ? Number(record['number']) : undefined;
   }
 
-  /** How a row of the batch is sent again, if the sheet changes it. */
+  /** How a changed row of the batch is sent again; undefined for other rows. */
   againOf(row: number): Queued | undefined {
-    const found = this.#find.get(row);
-    return found?.['kind'] === 'changed' ? (parseExactly(String(found['queued'])) as Queued) : undefined;
+    const record = this.#find.get(row);
+    return record?.['kind'] === 'changed' ? (parseExactly(String(record['queued'])) as Queued) : undefined;
   }
 
-  /** The sheet does not have this row of the batch. */
+  /** Notes that the sheet does not have this row of the batch. */
   leave(row: number, isOpen: boolean): void {
     this.absent.add(row);
     if (isOpen) this.wishes.set(row, DELETED);
@@ -132,7 +132,7 @@ export class Comparison implements Disposable {
   }
 }
 
-/** The caller closes it. */
+/** The caller disposes of the comparison. */
 export async function compareRows(
   batch: BatchFolder,
   draft: DraftRows,
@@ -144,13 +144,14 @@ export async function compareRows(
   try {
     await comparison.read(draft);
     let rows = 0;
-    for await (const one of standing.rows()) {
+    for await (const standingRow of standing.rows()) {
       rows += 1;
-      const { row } = one.row;
-      const wanted = comparison.rowWith(one.row.key) ?? rowByFields(comparison, one.row, draft.inputs);
-      const pair = { one, isSavedAgain, bySheet: changed.get(row), sheetInputs: draft.inputs };
+      const { row } = standingRow.row;
+      const wanted =
+        comparison.rowWith(standingRow.row.key) ?? rowByFields(comparison, standingRow.row, draft.inputs);
+      const pair = { standingRow, isSavedAgain, bySheet: changed.get(row), sheetInputs: draft.inputs };
       if (wanted) compare(comparison, { ...pair, wanted }, batch.file);
-      else if (isSavedAgain) comparison.leave(row, one.isOpen);
+      else if (isSavedAgain) comparison.leave(row, standingRow.isOpen);
     }
     comparison.number(rows);
     return comparison;
@@ -160,7 +161,7 @@ export async function compareRows(
   }
 }
 
-/** The row of a batch that was made when rows, and so the keys of their contents, spoke of names. */
+/** Finds the row of an older batch, whose content keys were made from the names of inputs instead of their fields. */
 function rowByFields(
   comparison: Comparison,
   row: SheetRow,
@@ -170,7 +171,7 @@ function rowByFields(
   return key === undefined ? undefined : comparison.rowWith(key);
 }
 
-/** The key that a row without one of its own has today; undefined if its sheet has named it. */
+/** The content key that a row would get today; undefined if its sheet gave it a key. */
 export function keyByFields(
   { key, inputs, gpu }: Pick<SheetRow, 'key' | 'inputs' | 'gpu'>,
   sheetInputs: readonly SheetInput[],
@@ -181,22 +182,22 @@ export function keyByFields(
 }
 
 type Pair = {
-  readonly one: StandingRow;
+  readonly standingRow: StandingRow;
   readonly wanted: SheetRow;
   readonly isSavedAgain: boolean;
-  /** The inputs of the sheet that is compared. */
+  /** The inputs of the compared sheet. */
   readonly sheetInputs: readonly SheetInput[];
-  /** How a later sheet than the first asked for the row last. */
+  /** The last request for the row by a sheet after the first one. */
   readonly bySheet: Queued | undefined;
 };
 
 const FREE: ReadonlySet<string> = new Set(['failed', 'timed-out', 'cancelled', 'refused']);
 
-function compare(found: Comparison, pair: Pair, file: BatchFile): void {
+function compare(comparison: Comparison, pair: Pair, file: BatchFile): void {
   const ownGpu = file.deployment.gpu;
-  const { one, wanted, isSavedAgain, bySheet, sheetInputs } = pair;
-  const { row, record, sentAgain, isOpen } = one;
-  const { outcome, reason } = recordOf(one, file);
+  const { standingRow, wanted, isSavedAgain, bySheet, sheetInputs } = pair;
+  const { row, record, sentAgain, isOpen } = standingRow;
+  const { outcome, reason } = recordOf(standingRow, file);
   const request = requestHash(wanted.inputs, wanted.gpu ?? ownGpu);
   const last = sentAgain ?? { change: record?.change, gpu: record?.gpu_asked };
   const requests = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row].map(
@@ -208,23 +209,23 @@ function compare(found: Comparison, pair: Pair, file: BatchFile): void {
   const isExpired = FREE.has(outcome) && hasOtherAddress(requests[0]?.inputs ?? {}, wanted.inputs);
   const isSame = !isExpired && requests.some((has) => requestHash(has.inputs, has.gpu ?? ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
-    found.same += 1;
-    if (!isOpen && outcome !== 'succeeded') found.sameFailed += 1;
-    found.set(wanted.row, 'same');
+    comparison.same += 1;
+    if (!isOpen && outcome !== 'succeeded') comparison.sameFailed += 1;
+    comparison.set(wanted.row, 'same');
   } else if (wanted.gpu === undefined && ownGpu === undefined && row.gpu !== undefined)
-    found.taken.push({ row: row.row, key: row.key, outcome: `${row.gpu} cannot be left out` });
+    comparison.taken.push({ row: row.row, key: row.key, outcome: `${row.gpu} cannot be left out` });
   else if (isSavedAgain && isOpen) {
-    found.wishes.set(row.row, request);
-    found.set(wanted.row, 'waiting');
+    comparison.wishes.set(row.row, request);
+    comparison.set(wanted.row, 'waiting');
   } else if (isOpen || !(isSavedAgain || FREE.has(outcome)))
-    found.taken.push({ row: row.row, key: row.key, outcome: isOpen ? 'open' : outcome });
+    comparison.taken.push({ row: row.row, key: row.key, outcome: isOpen ? 'open' : outcome });
   else {
-    found.again.set(row.row, request);
-    sendAgain(found, pair, ownGpu);
+    comparison.again.set(row.row, request);
+    sendAgain(comparison, pair, ownGpu);
   }
 }
 
-/** The address of a file of the row has expired, or the service has lost it: its content has another one by now. */
+/** Whether a file of the row has a new address by now: the old one has expired, or the service has lost the file. */
 const hasOtherAddress = (own: SheetRow['inputs'], wanted: SheetRow['inputs']): boolean =>
   expiredFile(own) !== undefined ||
   Object.entries(wanted).some(
@@ -242,12 +243,12 @@ const requestOf = (
 });
 
 function sendAgain(
-  found: Comparison,
-  { one: { row, part, folder }, wanted }: Pair,
+  comparison: Comparison,
+  { standingRow: { row, part, folder }, wanted }: Pair,
   ownGpu: string | undefined,
 ): void {
   const gpu = wanted.gpu ?? ownGpu;
-  found.set(wanted.row, 'changed', {
+  comparison.set(wanted.row, 'changed', {
     row: row.row,
     ...(gpu === undefined || gpu === (row.gpu ?? ownGpu) ? {} : { gpu }),
     before: part ?? '',

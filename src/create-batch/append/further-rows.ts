@@ -1,5 +1,5 @@
-// Proposes to add the rows of a further sheet to a batch: holds the copy of the sheet, how its rows compare with those of the batch, and
-// what has to be decided. Its caller disposes of it.
+// Proposes to add the rows of a further sheet to a batch. The proposal holds the copy of the sheet, the comparison of its rows with
+// those of the batch, and the open questions. The caller disposes of it.
 
 import type { Config } from '../../host/config.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
@@ -49,11 +49,11 @@ import { addressPages } from '../files/addressed-pages.ts';
 import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
-  /** `-` for what is read from a stream. */
+  /** `-` for a stream. */
   readonly path: string;
   readonly copying: Omit<CopyParams, keyof Preparing>;
   readonly answers: Answers;
-  /** What the service declares, if it is known. */
+  /** The inputs that the service declares; without it, the service is asked. */
   readonly declared?: Pick<AppendParams, 'inputTypes'>;
   readonly by: string;
 };
@@ -62,7 +62,7 @@ type Around = {
   readonly config: Config;
   /** Starts or reaches the servers once they are needed. */
   readonly servers: () => Promise<unknown>;
-  /** Whether Temporal has the batch, which may not have reached a worker yet. */
+  /** Whether Temporal has the batch, even if no worker has begun it yet. */
   readonly isUnderWay: () => Promise<boolean>;
   readonly onUploading?: (uploading: Uploading) => void;
   readonly onComparing?: (why: LongComparison) => void;
@@ -78,18 +78,18 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #answers: Answers;
   #guesses: readonly Guess[] = [];
   #further: Further | undefined;
-  /** Rows to send that other batches have. */
+  /** Rows to send that other batches have too. */
   #paid: readonly SharedRows[] = [];
-  readonly #others: OtherBatches;
+  readonly #otherBatches: OtherBatches;
   #failure: unknown;
   #files: LocalFiles | undefined;
-  #found: LocalFiles['found'];
+  #filesFound: LocalFiles['found'];
   #sheet: ReadSheet | undefined;
 
   private constructor(request: FurtherRequest, around: Around, incoming: Incoming) {
     [this.#request, this.#around, this.#incoming] = [request, around, incoming];
     this.#answers = request.answers;
-    this.#others = new OtherBatches(around.config, request.batch);
+    this.#otherBatches = new OtherBatches(around.config, request.batch);
   }
 
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
@@ -119,13 +119,13 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   get questions(): readonly Question[] {
-    const asked = [
+    const raised = [
       ...aboutGuesses(this.copy.name, this.#guesses),
-      ...outsideFiles(this.copy.name, this.#found),
+      ...outsideFiles(this.copy.name, this.#filesFound),
       ...(this.#further ? otherGpu(this.#further.sheet.batch.file, this.#further.compared.gpus) : []),
       ...this.#boughtBefore(),
     ];
-    return unanswered(asked, this.#answers);
+    return unanswered(raised, this.#answers);
   }
 
   #boughtBefore(): readonly Question[] {
@@ -141,13 +141,13 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     if (this.#failure !== undefined && this.#answers.guesses === 'accept') throw this.#failure;
   }
 
-  /** undefined if the batch has all rows. If another pass was added meanwhile, they are compared again. Throws {@link QuestionsOpen}. */
+  /** undefined if the batch has all rows. Compares the rows again if another pass was added meanwhile. Throws {@link QuestionsOpen}. */
   async carryOut(): Promise<Appended | undefined> {
     await this.#restore();
     for (;;) {
       const { questions } = this;
       if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
-      // Rows that failed because the service has lost their files are sent again with new addresses.
+      // The service may have lost files; rows that failed for it are sent again with new addresses.
       if (await this.#files?.check()) {
         await this.#layOut();
         continue;
@@ -155,14 +155,18 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       const { sheet, compared } = this.#further;
       const { pass, appended, changed } = compared;
       if (appended + changed === 0) return undefined;
-      // Without its servers, nothing is added.
+      // Nothing is added before the servers answer.
       await this.#around.servers();
       if (await this.#files?.upload(this.#around.onUploading)) {
         await this.#address(sheet);
         continue;
       }
       const added = await queueRows(sheet, compared, this.#request.by);
-      const isAdded = await this.#others.commit(rowsToSend(sheet, compared), !this.#isAsked, added);
+      const isAdded = await this.#otherBatches.commit(
+        rowsToSend(sheet, compared),
+        !this.#asksAboutOthers,
+        added,
+      );
       if (isAdded) return { pass, appended, changed };
       this.#around.onComparing?.('overtaken');
       await this.#compare(sheet);
@@ -181,7 +185,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     [this.#further, this.#files] = [undefined, undefined];
   }
 
-  /** Reads the sheet again if its copy was removed while its user was asked. */
+  /** Reads the sheet again if its copy was removed while questions were open. */
   async #restore(): Promise<void> {
     if (!(await this.#incoming.restore())) return;
     this.#drop();
@@ -189,16 +193,16 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   async #read(): Promise<void> {
-    const { path, copying, declared, ...asked } = this.#request;
+    const { path, copying, declared, ...reading } = this.#request;
     const { config, servers } = this.#around;
-    const { file } = asked.batch;
+    const { file } = reading.batch;
     const [before, { folder }] = [this.#copy, this.#incoming];
     const copied = { ...preparingIn(config), ...copying };
     this.#copy =
       before === undefined
         ? await copySheet(path, copied, folder)
         : await copyAgain(before, path, copied, folder);
-    // Only the service knows the inputs, and a local one has to run.
+    // Only the service knows the inputs, so a local service has to run.
     if (declared === undefined && file.service.base === LOCAL) await servers();
     const { inputTypes } = declared ?? { inputTypes: await declaredInputs(config, file) };
     this.#files = new LocalFiles({
@@ -207,7 +211,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       beside: besideOf(this.#copy, file, config),
       deadlineAt: file.deadlineAt,
     });
-    const params = { ...asked, out: config.out, copy: this.#copy, inputTypes, files: this.#files };
+    const params = { ...reading, out: config.out, copy: this.#copy, inputTypes, files: this.#files };
     this.#sheet = await readFurther(params);
     this.#guesses = this.#sheet.guesses;
     try {
@@ -220,11 +224,11 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   async #layOut(): Promise<void> {
     const sheet = await (this.#sheet as ReadSheet).layOut();
-    this.#found = this.#files?.found;
+    this.#filesFound = this.#files?.found;
     await this.#compare(sheet);
   }
 
-  /** Rows have addresses for files that were uploaded; the comparison keeps rows as they are sent. */
+  /** Writes the addresses of uploaded files into the rows, and compares again, because the comparison holds rows as they are sent. */
   async #address(sheet: FurtherSheet): Promise<void> {
     const { layout, laidOut, name } = sheet;
     await addressPages({ layout, pages: laidOut.pages, file: name }, (sha256) =>
@@ -239,12 +243,12 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       const compared = await compareFurther(sheet);
       before?.[Symbol.dispose]();
       this.#further = { sheet, compared };
-      if (this.#isAsked) this.#paid = await this.#others.compare(rowsToSend(sheet, compared));
+      if (this.#asksAboutOthers) this.#paid = await this.#otherBatches.compare(rowsToSend(sheet, compared));
     });
   }
 
-  /** What is saved again is the wish of its user, whatever other batches have. */
-  get #isAsked(): boolean {
+  /** Whether rows of other batches are questioned. Saving a watched sheet is an explicit request, so it is not. */
+  get #asksAboutOthers(): boolean {
     return this.#request.isSavedAgain !== true && this.#answers.boughtBefore === undefined;
   }
 }
@@ -258,7 +262,7 @@ function rowsToSend({ batch: { file }, laidOut, layout }: FurtherSheet, compared
   );
 }
 
-/** The results of a batch, which are sent back changed, lie elsewhere than its sheet. */
+/** A changed results file lies elsewhere than the sheet of the batch, so its files are looked for in that sheet's folder too. */
 function besideOf({ beside }: SheetCopy, file: BatchFile, config: Config): SheetCopy['beside'] {
   const { sheet } = file;
   if (beside === undefined || sheet.files === undefined) return beside;

@@ -1,4 +1,4 @@
-// A pass before it exists: its places are written, and the creation of its file makes them count.
+// A pass that does not exist yet: its places are written, and creating its file makes them count.
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import { splitLocation } from '../../store/batch-folders.ts';
@@ -8,7 +8,7 @@ import type { Commit } from '../commit.ts';
 
 export type NewPass = Pick<Commit, 'out' | 'creation' | 'isFree'>;
 
-/** `pass`: the number after that of the newest pass when its rows were chosen. */
+/** `pass`: one more than the newest pass at the time its rows were chosen. */
 export function newPass(
   { store, file: { mark } }: { readonly store: Store; readonly file: Pick<BatchFile, 'mark'> },
   pass: number,

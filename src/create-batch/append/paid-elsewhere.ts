@@ -1,5 +1,5 @@
-// The other batches that have rows which a batch is about to get, or to send again: what they have bought, or may still buy, would be
-// bought a second time.
+// Finds other batches with rows that a batch is about to append or to send again. A run that another batch has bought, or may still
+// buy, would be bought twice.
 
 import { dirname } from 'node:path';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -11,10 +11,10 @@ import type { SharedRows } from '../questions.ts';
 import { findOverlap, type NewRows } from '../reuse/overlap.ts';
 import type { NewPass } from './new-pass.ts';
 
-/** Where batches in other folders are known; without it, only those in the folder of the batch are. */
+/** Where batches in other folders are listed; without it, only batches beside this one are known. */
 export type Where = { readonly places?: string };
 
-/** As Temporal knows it. */
+/** A batch as Temporal knows it. */
 export type KnownBatch = { readonly mark: string; readonly folder: string; readonly startedAt: Date };
 
 export class OtherBatches {
@@ -30,32 +30,32 @@ export class OtherBatches {
     this.#places = file.service.rehearsal ? undefined : places;
   }
 
-  /** Those of the rows that they have. */
+  /** The rows that other batches have too. */
   async compare(rows: NewRows): Promise<readonly SharedRows[]> {
     const [out, file] = [this.#out, this.#file];
     this.#position = await new MadeLog(out).position();
-    const there = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
-    const elsewhere = (await batchesAt(there)).map((one) => ({ ...one, batch: one.folder }));
-    const all = [...(await listBatchFolders(out)), ...elsewhere];
-    this.#compared = await comparedWith(file, all);
+    const places = this.#places === undefined ? [] : await placesElsewhere(this.#places, { out, file });
+    const elsewhere = (await batchesAt(places)).map((batch) => ({ ...batch, batch: batch.folder }));
+    const batches = [...(await listBatchFolders(out)), ...elsewhere];
+    this.#compared = await comparedWith(file, batches);
     using overlap = await findOverlap(
-      all.filter((one) => one.file.mark !== file.mark),
+      batches.filter((batch) => batch.file.mark !== file.mark),
       rows,
     );
     return overlap.all;
   }
 
-  /** The folders of those that were started since this one was made, and that are known only to the cluster. */
-  away(known: readonly KnownBatch[]): readonly string[] {
+  /** The folders of batches that only the cluster knows, and that were started after this batch was made. */
+  away(clusterBatches: readonly KnownBatch[]): readonly string[] {
     const isAway = ({ mark, folder, startedAt }: KnownBatch): boolean =>
       mark !== this.#file.mark &&
       !this.#compared.has(mark) &&
       dirname(folder) !== this.#out &&
       startedAt >= new Date(this.#file.createdAt);
-    return this.#places === undefined ? [] : known.filter(isAway).map(({ folder }) => folder);
+    return this.#places === undefined ? [] : clusterBatches.filter(isAway).map(({ folder }) => folder);
   }
 
-  /** Adds a pass with the rows, unless another command has got some of them since they were compared. `isMeant`: also then. */
+  /** Adds a pass with the rows, unless another command has taken some of them since the comparison; with `isMeant` also then. */
   async commit(rows: NewRows, isMeant: boolean, pass: NewPass): Promise<boolean> {
     const params = { file: this.#file, rows, places: this.#places, ...pass };
     const comparing = { position: this.#position, compared: this.#compared, isElsewhereMeant: false };

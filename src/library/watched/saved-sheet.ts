@@ -96,7 +96,7 @@ export class SavedSheet {
     const sent = added === undefined ? 0 : added.appended + added.changed;
     const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
     const difference = this.#differences.next(compared);
-    return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.others, estimate };
+    return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.otherColumns, estimate };
   }
 
   async #read(): Promise<FurtherRows> {
