@@ -118,7 +118,9 @@ async function callFor(
     reuse,
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     // A pipeline is a job.
-    ...(sourceBatch && { from: definedOnly({ found: sourceBatch, each, picks, within, isJobs: true }) }),
+    ...(sourceBatch && {
+      from: definedOnly({ batchFolder: sourceBatch, each, picks, within, isJobs: true }),
+    }),
   };
 }
 
@@ -176,7 +178,7 @@ async function showStages(deps: StageDeps, ref: PipelineRef): Promise<readonly S
 }
 
 function pageStage(pipeline: string, state: StageState): PipelineStage {
-  const { stage, found: batch, summary, failure } = state;
+  const { stage, batchFolder: batch, summary, failure } = state;
   const word =
     summary !== undefined
       ? 'finished'

@@ -27,7 +27,7 @@ import type { LongComparison } from './long-comparison.ts';
 import { addressPages } from './files/addressed-pages.ts';
 import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { isOwnBatch } from './known-places.ts';
-import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
+import { readFromSheet, SheetOfFiles, type FromRequest, type FromSheet } from './from/from-sheet.ts';
 import {
   QuestionsOpen,
   unanswered,
@@ -48,7 +48,7 @@ import type { Proposed } from './settle.ts';
 export type Source =
   /** `-` for what is read from a stream. */
   | { readonly path: string; readonly copying: Omit<CopyParams, keyof Preparing> }
-  | { readonly from: Omit<FromAsked, keyof Preparing | 'options'> };
+  | { readonly from: Omit<FromRequest, keyof Preparing | 'options'> };
 
 type KnownBatch = { readonly batch: string; readonly mark: string; readonly folder: string };
 
@@ -207,9 +207,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const preparing = preparingIn(around.config);
     const { folder } = this.#incoming;
     if ('from' in source) {
-      const isOwn = isOwnBatch(around.config, source.from.found.file);
-      const asked = { ...preparing, ...source.from, isOwn, options: request.options };
-      this.#from = await readFromSheet(asked, folder);
+      const isOwn = isOwnBatch(around.config, source.from.batchFolder.file);
+      const fromRequest = { ...preparing, ...source.from, isOwn, options: request.options };
+      this.#from = await readFromSheet(fromRequest, folder);
       around.onFrom?.(this.#from);
       return this.#from.copy;
     }

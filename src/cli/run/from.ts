@@ -59,7 +59,7 @@ export async function sourceOf(
   const batchFolder = await findBatch(config, from);
   return {
     from: definedOnly({
-      found: batchFolder,
+      batchFolder,
       each,
       picks: pick === undefined ? pick : { path: pick },
       isJobs: job !== undefined,
@@ -72,7 +72,7 @@ export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'>
   onFrom: (from) => {
     for (const line of fromLines(from)) printer.notice(terminalLine(line));
   },
-  onUpload: ({ found: batchFolder }, done) => {
+  onUpload: ({ batchFolder }, done) => {
     if (done === undefined)
       printer.notice(`  files     of ${batchFolder.batch} go to the run service as inputs`);
     else if (done.uploaded > 0) printer.notice(`  files     ${plural(done.uploaded, 'file')} uploaded`);
@@ -82,7 +82,7 @@ export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'>
 });
 
 function fromLines(sheet: FromSheet): readonly string[] {
-  const { found: batchFolder, where, written, rows, picked, withoutFile } = sheet;
+  const { batchFolder, where, written, rows, picked, withoutFile } = sheet;
   const among =
     picked === undefined ? `${plural(rows, 'row')} of ${batchFolder.batch}` : plural(picked, 'pick');
   return [

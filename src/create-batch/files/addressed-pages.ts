@@ -1,5 +1,5 @@
-// Writes the addresses of uploaded files into the pages of a layout. Until then a row has a mark where the address will be. Identity
-// is the content of a file, so keys, hashes and comparisons stay valid, and nothing is read or compared again.
+// Writes the addresses of uploaded files into the pages of a layout, where each row has a mark until then. The content of a file is
+// its identity, so keys, hashes and comparisons stay valid, and nothing is read or compared again.
 
 import { problem } from '../../errors/error.ts';
 import { withAddresses } from '../../run-service/contract/file-inputs.ts';
@@ -14,8 +14,8 @@ type Layout = {
 };
 
 /**
- * `addressOf`: the address of the file with this content, undefined if it is no file of this sheet. Throws E108 if the addresses make a page too
- * large, and what `addressOf` throws.
+ * `addressOf` returns the address of the file with this content, or undefined if this sheet names no such file. Throws E108 if the addresses make
+ * a page too large, and any error of `addressOf`.
  */
 export async function addressPages(
   { layout, pages, file }: Layout,

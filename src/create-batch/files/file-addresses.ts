@@ -1,5 +1,5 @@
-// Gives files addresses that the run service can read: each content is uploaded once for a service. Addresses are remembered, and
-// those that expire are renewed.
+// Gives files addresses that the run service can read. Each content is uploaded once per service; its address is remembered, and
+// renewed before it expires.
 
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
@@ -25,13 +25,13 @@ type AddressParams<F> = {
   /** When the batch stops sending, if it does. */
   readonly deadlineAt: number | undefined;
   readonly open: (file: F) => AsyncIterable<Uint8Array>;
-  /** The error for a file that is gone, or has another content. */
+  /** The error for a file that is gone or has changed. */
   readonly changed: (file: F, gone?: unknown) => Error;
-  /** The address of a file at a service that takes none. */
+  /** The address of a file if the service takes no uploads. */
   readonly atService: (file: F) => Promise<string>;
 };
 
-/** Without a deadline, an address that ends sooner is no use. */
+/** The shortest useful life of an address if the batch has no deadline. */
 const USEFUL_MS = 86_400_000;
 
 export class FileAddresses<F extends FileToUpload> implements Disposable {
@@ -47,7 +47,7 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     this.#params = params;
   }
 
-  /** The address of an earlier upload. `leastMs`: for how long it is needed, without a deadline. */
+  /** The address of an earlier upload that stays valid until the deadline; without a deadline, for `leastMs`. */
   known({ sha256 }: Pick<F, 'sha256'>, leastMs = USEFUL_MS): string | undefined {
     const { memory, deadlineAt } = this.#params;
     const address = memory.get(sha256);
@@ -56,7 +56,7 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     return end !== undefined && end < (deadlineAt ?? Date.now() + leastMs) ? undefined : address;
   }
 
-  /** Whether the service has had the content. */
+  /** Whether this content was ever uploaded to the service. */
   wasUploaded({ sha256 }: Pick<F, 'sha256'>): boolean {
     return this.#params.memory.get(sha256) !== undefined;
   }
@@ -67,7 +67,7 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     if (address !== undefined && (await this.#params.isGone(address))) this.#gone.add(address);
   }
 
-  /** `isChecked`: see {@link check}. Throws E554 if the address expires too early, and what the params throw. */
+  /** `isChecked`: {@link check} has been called. Throws E554 if the address expires too early, and the errors of the params. */
   async of(file: F, isChecked = false): Promise<string> {
     const { sha256 } = file;
     const finding = this.#inFlight.get(sha256) ?? this.#find(file, isChecked);
@@ -85,8 +85,8 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
 
   async #find(file: F, isChecked: boolean): Promise<string> {
     if (!isChecked) await this.check(file);
-    const known = this.known(file);
-    if (known !== undefined) return known;
+    const earlier = this.known(file);
+    if (earlier !== undefined) return earlier;
     const { service, memory, atService } = this.#params;
     if (!this.#takesFiles) return atService(file);
     const useless = memory.get(file.sha256);
@@ -103,7 +103,7 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     return memory.add(file.sha256, address, useless);
   }
 
-  /** Ends with an error if the file has another content. */
+  /** The bytes of the file. Throws after the last one if the content has changed. */
   async *#content(file: F): AsyncGenerator<Uint8Array> {
     const { open, changed } = this.#params;
     const hash = createHash('sha256');
@@ -124,7 +124,7 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     const end = addressExpiryMs(address);
     if (end === undefined) return address;
     const { deadlineAt } = this.#params;
-    // Rows that are later than that are not sent.
+    // No row is sent after its file has expired, so half of a day is enough to begin with.
     if (deadlineAt === undefined && end - Date.now() > USEFUL_MS / 2) return address;
     if (deadlineAt === undefined || deadlineAt > end) throw expires(end, this.#takesFiles);
     this.endsAt = Math.min(end, this.endsAt ?? end);
@@ -142,16 +142,18 @@ function expires(end: number, isUploaded: boolean) {
   );
 }
 
-// Remembers the addresses of uploaded files by their content, so that the same picture is the same input: a file is uploaded once for
-// each service, and rows that were bought with it are found again.
+/**
+ * Remembers the addresses of uploaded files by content, so that the same picture is the same input: it is uploaded once per service, and rows that
+ * were bought with it are found again.
+ */
 const UPLOADS = '.uploads.sqlite';
 
-/** Other commands may use it at the same time. */
+/** How long to wait for another command that writes to the database. */
 const BUSY_MS = 10_000;
 
 export const UPLOADS_IN_FLIGHT = 8;
 
-/** The service to which files are sent, and what it was sent before. */
+/** The service that receives files, with its earlier uploads. */
 export function openUploads(config: Config, spoken: Spoken) {
   const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(spoken);
   const folder = openStore(config.out).localPath?.('') ?? config.home;
@@ -165,7 +167,7 @@ export class UploadMemory implements Disposable {
   readonly #insert;
   readonly #base: string;
 
-  /** `folder`: that of the batches, or the state folder if they are not on this machine. `base`: the address of the service. */
+  /** `folder`: the folder of the batches, or the state folder if they are not on this machine. `base`: the address of the service. */
   constructor(folder: string, base: string) {
     this.#base = base;
     this.#database = new DatabaseSync(join(folder, UPLOADS), { timeout: BUSY_MS });
@@ -182,7 +184,7 @@ export class UploadMemory implements Disposable {
     return this.#find.get(this.#base, sha256)?.['address'] as string | undefined;
   }
 
-  /** The address that counts: of two commands at the same time, both use the first one. `instead`: an address of no use. */
+  /** Returns the address that counts: two concurrent commands both use the first one. `instead`: the useless address to replace. */
   add(sha256: string, address: string, instead: string | undefined): string {
     this.#insert.run(this.#base, sha256, address, instead ?? '');
     return this.get(sha256) ?? address;

@@ -1,6 +1,6 @@
-// The files of this machine that the rows of a new sheet name. They are read before their rows, so that a row is known by what is in
-// its file. They are uploaded when nothing is left to decide; until then, and in a plan, a row has a mark where the address will be.
-// A temporary SQLite database remembers them, because a sheet may name a million.
+// The local files that the rows of a new sheet name. Files are read before their rows, because the content of a file is part of the
+// row's identity. Files are uploaded once no question is open; until then, and in a plan, a row has a mark instead of the address.
+// A temporary SQLite database holds the list, because a sheet may name a million files.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -20,15 +20,15 @@ import { allowedSheet } from '../../store/allowed-folders.ts';
 import type { FilePlace } from '../copy-sheet.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
-/** What the run service takes. */
+/** The largest file that the run service takes. */
 const BYTES_MOST = 250 * 1024 * 1024;
-/** A folder is listed for so many names that are wrong. */
+/** How many wrong names get a suggestion, which takes listing a folder. */
 const NEAR_MOST = 10;
 const HEAD_BYTES = 4_096;
-/** A question has so many paths as examples. */
+/** How many paths a question shows as examples. */
 const EXAMPLES = 3;
 
-/** How far the uploads are; `endsAt`: when the first address expires, once all are uploaded. */
+/** The progress of the uploads; `endsAt`: when the first address expires, known once all files are uploaded. */
 export type Uploading = FilesFound['toUpload'] & { readonly done: number; readonly endsAt?: number };
 
 type FileParams = {
@@ -39,17 +39,17 @@ type FileParams = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `real`: without links, because one may change until the file is sent. */
-type Found = {
+/** `real`: the path with links resolved, because a link may change before the file is sent. */
+type LocalFile = {
   readonly full: string;
   readonly real: string;
   readonly sha256: string;
   readonly bytes: number;
 };
-/** `not`: why it is none of these. */
-type Read = { readonly fault: NoFile } | (Found & { readonly not: Partial<Record<Media, string>> });
-/** `outside`: where it really is, if the sheet names it only outside of its folder. */
-type Named = FileToUpload & Pick<Found, 'real'> & { readonly outside: string | undefined };
+/** `not`: for each kind of media that the file is not, the kind that it is. */
+type Read = { readonly fault: NoFile } | (LocalFile & { readonly not: Partial<Record<Media, string>> });
+/** `outside`: the real path of a file that every row names outside of the folder of the sheet. */
+type Named = FileToUpload & Pick<LocalFile, 'real'> & { readonly outside: string | undefined };
 
 const TABLE = `
   PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; BEGIN;
@@ -94,13 +94,13 @@ export class LocalFiles implements InputFiles, Disposable {
     const not = media && read.not[media];
     if (not !== undefined)
       return { what: `no ${media}: the file is ${not}`, hint: `give a file that is ${a(media as Media)}` };
-    // What was accepted as an upload counts, although a later batch would renew it.
-    const known = this.#at.known(read, this.#isUploaded ? 0 : undefined);
-    if (known === undefined && this.#isUploaded) return GONE;
-    return known === undefined ? beforeUpload(path, read.sha256) : marked(known, read.sha256);
+    // After the upload, every address counts, even one that a later batch would renew.
+    const address = this.#at.known(read, this.#isUploaded ? 0 : undefined);
+    if (address === undefined && this.#isUploaded) return GONE;
+    return address === undefined ? beforeUpload(path, read.sha256) : marked(address, read.sha256);
   }
 
-  /** The address of an uploaded file; undefined if no row names this content. Throws E210 if it has expired meanwhile. */
+  /** The address of an uploaded file; undefined if no row names this content. Throws E210 if the address has expired meanwhile. */
   addressOf(sha256: string): string | undefined {
     const path = this.#named.get(sha256)?.['path'];
     if (path === undefined) return undefined;
@@ -127,24 +127,24 @@ export class LocalFiles implements InputFiles, Disposable {
     return guesses;
   }
 
-  /** undefined if no row names one. */
+  /** undefined if no row names a file. */
   get found(): FilesFound | undefined {
-    const all = { files: 0, bytes: 0 };
+    const total = { files: 0, bytes: 0 };
     const toUpload = { files: 0, bytes: 0 };
     const outside = { files: 0, bytes: 0, first: [] as string[] };
     for (const file of this.#contents()) {
       const isKnown = this.#at.known(file) !== undefined;
       const isAsked = file.outside !== undefined && !this.#at.wasUploaded(file);
-      for (const sum of [all, ...(isKnown ? [] : [toUpload]), ...(isAsked ? [outside] : [])]) {
+      for (const sum of [total, ...(isKnown ? [] : [toUpload]), ...(isAsked ? [outside] : [])]) {
         sum.files += 1;
         sum.bytes += file.bytes;
       }
       if (isAsked && outside.files <= EXAMPLES) outside.first.push(file.outside);
     }
-    return all.files === 0 ? undefined : { ...all, toUpload, outside };
+    return total.files === 0 ? undefined : { ...total, toUpload, outside };
   }
 
-  /** True if the service has lost files that it had, so that rows have no addresses for them now. It is asked once. */
+  /** Asks the service once. True if it has lost uploaded files, so that rows have no addresses for them now. */
   async check(): Promise<boolean> {
     if (this.#isChecked || this.found === undefined) return false;
     this.#isChecked = true;
@@ -159,8 +159,8 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /**
-   * True if rows have marks that {@link addressOf} replaces now. An interrupted upload goes on where it was. Throws E107 for a file that has changed, E304,
-   * E554 and E555.
+   * Uploads the missing files; an interrupted upload goes on where it stopped. True if rows have marks that {@link addressOf} replaces now. Throws E107
+   * for a file that has changed, E304, E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {
     await this.check();
@@ -189,10 +189,10 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   *#contents(): Generator<Named> {
-    const all = this.#database.prepare(
+    const files = this.#database.prepare(
       'SELECT sha256, min(full) AS full, coalesce(min(iif(outside IS NULL, real, NULL)), min(real)) AS real, bytes, iif(count(outside) = count(*), min(outside), NULL) AS outside FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
     );
-    for (const { sha256, full, real, bytes, outside } of all.iterate())
+    for (const { sha256, full, real, bytes, outside } of files.iterate())
       yield {
         path: String(full),
         real: String(real),
@@ -202,7 +202,7 @@ export class LocalFiles implements InputFiles, Disposable {
       };
   }
 
-  /** Opened once a row names a file. */
+  /** Opened when the first row names a file. */
   get #at(): FileAddresses<Named> {
     const { config, service, deadlineAt } = this.#params;
     this.#addresses ??= new FileAddresses({
@@ -217,8 +217,8 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   #readOf(path: string): Read | undefined {
-    const found = this.#find.get(path)?.['read'];
-    return found === undefined ? undefined : (JSON.parse(String(found)) as Read);
+    const record = this.#find.get(path)?.['read'];
+    return record === undefined ? undefined : (JSON.parse(String(record)) as Read);
   }
 
   async #read(path: string, isOwn: boolean): Promise<void> {
@@ -270,7 +270,7 @@ export class LocalFiles implements InputFiles, Disposable {
     }
   }
 
-  /** As the cell would name it. */
+  /** The most similar file name, as the cell would write it. */
   async #nearest(path: string, full: string): Promise<string | undefined> {
     this.#near += 1;
     if (this.#near > NEAR_MOST) return undefined;
@@ -282,7 +282,7 @@ export class LocalFiles implements InputFiles, Disposable {
 
 const a = (media: Media): string => (media === 'video' ? 'a video' : `an ${media}`);
 
-/** Where the file may be; or why the text is no path here. */
+/** The places to look for the file; or why the text is no path on this machine. */
 function pathsOf(path: string, folders: readonly string[]): readonly string[] | string {
   if (/^file:/i.test(path)) {
     try {
@@ -293,13 +293,13 @@ function pathsOf(path: string, folders: readonly string[]): readonly string[] | 
   }
   const isWindows = process.platform === 'win32';
   if (!isWindows && /^(?:[a-z]:[\\/]|\\\\)/i.test(path)) return 'it is a path of another machine';
-  // A sheet may come from Windows, and a file with an umlaut from macOS, which composes its name otherwise.
+  // A sheet may come from Windows, and macOS decomposes the umlaut in a file name.
   const own = isWindows || !path.includes('\\') ? [path] : [path, path.replaceAll('\\', '/')];
   const names = new Set([...own, ...own.flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')])]);
   return folders.flatMap((folder) => [...names].map((name) => resolve(folder, name)));
 }
 
-/** The file, unless it is in one of the folders and not hidden there. */
+/** The path of a file outside of the folders, or hidden in one of them; null for all others. */
 async function placeOutside(real: string, folders: readonly string[]): Promise<string | null> {
   for (const folder of folders) {
     const path = relative(await realpath(folder).catch(() => folder), real);
@@ -335,7 +335,7 @@ const OUT_OF_REACH = {
   },
 };
 
-/** What the bytes are instead, for each kind that they are not. */
+/** For each kind of media that the bytes are not, the kind that they are. */
 async function kindsOf(head: Uint8Array, full: string): Promise<Partial<Record<Media, string>>> {
   const not: Partial<Record<Media, string>> = {};
   const own = await kindFault(head, { name: full });

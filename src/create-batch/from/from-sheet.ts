@@ -1,6 +1,6 @@
-// Makes a sheet from the results of a batch that has ended. First the rows are written with the paths of their files. That file tells
-// whether the same was asked before, and is checked like every sheet. Only then are files uploaded, and the sheet is written
-// again with their addresses.
+// Makes a sheet from the results of a batch that has ended. The rows are written first with the paths of their files. The hash of
+// that sheet finds an earlier batch of the same request, and the sheet is checked like any other. Then the files are uploaded,
+// and the sheet is written again with their addresses.
 //
 //   .incoming-…/from.jsonl    the rows, with files
 //   .incoming-…/sheet.jsonl   the sheet of the batch, with addresses
@@ -41,22 +41,22 @@ import { SheetWriter, writeRows, type Written } from './write-rows.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import type { RememberingService } from '../../run-service/remembering.ts';
 
-export type FromAsked = Preparing & {
-  readonly found: BatchFolder;
+export type FromRequest = Preparing & {
+  readonly batchFolder: BatchFolder;
   readonly options: BatchSpec['options'];
   readonly where?: string;
   readonly picks?: Omit<PicksParams, 'mayRepeat' | 'reading'>;
   readonly each: 'row' | 'file';
-  /** What a worker may read of the files that rows name (default: everything). */
+  /** The folders from which a worker may read files that rows name (default: all). */
   readonly within?: SheetPlaces;
-  /** Whether a job file has written the options. */
+  /** Whether the options come from a job file. */
   readonly isJobs?: boolean;
-  /** Whether this user has made the batch. */
+  /** Whether this user made the batch. */
   readonly isOwn?: boolean;
 };
 
 export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
-  readonly found: BatchFolder;
+  readonly batchFolder: BatchFolder;
   readonly copy: SheetCopy;
   readonly columns: SourceColumns;
   readonly from: NonNullable<BatchFile['from']>;
@@ -67,37 +67,37 @@ export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
 
 const USUAL_WHERE = 'outcome = succeeded';
 
-/** Writes the rows into `folder`. Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
-export async function readFromSheet(asked: FromAsked, folder: string): Promise<FromSheet> {
-  const { found } = asked;
-  const summary = await readSummary(found.store);
-  if (summary === undefined) throw problem('E551', { batch: found.batch });
-  const { delimiter, encoding, keyColumn } = asked.options;
+/** Writes the rows into `folder`. Throws E551 if the batch has not ended, and E550 to E556 for the choice of rows. */
+export async function readFromSheet(request: FromRequest, folder: string): Promise<FromSheet> {
+  const { batchFolder } = request;
+  const summary = await readSummary(batchFolder.store);
+  if (summary === undefined) throw problem('E551', { batch: batchFolder.batch });
+  const { delimiter, encoding, keyColumn } = request.options;
   const picks =
-    asked.picks &&
+    request.picks &&
     (await Picks.read({
-      ...asked.picks,
+      ...request.picks,
       mayRepeat: keyColumn !== undefined,
       reading: { ...(delimiter && { delimiter }), ...(encoding && { encoding }) },
     }));
-  const columns = sourceColumns(found.file, picks?.columns);
-  const where = whereOf(asked, columns);
-  const addressed = addressedBy(columns, asked.options);
-  const pass = (await summarizedPass(found.store)) ?? 1;
-  const { each, options } = asked;
-  const params = { found, columns, where, each, addressed, picks, limit: options.limit };
+  const columns = sourceColumns(batchFolder.file, picks?.columns);
+  const where = whereOf(request, columns);
+  const addressed = addressedBy(columns, request.options);
+  const pass = (await summarizedPass(batchFolder.store)) ?? 1;
+  const { each, options } = request;
+  const params = { batchFolder, columns, where, each, addressed, picks, limit: options.limit };
   const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
-  if (counts.written === 0) throw noRow(asked, summary);
-  const beside = besideOf(asked);
-  const request = createHash('sha256').update(
+  if (counts.written === 0) throw noRow(request, summary);
+  const beside = besideOf(request);
+  const requestHash = createHash('sha256').update(
     JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
   );
   return {
     ...counts,
-    found,
+    batchFolder,
     columns,
     copy: {
-      name: `from-${found.batch}.jsonl`,
+      name: `from-${batchFolder.batch}.jsonl`,
       folder,
       file: ROWS,
       format: 'jsonl',
@@ -105,31 +105,31 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
       bytes,
       ...beside,
     },
-    from: { batch: found.batch, pass, request: request.digest('hex') },
+    from: { batch: batchFolder.batch, pass, request: requestHash.digest('hex') },
     picked: picks?.rows,
-    where: asked.where ?? USUAL_WHERE,
+    where: request.where ?? USUAL_WHERE,
     isAddressed: addressed.size > 0,
   };
 }
 
-/** Cells name files as they did in the sheet of the batch, so none if that was downloaded; the picks may add columns with others. */
-function besideOf(asked: FromAsked): Pick<SheetCopy, 'beside'> {
-  const { found, picks, within, isJobs = false, isOwn = false } = asked;
-  const { files } = found.file.sheet;
+/** Cells name files from the folder of the batch's sheet, and none if that sheet was downloaded. Picks may name files from their own folder. */
+function besideOf(request: FromRequest): Pick<SheetCopy, 'beside'> {
+  const { batchFolder, picks, within, isJobs = false, isOwn = false } = request;
+  const { files } = batchFolder.file.sheet;
   if (files === undefined) return {};
   const ofPicks = picks && (picks.folder ?? dirname(resolve(picks.path)));
-  const others = ofPicks === undefined ? [] : [ofPicks];
+  const pickFolders = ofPicks === undefined ? [] : [ofPicks];
   const folders = isOwn
-    ? { folders: [files.folder, ...others] }
-    : { folders: others, claimed: [files.folder] };
+    ? { folders: [files.folder, ...pickFolders] }
+    : { folders: pickFolders, claimed: [files.folder] };
   return { beside: { ...folders, ...(within && { within }), ...(isJobs && { asksAll: true }) } };
 }
 
 const ROWS = 'from.jsonl';
 const SHEET = 'sheet.jsonl';
 
-/** The usual condition means the outcome, also if the sheet has a column of that name. */
-function whereOf({ where }: FromAsked, columns: SourceColumns) {
+/** The default condition means the outcome of the run, even if the sheet has a column called outcome. */
+function whereOf({ where }: FromRequest, columns: SourceColumns) {
   const { results } = columns;
   return parseWhere(where ?? `'${results[2]}' = succeeded`, whereColumns(columns));
 }
@@ -143,11 +143,11 @@ function addressedBy(columns: SourceColumns, { map }: BatchSpec['options']) {
 }
 
 const noRow = (
-  { found, where = USUAL_WHERE, picks }: FromAsked,
+  { batchFolder, where = USUAL_WHERE, picks }: FromRequest,
   { rows, outcomes }: { readonly rows: number; readonly outcomes: Readonly<Record<string, number>> },
 ) =>
   problem('E553', {
-    batch: found.batch,
+    batch: batchFolder.batch,
     where: `${where}${picks === undefined ? '' : ' among the picks'}`,
     rows,
     outcomes: OUTCOMES.flatMap((outcome) =>
@@ -155,7 +155,7 @@ const noRow = (
     ).join(', '),
   });
 
-/** The sheet with its files as inputs: first it shows where their addresses will be, and only {@link upload} uploads them. */
+/** The sheet with its files as inputs. Each file has a mark instead of an address until {@link upload} uploads it. */
 export class SheetOfFiles implements Disposable {
   readonly #sheet: FromSheet;
   readonly #addresses: FileAddresses<WantedFile> | undefined;
@@ -171,18 +171,18 @@ export class SheetOfFiles implements Disposable {
   }
 
   static async of(config: Config, sheet: FromSheet, params: CreateParams): Promise<SheetOfFiles> {
-    const { found, columns, copy, from } = sheet;
-    const options = fromOptions(params.options, columns, found.file, params.deployment);
+    const { batchFolder, columns, copy, from } = sheet;
+    const options = fromOptions(params.options, columns, batchFolder.file, params.deployment);
     if (!sheet.isAddressed) return new SheetOfFiles(sheet, { options, from, copy });
     const { deadlineAt } = params.settings;
-    const addresses = outputAddresses({ found, ...openUploads(config, params.service), deadlineAt });
+    const addresses = outputAddresses({ batchFolder, ...openUploads(config, params.service), deadlineAt });
     const shown = await rewritten(sheet, join(copy.folder, CHECK), ({ path, ...file }) =>
       Promise.resolve(addresses.known(file) ?? beforeUpload(path, file.sha256)),
     );
     return new SheetOfFiles(sheet, { options, from, copy: shown }, addresses);
   }
 
-  /** The copy with the addresses of the files. Throws E504, E554 and E555. */
+  /** Uploads the files, and returns the copy with their addresses. Throws E504, E554 and E555. */
   async upload(): Promise<{
     readonly copy: SheetCopy;
     readonly uploaded: number;
@@ -201,10 +201,10 @@ export class SheetOfFiles implements Disposable {
   }
 }
 
-/** Where the sheet is checked with the paths of its files. */
+/** The folder in which the sheet is checked before its files are uploaded. */
 const CHECK = 'check';
 
-/** The same sheet in another folder, with an address for each file. */
+/** Writes the sheet into another folder, with an address for each file. */
 async function rewritten(
   { copy, columns }: FromSheet,
   folder: string,
@@ -241,25 +241,24 @@ async function withAddresses(
   return columns.all.map((name) => row[name]);
 }
 
-// The options for reading a sheet that is made from a batch: columns that come along without being asked for give an input only
-// where the deployment has it.
+/** The options for reading a sheet made from a batch. A column that nobody mapped is an input only if the deployment has it. */
 type Options = BatchSpec['options'];
 
-/** The column that the page writes into its picks; every other one of theirs has to be an input. */
+/** The column that the page adds to the picks; every other column of the picks has to be an input. */
 const STARS = 'stars';
 
-/** The options that were given, with a key for each row and without the columns that are no inputs. */
+/** The given options, with a column of keys, and dropping each column that is no input. */
 function fromOptions(
   options: Options,
   columns: SourceColumns,
   source: Pick<BatchFile, 'sheet'>,
   { inputTypes }: Pick<Deployment, 'inputTypes'>,
 ): Options {
-  // These are about the picks, and about how many rows were written.
-  const { delimiter: _delimiter, encoding: _encoding, limit: _limit, ...given } = options;
-  const mapped = new Set([...Object.values(given.map), given.gpuColumn]);
-  const otherwise = new Set([...Object.keys(given.map), ...Object.keys(given.set)]);
-  const hasGpu = given.gpu !== undefined || given.ladder !== undefined;
+  // These options are for the picks, and for how many rows are written; both are done.
+  const { delimiter: _delimiter, encoding: _encoding, limit: _limit, ...kept } = options;
+  const mapped = new Set([...Object.values(kept.map), kept.gpuColumn]);
+  const otherwise = new Set([...Object.keys(kept.map), ...Object.keys(kept.set)]);
+  const hasGpu = kept.gpu !== undefined || kept.ladder !== undefined;
   const isIgnored = (name: string): boolean => {
     if (mapped.has(name)) return false;
     const own = inputTypes && inputNamed(inputTypes, name);
@@ -271,22 +270,22 @@ function fromOptions(
   const carried = columns.carried.map(({ name }) => name).filter(isIgnored);
   const ofPage = columns.added.filter((name) => name === STARS && isIgnored(name));
   const own = mapped.has(columns.output) ? [] : [columns.output];
-  const dropped = [...given.drop, ...carried, ...ofPage, ...own];
-  return { ...given, keyColumn: given.keyColumn ?? resultIn(columns, 'key'), drop: [...new Set(dropped)] };
+  const dropped = [...kept.drop, ...carried, ...ofPage, ...own];
+  return { ...kept, keyColumn: kept.keyColumn ?? resultIn(columns, 'key'), drop: [...new Set(dropped)] };
 }
 
-// The addresses of the files of a batch: they are uploaded, or if the service takes no files, they are the addresses of the outputs.
+/** How to find addresses for the files of a batch: by uploading them, or at the service that made them if it takes no uploads. */
 type OutputParams = {
-  readonly found: BatchFolder;
+  readonly batchFolder: BatchFolder;
   readonly service: Pick<RememberingService, 'sendFile' | 'getRun'>;
   readonly memory: UploadMemory;
   readonly isGone: IsGone;
   readonly deadlineAt: number | undefined;
 };
 
-/** Throw E504 for a file that has changed, and E555 if it has no address. */
-export function outputAddresses({ found, ...params }: OutputParams): FileAddresses<WantedFile> {
-  const { store } = found;
+/** The addresses throw E504 for a file that has changed, and E555 for a file without an address. */
+export function outputAddresses({ batchFolder, ...params }: OutputParams): FileAddresses<WantedFile> {
+  const { store } = batchFolder;
   return new FileAddresses({
     ...params,
     open: ({ path }) => store.open(path) as AsyncIterable<Uint8Array>,
@@ -294,7 +293,7 @@ export function outputAddresses({ found, ...params }: OutputParams): FileAddress
       gone === undefined
         ? problem('E504', { what: `${store.location}/${path} is not the file that its run made` })
         : problem('E504', { what: `${store.location} has no ${path} any more` }, { cause: gone }),
-    atService: (file) => atService(found, params.service, file),
+    atService: (file) => atService(batchFolder, params.service, file),
   });
 }
 

@@ -1,5 +1,5 @@
-// The rows of --pick: which rows of a batch, in which order, and with which further columns. Memory holds a fingerprint of each
-// pick; the file is read again for its cells.
+// The file of --picks: it names rows of a batch, their order, and further columns. Memory holds a fingerprint of each pick; the file
+// is read again for its cells.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -19,20 +19,20 @@ import { OUTPUT } from './source-rows.ts';
 
 export type PicksParams = {
   readonly path: string;
-  /** Where its cells name files (default: beside it). */
+  /** The folder from which its cells name files (default: the folder of the file). */
   readonly folder?: string;
   /** How to read the file. */
   readonly reading: Pick<SheetOptions, 'delimiter' | 'encoding'>;
-  /** Whether a row may be picked several times, because another column names the new rows. */
+  /** Whether a row may be picked more than once, because another column names the new rows. */
   readonly mayRepeat: boolean;
 };
 
-/** A pick that is not in the batch, with the name that it gives. */
-type Unknown = { readonly line: number; readonly name: string };
+/** A pick that names no row of the batch. */
+type UnknownPick = { readonly line: number; readonly name: string };
 
 export class Picks {
   readonly name: string;
-  /** The columns that name no row. */
+  /** The columns of the file besides those that name rows. */
   readonly columns: readonly string[];
   /** Whether the picks name rows by key or by number. */
   readonly by: 'key' | 'row';
@@ -41,7 +41,7 @@ export class Picks {
   readonly #options: SheetOptions;
   readonly #names: readonly string[];
   readonly #table = new KeyTable();
-  /** The next pick of the same row, for rows that are picked several times. */
+  /** Links each pick to the next one of the same row. */
   readonly #next = new Map<number, number>();
   readonly #last = new Map<number, number>();
   #known = new Uint8Array(0);
@@ -52,7 +52,7 @@ export class Picks {
     this.#options = options;
     this.#names = names;
     const own = ownColumns(names);
-    // A results file whose other rows were removed names its rows in its own column of keys.
+    // A shortened results file names its rows in the key column of the results.
     const key = own.length < names.length ? (resultNames(own)[1] ?? 'key') : 'key';
     this.by = names.includes(key) ? 'key' : 'row';
     this.#at = names.indexOf(this.by === 'key' ? key : 'row');
@@ -84,12 +84,12 @@ export class Picks {
 
   /** The picks of a row, counted from 1. */
   of(row: { readonly row: number; readonly key: string }): readonly number[] {
-    const found: number[] = [];
+    const picks: number[] = [];
     for (let at = this.#table.rowOf(this.#print(String(row[this.by]))); at; at = this.#next.get(at)) {
       this.#known[at - 1] = 1;
-      found.push(at);
+      picks.push(at);
     }
-    return found;
+    return picks;
   }
 
   async *cells(): AsyncGenerator<readonly string[]> {
@@ -98,10 +98,10 @@ export class Picks {
       yield at.map((column) => cells[column] ?? '');
   }
 
-  /** How many picks {@link of} never found, and the first ones. */
-  async unknown(): Promise<{ readonly count: number; readonly first: readonly Unknown[] }> {
-    const count = this.#known.reduce((sum, one) => sum - one, this.rows);
-    const first: Unknown[] = [];
+  /** Counts the picks that {@link of} never returned, and names the first ones. */
+  async unknown(): Promise<{ readonly count: number; readonly first: readonly UnknownPick[] }> {
+    const count = this.#known.reduce((sum, isKnown) => sum - isKnown, this.rows);
+    const first: UnknownPick[] = [];
     if (count === 0) return { count, first };
     let pick = 0;
     for await (const { cells, line } of recordsOf(this.#source, this.#options, this.#names)) {

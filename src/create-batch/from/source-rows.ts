@@ -9,41 +9,41 @@ import type { RowCondition } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { ownColumns, resultNames } from '../../sheet/header.ts';
 
-/** A file of a row, where its address is wanted. */
+/** A file of a row that needs an address. */
 export type WantedFile = {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** From 1, among the files of its run. */
+  /** The position among the files of its run, from 1. */
   readonly nth: number;
-  /** Empty if the run is not known, because its result was reused. */
+  /** Empty for a reused result, whose run is not known. */
   readonly run: string;
 };
 
-/** A cell with the address of this file, as long as the address is not known. */
+/** Stands for the address of this file in a cell, until the address is known. */
 export type FileCell = { readonly file: WantedFile };
 
 export type RowsParams = {
-  readonly found: BatchFolder;
+  readonly batchFolder: BatchFolder;
   readonly columns: SourceColumns;
   readonly where: RowCondition;
-  /** One row for each row of the batch, or for each of its files. */
+  /** Whether to write a row for each row of the batch, or for each of its files. */
   readonly each: 'row' | 'file';
-  /** The columns in which addresses of files are wanted, not their paths. */
+  /** The columns that hold addresses of files instead of paths. */
   readonly addressed: ReadonlySet<'output' | 'outputs'>;
 };
 
-/** What was left out, for messages. */
+/** Counts for messages: the rows read, and those left out because they have no file. */
 export type Counts = { rows: number; withoutFile: number };
 
-/** The values of each row in the order of the columns; those of the picks are left out. Throws E556 for a row without the file that an input needs. */
+/** The values of each row in the order of the columns, without those of the picks. Throws E556 for a row that lacks the file of an input. */
 export async function* sourceRows(
   params: RowsParams,
   isPicked: (row: Pick<RowRecord, 'row' | 'key'>) => boolean,
   counts: Counts,
 ): AsyncGenerator<readonly (readonly unknown[])[]> {
-  const { found, columns, where, each, addressed } = params;
-  const { store, file, batch } = found;
+  const { batchFolder, columns, where, each, addressed } = params;
+  const { store, file, batch } = batchFolder;
   for await (const { record, cells } of rowsWithCells(store, file, recordOf)) {
     counts.rows += 1;
     if (!isPicked(record)) continue;
@@ -55,7 +55,7 @@ export async function* sourceRows(
       continue;
     }
     const files = filesOf(record);
-    const shares = each === 'row' ? [files] : files.map((one) => [one]);
+    const shares = each === 'row' ? [files] : files.map((output) => [output]);
     yield shares.map((share, at) => {
       const key = each === 'row' ? record.key : `${record.key}-${at + 1}`;
       return [...values, ...resultValues(params, record, key, share)];
@@ -69,7 +69,7 @@ const withoutFile = (batch: string, { row, key, outcome }: RowRecord) =>
     hint: `to leave such rows out, add to --where: and output != ''`,
   });
 
-/** The cells of the batch. An input is as it was sent, with its type. */
+/** The cells of the batch's own columns. An input has the value and the type that were sent. */
 const carriedValues = (
   { carried }: SourceColumns,
   { inputs }: RowRecord,
@@ -92,7 +92,7 @@ function resultValues(
 ): readonly unknown[] {
   const [first] = share;
   const paths = share.map(({ path }) => path).join(' ') || null;
-  // A text may be an input of the next batch, so it is taken as it is.
+  // A text may be an input of the next batch, so it is not shortened or escaped.
   const { texts } = cellsOf(record);
   const cells = Object.values({ ...csvCellsOf({ ...record, key }), texts });
   return [
@@ -102,7 +102,7 @@ function resultValues(
   ];
 }
 
-/** The text of a column, for conditions. */
+/** Looks up the text of a column for the conditions of --where. */
 function cellOf(
   columns: SourceColumns,
   record: RowRecord,
@@ -126,22 +126,24 @@ export const whereColumns = ({ carried, output, results }: SourceColumns): reado
   ...results,
 ];
 
-// The columns of a sheet that is made from the results of a batch: those of the batch's own sheet and its other inputs, those of
-// the picks, the output, and the result columns, as results.csv has them.
 /** A column of the batch: a cell of its sheet, or an input that has no column of its own. */
 type Carried = { readonly name: string; readonly cell?: number; readonly input?: string };
 
+/**
+ * The columns of a sheet made from the results of a batch: those of the batch's own sheet and its other inputs, those of the picks, the output, and
+ * the result columns of results.csv.
+ */
 export type SourceColumns = {
   readonly carried: readonly Carried[];
   readonly added: readonly string[];
   /** The path or the address of the first output. */
   readonly output: string;
   readonly results: readonly string[];
-  /** All of them, in the order of the sheet. */
+  /** Every column, in the order of the sheet. */
   readonly all: readonly string[];
 };
 
-/** What is known of a batch, or of one that will be made. */
+/** The facts about a batch, or a planned batch, that decide the columns. */
 export type SourceBatch = {
   readonly sheet: {
     readonly columns: readonly string[];
@@ -150,13 +152,13 @@ export type SourceBatch = {
       readonly from: { readonly column: string } | { readonly value: unknown };
     }[];
   };
-  /** Of a batch whose sheet is the results of another one. */
+  /** Set if the sheet of the batch was itself made from results. */
   readonly from?: unknown;
 };
 
 export const OUTPUT = 'output';
 
-/** `picked`: the columns of the picks that name no row; they replace columns of the batch with the same name. */
+/** `picked`: the further columns of the picks, which replace columns of the batch with the same name. */
 export function sourceColumns({ sheet, from }: SourceBatch, picked: readonly string[] = []): SourceColumns {
   const cells = ownColumns(sheet.columns);
   const inputOf = new Map(
@@ -165,15 +167,15 @@ export function sourceColumns({ sheet, from }: SourceBatch, picked: readonly str
     ),
   );
   const own = cells.flatMap((name, cell): Carried[] => {
-    // The output of an earlier step would hide the one of this batch.
+    // The output of an earlier step would hide the output of this batch.
     if (from !== undefined && name === OUTPUT) return [];
     const input = inputOf.get(name);
     return [input === undefined ? { name, cell } : { name, cell, input }];
   });
-  const others = sheet.inputs
+  const withoutColumn = sheet.inputs
     .filter(({ input }) => !own.some(({ name }) => name === input))
     .map(({ input }): Carried => ({ name: input, input }));
-  const carried = [...own, ...others];
+  const carried = [...own, ...withoutColumn];
   const names = carried.map(({ name }) => name);
   const added = picked.filter((name) => !names.includes(name));
   const before = [...names, ...added];
@@ -182,6 +184,6 @@ export function sourceColumns({ sheet, from }: SourceBatch, picked: readonly str
   return { carried, added, output, results, all: [...before, output, ...results] };
 }
 
-/** The name that a result column has here. */
+/** The name of a result column in this sheet. */
 export const resultIn = ({ results }: SourceColumns, column: 'key' | 'outputs'): string =>
   results[column === 'key' ? 1 : results.length - 1] ?? column;

@@ -49,12 +49,12 @@ export class SheetWriter {
     this.#pieces = new Pieces(() => to.draft(name));
   }
 
-  /** A promise if the caller has to wait. */
+  /** Returns a promise if the caller has to wait for the disk. */
   add(columns: readonly string[], values: readonly unknown[]): Promise<void> | undefined {
     const members = columns.map(
       (name, at) => `${JSON.stringify(name)}:${JSON.stringify(values[at] ?? null)}`,
     );
-    // JSON may contain this control character, a sheet may not.
+    // JSON allows this control character, a sheet does not.
     const line = `{${members.join(',')}}\n`.replaceAll('\u007F', String.raw`\u007f`);
     this.rows += 1;
     this.#bytes += Buffer.byteLength(line);
@@ -82,13 +82,13 @@ async function* asPicked(
   counts: Counts,
 ): AsyncGenerator<readonly unknown[]> {
   using picked = new SortedLines();
-  let found: readonly number[] = [];
-  const isPicked = (row: Parameters<Picks['of']>[0]): boolean => (found = picks.of(row)).length > 0;
+  let rowPicks: readonly number[] = [];
+  const isPicked = (row: Parameters<Picks['of']>[0]): boolean => (rowPicks = picks.of(row)).length > 0;
   for await (const rows of sourceRows(params, isPicked, counts))
-    for (const pick of found) for (const values of rows) picked.add(pick, JSON.stringify(values));
+    for (const pick of rowPicks) for (const values of rows) picked.add(pick, JSON.stringify(values));
   await refuseUnknown(params, picks);
-  const { carried, added, all } = params.columns;
-  const places = picks.columns.map((name) => all.indexOf(name));
+  const { carried, added, all: columns } = params.columns;
+  const places = picks.columns.map((name) => columns.indexOf(name));
   let pick = 0;
   for await (const cells of picks.cells()) {
     pick += 1;
@@ -105,17 +105,18 @@ async function* asPicked(
   }
 }
 
-async function refuseUnknown({ found }: WriteParams, picks: Picks): Promise<void> {
+async function refuseUnknown({ batchFolder }: WriteParams, picks: Picks): Promise<void> {
   const { count, first } = await picks.unknown();
   const [wrong] = first;
   if (wrong === undefined) return;
   const nearest = new NearestName(wrong.name);
-  if (picks.by === 'key') for await (const { row } of rowsOf(found.store, found.file)) nearest.add(row.key);
+  if (picks.by === 'key')
+    for await (const { row } of rowsOf(batchFolder.store, batchFolder.file)) nearest.add(row.key);
   throw problem(
     'E552',
     {
       name: picks.name,
-      batch: found.batch,
+      batch: batchFolder.batch,
       column: picks.by,
       count,
       first: first.map(({ name }) => name),

@@ -1,10 +1,10 @@
-// The folder of a pipeline, beside those of its batches. Everything that a pipeline needs to continue is in it or in its batches.
+// The folder of a pipeline, beside the folders of its batches. A pipeline continues from these folders alone.
 //
-//   poster/pipeline.json        what it was asked for
-//   poster/picks/finals         the rows that the user has picked for a stage
-//   poster/picked-in/finals     the folder in which their cells name files
+//   poster/pipeline.json        the request
+//   poster/picks/finals         the rows that the user picked for a stage
+//   poster/picked-in/finals     the folder from which cells of the picks name files
 //   poster/failures/finals.json why a stage made no batch
-//   poster/index.html           its page
+//   poster/index.html           the page of the pipeline
 
 import { z } from 'zod';
 import { jsonIn, shellWord } from '../../errors/outside-text.ts';
@@ -19,23 +19,23 @@ import type { ReuseWish } from '../questions.ts';
 import { notSucceeded, readSummary, retryOf, type Summary } from '../../results/summary.ts';
 
 export type StageDefinition = Stage & {
-  /** The hash of its own sheet, which the command has made a batch of. */
+  /** The hash of the stage's own sheet, of which the command made a batch. */
   readonly sheet?: string;
   readonly pick: boolean;
   readonly partial: boolean;
   readonly each: 'row' | 'file';
   readonly reuse: ReuseWish;
   readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name' | 'stage'>;
-  /** It counts from when the batch is made: a stage may begin days after the command. */
+  /** Counted from the creation of the batch, because a stage may begin days after the command. */
   readonly deadlineMs?: number;
 };
 
 export type PipelineFile = {
   readonly pipeline: string;
   readonly stages: readonly StageDefinition[];
-  /** The words after `run` that give its job again, from any folder. */
+  /** The words after `run` that repeat the job from any folder. */
   readonly command?: readonly string[];
-  /** Separates pipelines of one name in a cluster. */
+  /** Tells apart pipelines of the same name in a cluster. */
   readonly mark: string;
   readonly createdAt: string;
 };
@@ -54,7 +54,7 @@ export const failureOf = (stage: string): string => `failures/${stage}.json`;
 
 export const batchOfStage = (pipeline: string, stage: string): string => `${pipeline}-${stage}`;
 
-/** What the batch of a stage is asked for; the call finds it again. */
+/** The request for the batch of a stage; its call (`madeFor`) finds the batch again. */
 export function requestOfStage(pipeline: string, stage: StageDefinition): BatchRequest {
   const { name, request, deadlineMs } = stage;
   return {
@@ -66,7 +66,7 @@ export function requestOfStage(pipeline: string, stage: StageDefinition): BatchR
     name: batchOfStage(pipeline, name),
     madeFor: callOfStage(pipeline, name),
     stage,
-    // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
+    // With `again`, the batch would get another name and not be found; the answers already allow buying rows again.
     again: false,
   };
 }
@@ -74,18 +74,18 @@ export function requestOfStage(pipeline: string, stage: StageDefinition): BatchR
 /** The name of the call that makes the batch of a stage. */
 export const callOfStage = (pipeline: string, stage: string): string => `pipeline ${pipeline} stage ${stage}`;
 
-/** The name of the pipeline that the call makes a batch for; undefined for all other calls. */
+/** The pipeline for which the call makes a batch; undefined for other calls. */
 export const pipelineOfCall = (call: string | undefined): string | undefined =>
   /^pipeline (\S+) stage \S+$/.exec(call ?? '')?.[1];
 
-/** Its other parts were checked when it was written. */
+/** The other parts of the file were checked when it was written. */
 const fileSchema = z.looseObject({
   pipeline: z.string(),
   mark: z.string().regex(/^[0-9a-f]{16}$/),
   stages: z.array(z.looseObject({ name: z.string() })).min(1),
 });
 
-/** undefined if there is no such pipeline. Throws E504 for a file that is none. */
+/** undefined if there is no such pipeline. Throws E504 for a damaged file. */
 export async function openPipeline(out: string, pipeline: string): Promise<PipelineFolder | undefined> {
   const folder = locationOf(out, pipeline);
   const store = openStore(folder);
@@ -96,7 +96,7 @@ export async function openPipeline(out: string, pipeline: string): Promise<Pipel
   return { file: read.data as unknown as PipelineFile, store, folder };
 }
 
-/** All pipelines, newest first, without those whose file is damaged or of another program. */
+/** All pipelines, newest first; skips files that are damaged or of another program. */
 export const listPipelines = (out: string): Promise<readonly PipelineFolder[]> =>
   listFolders(out, openPipeline, (_, error) => {
     if (!isRunsheetError(error, 'E504')) throw error;
@@ -106,7 +106,7 @@ export const listPipelines = (out: string): Promise<readonly PipelineFolder[]> =
 export const createPipeline = (store: Store, file: PipelineFile): Promise<boolean> =>
   store.create(FILE, textOf(file));
 
-/** Writes what it is asked for, instead of what it was asked for before. */
+/** Replaces the request of the pipeline. */
 export const writePipeline = (store: Store, file: PipelineFile): Promise<void> =>
   store.write(FILE, textOf(file), 'synced');
 
@@ -114,7 +114,7 @@ export const removePipeline = (store: Store): Promise<void> => store.remove(FILE
 
 const textOf = (file: PipelineFile): string => `${JSON.stringify(file, undefined, 2)}\n`;
 
-/** Why the stage has made no batch. */
+/** Why a stage has made no batch. */
 export type StageFailure = { readonly code?: string; readonly message: string };
 
 async function readFailure(store: Store, stage: string): Promise<StageFailure | undefined> {
@@ -125,15 +125,15 @@ async function readFailure(store: Store, stage: string): Promise<StageFailure | 
 export type StageState = {
   readonly stage: StageDefinition;
   readonly batch: string;
-  readonly found: BatchFolder | undefined;
+  readonly batchFolder: BatchFolder | undefined;
   readonly summary: Summary | undefined;
-  /** Of the stage that it is from. */
+  /** The summary of the stage from which this one takes its rows. */
   readonly source: Summary | undefined;
   readonly waitsFor: WaitsFor | undefined;
   readonly failure: StageFailure | undefined;
 };
 
-/** In the order of the stages. */
+/** The state of each stage, in the order of the file. */
 export async function stageStates(
   out: string,
   { file, store }: PipelineFolder,
@@ -142,12 +142,12 @@ export async function stageStates(
   const read = await Promise.all(
     stages.map(async (stage) => {
       const batch = batchOfStage(pipeline, stage.name);
-      const found = await openBatchFolder(out, batch);
-      const isOwn = found?.file.madeFor === callOfStage(pipeline, stage.name);
-      const summary = isOwn ? await readSummary(found.store) : undefined;
+      const batchFolder = await openBatchFolder(out, batch);
+      const isOwn = batchFolder?.file.madeFor === callOfStage(pipeline, stage.name);
+      const summary = isOwn ? await readSummary(batchFolder.store) : undefined;
       const failure = await readFailure(store, stage.name);
       const isPicked = stage.pick && (await store.exists(picksOf(stage.name)));
-      return { stage, batch, found: isOwn ? found : undefined, summary, failure, isPicked };
+      return { stage, batch, batchFolder: isOwn ? batchFolder : undefined, summary, failure, isPicked };
     }),
   );
   return read.map(({ isPicked, ...state }) => {
@@ -164,32 +164,35 @@ export async function stageStates(
   });
 }
 
-const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): StageBatch | undefined =>
-  found && {
+const stageBatch = ({
+  batchFolder,
+  summary,
+}: Pick<StageState, 'batchFolder' | 'summary'>): StageBatch | undefined =>
+  batchFolder && {
     hasEnded: summary !== undefined,
     succeeded: summary?.outcomes.succeeded ?? 0,
     notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
   };
 
 /** Why a stage does not advance; '' if it does. */
-export function reasonOf({ stage, failure, found, summary, waitsFor: what }: StageState): string {
+export function reasonOf({ stage, failure, batchFolder, summary, waitsFor: what }: StageState): string {
   const { from = '' } = stage;
   if (failure !== undefined && summary === undefined)
     return [failure.code, failure.message].filter(Boolean).join(': ');
-  if (found !== undefined) return '';
+  if (batchFolder !== undefined) return '';
   if (what === 'source') return `after ${from}`;
   if (what === 'picks') return `for picks of ${from}`;
   return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
 }
 
-/** The command that helps where a stage waits for the user; '' if it does not, or if its file has to be corrected first. */
+/** The command that the user has to run next; '' if the stage waits for nobody, or if a file has to be corrected first. */
 export function helpFor(
   pipeline: string,
-  { stage, batch, failure, found, summary, source, waitsFor: what }: StageState,
+  { stage, batch, failure, batchFolder, summary, source, waitsFor: what }: StageState,
 ): string {
-  if (failure !== undefined && found !== undefined && summary === undefined)
+  if (failure !== undefined && batchFolder !== undefined && summary === undefined)
     return `runsheet resume ${shellWord(batch)}`;
-  if (found !== undefined || failure !== undefined) return '';
+  if (batchFolder !== undefined || failure !== undefined) return '';
   if (what === 'picks')
     return `runsheet pick ${shellWord(pipeline)} ${shellWord(stage.name)} --picks picks.csv`;
   if (what !== 'repair') return '';

@@ -1,6 +1,6 @@
-// Rows that a watched sheet no longer asks for as they are queued. The watching command writes its wishes anew for each save, and a
-// worker reads them before it sends: a row that was changed or deleted before it was sent is left out. A place that asks for what the
-// wish says is sent, and so is a place of a later pass or of a retry, so no wish has to be taken back.
+// Leaves out queued rows that a later save of a watched sheet changed or deleted. The watching command rewrites its wishes at each save,
+// and a worker reads them before it sends. A place whose request matches the wish is sent, and so is a place of a later pass or of a
+// retry, so no wish has to be withdrawn.
 
 import type { SheetRow } from '../../sheet/pages.ts';
 import type { Store } from '../../store/store.ts';
@@ -8,7 +8,7 @@ import { requestHash } from '../request-hash.ts';
 import { hasPlace } from './sheet-places.ts';
 import { readWatchedText, watchedIn } from './watched-file.ts';
 
-/** The reasons of rows that were left out. When the sheet asks for such a row, it is sent. */
+/** The reasons of rows that were left out. A later save that asks for such a row sends it. */
 const LEFT_OUT = {
   changed: 'left out: the sheet was saved with other inputs before this row was sent',
   deleted: 'left out: the sheet was saved without this row before it was sent',
@@ -21,23 +21,26 @@ export const isLeftOut = (reason: string | undefined): boolean => reason !== und
 export const DELETED = '';
 
 export type Wishes = {
-  /** Why a row must not be sent as it is queued. */
+  /** The reason for leaving out a queued row; undefined if it may be sent. */
   againstSending(place: number, row: SheetRow, ownGpu: string | undefined): string | undefined;
 };
 
-/** What a worker read last, because each group asks and saves are rare. */
-const known = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes; readonly at: number }>();
+/** Caches the last file that a worker read: every group of rows asks, and saves are rare. */
+const lastRead = new WeakMap<
+  Store,
+  { readonly text: string; readonly wishes: Wishes; readonly at: number }
+>();
 
-/** How long a batch that followed no sheet is taken for one that still follows none, so that its groups read no file. */
+/** How long to assume that a batch still follows no sheet, so that its groups read no file. */
 const UNWATCHED_MS = 10_000;
 
 export async function readWishes(store: Store): Promise<Wishes> {
-  const last = known.get(store);
+  const last = lastRead.get(store);
   const at = performance.now();
   if (last?.text === '' && at - last.at < UNWATCHED_MS) return last.wishes;
   const text = (await readWatchedText(store)) ?? '';
   const wishes = last?.text === text ? last.wishes : wishesIn(text);
-  known.set(store, { text, wishes, at });
+  lastRead.set(store, { text, wishes, at });
   return wishes;
 }
 

@@ -1,5 +1,5 @@
-// What the sheets of a batch have asked for: the first pass, and each pass that appended or changed rows. Passes that people asked for
-// (retry) are none of the sheet's, so a sheet that is watched neither undoes them nor keeps their places from being sent.
+// The places that the sheets of a batch asked for: those of the first pass, and of each pass that appended or changed rows. A retry is
+// asked for by people, so a watched sheet neither undoes it nor leaves its places out.
 
 import { placeIn } from '../../batch/state/lanes.ts';
 import { queuedAt, readQueuePage, type Queued } from '../../sheet/placed-rows.ts';
@@ -9,13 +9,13 @@ import type { Store } from '../../store/store.ts';
 import type { PlaceRange } from './watched-file.ts';
 
 export type SheetPlaces = {
-  /** All places of these passes. */
+  /** The places of these passes. */
   readonly places: readonly PlaceRange[];
-  /** Rows that a later sheet has changed, as it asked for them last. */
+  /** The last request for each row that a later sheet has changed. */
   readonly changed: ReadonlyMap<number, Queued>;
 };
 
-/** Of the passes up to `newest`. */
+/** Reads the passes up to `newest`. */
 export async function sheetPlaces(
   { store, file }: { readonly store: Store; readonly file: BatchFile },
   newest: number,

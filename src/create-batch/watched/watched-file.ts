@@ -1,5 +1,5 @@
-// The file in the folder of a batch that follows a sheet (run --watch): which sheet, and what it asks of rows without an outcome, if
-// that is no longer what their places would send. Each save replaces it.
+// The file in the folder of a batch that follows a sheet (run --watch). It names the sheet, and holds a wish for each row without an
+// outcome whose queued request is out of date. Each save replaces the file.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -11,9 +11,9 @@ const WATCHED_FILE = 'watched.json';
 const schema = z.object({
   sheet: z.string(),
   deployment: z.string(),
-  /** By row number: a hash of the request, or nothing if the sheet no longer has the row. */
+  /** The wished request's hash by row number; empty if the sheet no longer has the row. */
   rows: z.record(z.string(), z.string()),
-  /** The places that sheets have asked for until this save. Only these may be left out: people asked for all others later. */
+  /** The places that sheets asked for up to this save. Only these may be left out, because people asked for the others. */
   places: z.array(z.object({ lane: z.number(), first: z.number(), count: z.number() })).readonly(),
 });
 
@@ -21,7 +21,7 @@ export type PlaceRange = WatchedFile['places'][number];
 
 type WatchedFile = z.infer<typeof schema>;
 
-/** `saved` makes it another file even if the sheet is as it was two saves before. */
+/** `saved` makes each file unique, even if the sheet returns to an earlier state. */
 export const writeWatched = (store: Store, file: WatchedFile): Promise<void> =>
   store.update(WATCHED_FILE, () => `${JSON.stringify({ ...file, saved: randomUUID() })}\n`);
 

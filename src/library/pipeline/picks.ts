@@ -27,7 +27,7 @@ export type GivenPicks = Pick<FromSheet, 'picked' | 'where'> & {
   readonly rows: number;
   /** Throws E602 if the stage already has a batch of other rows. */
   readonly refuseOther: (
-    stages: readonly { readonly stage: string; readonly found?: BatchFolder | undefined }[],
+    stages: readonly { readonly stage: string; readonly batchFolder?: BatchFolder | undefined }[],
   ) => void;
 };
 
@@ -56,12 +56,12 @@ export async function givePicks(
       name,
       states.map(({ stage }) => stage),
     );
-  if (source?.found === undefined) throw problem('E551', { batch: source?.batch ?? pipeline });
-  const { found: batchFolder } = source;
+  if (source?.batchFolder === undefined) throw problem('E551', { batch: source?.batch ?? pipeline });
+  const { batchFolder } = source;
   return withIncoming(preparingIn(config), async (folder) => {
     const file = join(folder, path === undefined ? 'picks.csv' : basename(path));
     await writeFile(file, path === undefined ? listed(batchFolder, { keys, rows }) : await readFile(path));
-    const request = { ...preparingIn(config), found: batchFolder, each: state.stage.each };
+    const request = { ...preparingIn(config), batchFolder, each: state.stage.each };
     const { where, ...options } = state.stage.request.options;
     const {
       written,
@@ -75,14 +75,14 @@ export async function givePicks(
     const text = await readFile(file);
     await rm(file);
     const refuseOther: GivenPicks['refuseOther'] = (stages) => {
-      const made = stages.find((candidate) => candidate.stage === name)?.found;
+      const made = stages.find((candidate) => candidate.stage === name)?.batchFolder;
       if (made !== undefined && made.file.from?.request !== from.request)
         throw problem('E602', {
           what: `stage ${name} of ${pipeline} has its picks already, and a batch of them`,
         });
     };
-    refuseOther([{ stage: name, found: state.found }]);
-    if (state.found === undefined) {
+    refuseOther([{ stage: name, batchFolder: state.batchFolder }]);
+    if (state.batchFolder === undefined) {
       const { store } = opened;
       // The picks are written last, because a worker acts on them at once.
       if (path !== undefined) await store.write(pickedInOf(name), dirname(resolve(path)));

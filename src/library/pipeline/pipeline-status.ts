@@ -70,7 +70,7 @@ export async function pipelineStatus(
   const states = await stageStates(out, opened);
   return Promise.all(
     states.map(async (stageState) => {
-      const { stage, found: batchFolder, failure, waitsFor } = stageState;
+      const { stage, batchFolder, failure, waitsFor } = stageState;
       const own = batchFolder && (await statusFromFolder(batchFolder));
       const status = batchFolder && own && (await statusNow(connection, batchFolder, own));
       const next = workflow === undefined || workflow === 'RUNNING' ? 'starting' : 'interrupted';
@@ -96,7 +96,7 @@ export async function pipelineStatus(
 
 /** Why a stage does not advance. A failure of the pipeline is over once its batch runs. */
 function stands({ file }: PipelineFolder, stageState: StageState, state: StageStatus['state']) {
-  const isOver = stageState.found !== undefined && state !== 'interrupted';
+  const isOver = stageState.batchFolder !== undefined && state !== 'interrupted';
   return isOver
     ? { reason: '', help: '' }
     : { reason: reasonOf(stageState), help: helpFor(file.pipeline, stageState) };

@@ -64,7 +64,7 @@ export async function madeStages({ config: { out } }: Servers, request: AskedPip
   const existing = await openPipeline(out, request.pipeline);
   const states = existing === undefined ? [] : await stageStates(out, existing);
   const made = new Map<string, FoundBatch>();
-  for (const { stage, found: batchFolder, summary } of states) {
+  for (const { stage, batchFolder, summary } of states) {
     if (batchFolder === undefined) continue;
     refuseOther(request, { batchFolder, stage, hasEnded: summary !== undefined });
     made.set(stage.name, batchFolder);
@@ -144,8 +144,7 @@ export async function recordPipeline(
 /** Removes a first record if no batch was made of it: an empty pipeline would block the next command. */
 export async function withdrawPipeline({ config }: Servers, recorded: PipelineFolder): Promise<void> {
   const states = await stageStates(config.out, recorded);
-  if (states.every(({ found: batchFolder }) => batchFolder === undefined))
-    await removePipeline(recorded.store);
+  if (states.every(({ batchFolder }) => batchFolder === undefined)) await removePipeline(recorded.store);
 }
 
 /** Another command may record the pipeline first. */
@@ -177,7 +176,7 @@ export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
 /** Throws E548 if other servers hold one of its batches, because they also have its workflow. */
 export async function refuseElsewhere(servers: Servers, opened: PipelineFolder): Promise<void> {
   const states = await stageStates(servers.config.out, opened);
-  for (const { found: batchFolder } of states)
+  for (const { batchFolder } of states)
     if (batchFolder !== undefined) await servers.refuseElsewhere(batchFolder);
 }
 
@@ -192,9 +191,7 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
   const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
-  const open = states.flatMap(
-    ({ found: batchFolder, summary }) => (summary === undefined && batchFolder) || [],
-  );
+  const open = states.flatMap(({ batchFolder, summary }) => (summary === undefined && batchFolder) || []);
   if (open.length > 0 && (await session.pipelines.status(opened.file)) === undefined)
     for (const batchFolder of open) refuseForeign(servers.config, batchFolder);
   for (const { name } of stages) await opened.store.remove(failureOf(name));

@@ -199,7 +199,7 @@ export async function sourceFrom(
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const { from, where, pick, each = 'row' } = source;
   const picks = pick === undefined ? pick : { path: pathOf(pick) };
-  const request = definedOnly({ found: await findBatch(config, from), each, where, picks });
+  const request = definedOnly({ batchFolder: await findBatch(config, from), each, where, picks });
   return { source: { from: request }, failure: () => undefined };
 }
 

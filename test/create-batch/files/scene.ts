@@ -71,7 +71,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
     const source =
       from === undefined
         ? { path, copying: { stdin: Readable.from([]), ...copying } }
-        : { from: { found: from, each: 'row' as const } };
+        : { from: { batchFolder: from, each: 'row' as const } };
     await using proposal = await propose(request(more), source, { ...around, ...other });
     // Awaited here, because the proposal is disposed of on return.
     return await use(proposal);

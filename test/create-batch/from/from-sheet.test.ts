@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withIncoming } from '../../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../../src/create-batch/make-batch.ts';
-import { readFromSheet, type FromAsked, type FromSheet } from '../../../src/create-batch/from/from-sheet.ts';
+import {
+  readFromSheet,
+  type FromRequest,
+  type FromSheet,
+} from '../../../src/create-batch/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
 import { addResults } from '../earlier.ts';
@@ -13,7 +17,7 @@ const OPTIONS = { map: {}, set: {}, drop: [], types: {} };
 const SHEET = 'sku,prompt,seed\nfox,a fox,18446744073709551615\nowl,an owl,2\ncat,,3\nelk,an elk,4\n';
 
 type Line = Readonly<Record<string, unknown>>;
-type More = Omit<Partial<FromAsked>, 'picks'> & { readonly picks?: string };
+type More = Omit<Partial<FromRequest>, 'picks'> & { readonly picks?: string };
 
 /** A batch that has ended, with two files in each row. */
 class Scene {
@@ -38,11 +42,11 @@ class Scene {
     return this;
   }
 
-  asked({ picks, ...more }: More = {}): FromAsked {
+  asked({ picks, ...more }: More = {}): FromRequest {
     const { out } = this.place;
     return {
       out,
-      found: this.batch,
+      batchFolder: this.batch,
       options: OPTIONS,
       each: 'row',
       ...more,

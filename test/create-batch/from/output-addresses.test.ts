@@ -22,9 +22,9 @@ const connection = (base: string) => ({ base, key, transport: openTransport(4), 
 
 async function endedBatch(place: Place): Promise<CreatedBatch> {
   place.write('animals.csv', 'prompt\na fox\nan owl\n');
-  const found = await place.create('animals.csv');
-  await addResults(found);
-  return found;
+  const batchFolder = await place.create('animals.csv');
+  await addResults(batchFolder);
+  return batchFolder;
 }
 
 const fileOf = ({ batch }: CreatedBatch, row: number, more: Partial<WantedFile> = {}): WantedFile => {
@@ -37,21 +37,21 @@ describe('the address of an output', () => {
   it('is that of its upload, which each content has once for a service', async () => {
     const { service } = await openService();
     const place = new Place();
-    const found = await endedBatch(place);
+    const batchFolder = await endedBatch(place);
     const at = remembering(connectRunService(connection(service.base)));
     const opened = (base = service.base) => {
       const memory = new UploadMemory(place.out, base);
-      return outputAddresses({ found, service: at, memory, deadlineAt: undefined, isGone });
+      return outputAddresses({ batchFolder, service: at, memory, deadlineAt: undefined, isGone });
     };
     const first = opened();
-    const file = fileOf(found, 1);
+    const file = fileOf(batchFolder, 1);
     expect(first.known(file)).toBeUndefined();
     const [one, same, other] = await Promise.all([
       first.of(file),
       first.of(file),
-      first.of(fileOf(found, 2)),
+      first.of(fileOf(batchFolder, 2)),
     ]);
-    expect(await (await fetch(one ?? '')).text()).toBe(`${found.batch} 1`);
+    expect(await (await fetch(one ?? '')).text()).toBe(`${batchFolder.batch} 1`);
     expect([same, first.uploaded, first.endsAt]).toEqual([one, 2, undefined]);
     expect(other).not.toBe(one);
     const later = opened();
@@ -73,21 +73,21 @@ describe('the address of an output', () => {
   it('is refused for a file that has changed or is gone', async () => {
     const { service } = await openService();
     const place = new Place();
-    const found = await endedBatch(place);
+    const batchFolder = await endedBatch(place);
     const memory = new UploadMemory(place.out, service.base);
     const at = remembering(connectRunService(connection(service.base)));
-    const addresses = outputAddresses({ found, service: at, memory, deadlineAt: undefined, isGone });
-    const { path } = fileOf(found, 1);
-    await found.store.write(path, `${found.batch} X`);
-    await expect(addresses.of(fileOf(found, 1))).rejects.toMatchObject({
+    const addresses = outputAddresses({ batchFolder, service: at, memory, deadlineAt: undefined, isGone });
+    const { path } = fileOf(batchFolder, 1);
+    await batchFolder.store.write(path, `${batchFolder.batch} X`);
+    await expect(addresses.of(fileOf(batchFolder, 1))).rejects.toMatchObject({
       code: 'E504',
       message: expect.stringContaining('is not the file that its run made') as string,
     });
-    await expect(addresses.of(fileOf(found, 1, { path: 'outputs/gone.png' }))).rejects.toMatchObject({
+    await expect(addresses.of(fileOf(batchFolder, 1, { path: 'outputs/gone.png' }))).rejects.toMatchObject({
       code: 'E504',
       message: expect.stringContaining('has no outputs/gone.png') as string,
     });
-    expect(memory.get(fileOf(found, 1).sha256)).toBeUndefined();
+    expect(memory.get(fileOf(batchFolder, 1).sha256)).toBeUndefined();
   });
 
   it('is that of the service if it takes no files, and is refused if it expires before the deadline', async () => {
@@ -95,11 +95,17 @@ describe('the address of an output', () => {
     const run = await queue();
     const { outputs } = await ended(run);
     const place = new Place();
-    const found = await endedBatch(place);
+    const batchFolder = await endedBatch(place);
     const at = remembering(connectV1(connection(service.legacyBase)));
-    const file = fileOf(found, 1, { run, nth: 2 });
+    const file = fileOf(batchFolder, 1, { run, nth: 2 });
     const addresses = (deadlineAt?: number) =>
-      outputAddresses({ found, service: at, memory: new UploadMemory(place.out, 'v1'), deadlineAt, isGone });
+      outputAddresses({
+        batchFolder,
+        service: at,
+        memory: new UploadMemory(place.out, 'v1'),
+        deadlineAt,
+        isGone,
+      });
     await expect(addresses().of(file)).rejects.toMatchObject({
       code: 'E554',
       hint: expect.stringMatching(/--deadline \d+m/) as string,
@@ -108,7 +114,7 @@ describe('the address of an output', () => {
     const address = await soon.of(file);
     expect(URL.parse(address)?.pathname).toBe(URL.parse(outputs[0]?.files[1]?.url ?? '')?.pathname);
     expect(soon.endsAt).toBeGreaterThan(Date.now());
-    await expect(addresses().of(fileOf(found, 2))).rejects.toMatchObject({ code: 'E555' });
+    await expect(addresses().of(fileOf(batchFolder, 2))).rejects.toMatchObject({ code: 'E555' });
   });
 });
 
@@ -121,7 +127,7 @@ describe('the batch of results', () => {
   async function scene(map: Readonly<Record<string, string>>, set: Readonly<Record<string, string>> = {}) {
     const { service } = await openService({ name: 'finals', inputTypes });
     const place = new Place();
-    const found = await endedBatch(place);
+    const batchFolder = await endedBatch(place);
     const config = { out: place.out, home: place.folder, apiUrl: service.base, apiKey: () => key };
     const options = { map, set, drop: [], types: {} };
     const request = {
@@ -138,7 +144,7 @@ describe('the batch of results', () => {
       let uploaded: number | undefined;
       await using proposal = await propose(
         request,
-        { from: { found, each: 'row' } },
+        { from: { batchFolder, each: 'row' } },
         {
           config: config as unknown as Config,
           isCluster: () => false,
@@ -153,13 +159,13 @@ describe('the batch of results', () => {
       const made = await proposal.carryOut();
       return { uploaded, made };
     };
-    return { found, make, memory: () => new UploadMemory(place.out, service.base) };
+    return { batchFolder, make, memory: () => new UploadMemory(place.out, service.base) };
   }
 
   it('is made of columns that the deployment has, with its pictures, and knows where it is from', async () => {
-    const { found, make } = await scene({ image: 'output' }, { prompt: 'a bear' });
+    const { batchFolder, make } = await scene({ image: 'output' }, { prompt: 'a bear' });
     const { uploaded, made } = await make();
-    expect([uploaded, made.file.from?.batch]).toEqual([2, found.batch]);
+    expect([uploaded, made.file.from?.batch]).toEqual([2, batchFolder.batch]);
     expect(made.file.sheet.inputs.map(({ input, from }) => [input, from])).toEqual([
       ['image', { column: 'output' }],
       ['prompt', { value: 'a bear' }],
@@ -174,8 +180,8 @@ describe('the batch of results', () => {
   });
 
   it('is checked before anything is uploaded', async () => {
-    const { found, make, memory } = await scene({ imag: 'output' });
+    const { batchFolder, make, memory } = await scene({ imag: 'output' });
     await expect(make()).rejects.toMatchObject({ code: 'E602' });
-    expect(memory().get(fileOf(found, 1).sha256)).toBeUndefined();
+    expect(memory().get(fileOf(batchFolder, 1).sha256)).toBeUndefined();
   });
 });

@@ -30,10 +30,10 @@ it('picks of a stage name files beside them, and others replace them until the s
 
   // The batch was made of other picks than those of a command that was as fast.
   const [, state] = await stageStates(place.out, await opened());
-  const finals = [{ stage: 'finals', found: state?.found }];
+  const finals = [{ stage: 'finals', batchFolder: state?.batchFolder }];
   expect(() => picks.refuseOther(finals)).toThrow('has its picks already');
   same.refuseOther(finals);
-  expect((state?.found?.file.deadlineAt ?? 0) - madeAt).toBeGreaterThan(28_790_000);
+  expect((state?.batchFolder?.file.deadlineAt ?? 0) - madeAt).toBeGreaterThan(28_790_000);
 
   expect(await pick(right)).toBe(1);
   await expect(pick(late)).rejects.toMatchObject({ code: 'E602' });
