@@ -37,7 +37,10 @@ it('a stage has finished when its summary is there, not when its workflow says s
       status: async () => ({ progress: ended, isUnattended: false }),
     },
   } as unknown as Session;
-  const asked = { session, here: { holder: holderHere({ kind: 'embedded', home: '/nowhere' }) } } as ServerConnection;
+  const asked = {
+    session,
+    here: { holder: holderHere({ kind: 'embedded', home: '/nowhere' }) },
+  } as ServerConnection;
   const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
   expect(await pipelineStatus(place.out, opened, asked)).toMatchObject([{ state: 'running' }]);
 });
