@@ -56,7 +56,7 @@ describe('rows that a batch in another folder has', () => {
     };
     const given = { batch, name: 'four.csv', text: 'prompt\na\nb\nc\nd\n', config: config as Config };
     await expect(withFurther(place, given, carriedOut)).rejects.toMatchObject({
-      code: 'E602',
+      code: 'E549',
       message: expect.stringContaining(
         `3 succeeded or may have a run that was paid for in ${first.folder}`,
       ) as string,

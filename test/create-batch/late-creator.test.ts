@@ -80,7 +80,7 @@ describe('a command that stood still before it created its file', () => {
     await stalled.reached;
     expect((await made()).laidOut).toBeDefined();
     stalled.release();
-    expect(await refused).toBe('E602');
+    expect(await refused).toBe('E549');
     expect(await newestPass(base.store)).toBe(1);
   });
 

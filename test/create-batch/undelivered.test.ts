@@ -70,7 +70,7 @@ describe('rows that were paid for and not delivered', () => {
     place.write('base.csv', 'prompt\nbase\n');
     const base = await place.create('base.csv', { service: REAL });
     const further = { batch: base, name: 'further.csv', text: 'prompt\nbase\nthree\n' };
-    await expect(withFurther(place, further, carriedOut)).rejects.toMatchObject({ code: 'E602' });
+    await expect(withFurther(place, further, carriedOut)).rejects.toMatchObject({ code: 'E549' });
   });
 
   it('are bought if their sheet asks for another GPU or other inputs', async () => {

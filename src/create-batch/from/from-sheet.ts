@@ -254,7 +254,7 @@ function fromOptions(
   source: Pick<BatchFile, 'sheet'>,
   { inputTypes }: Pick<Deployment, 'inputTypes'>,
 ): Options {
-  // These options are for the picks, and for how many rows are written; both are done.
+  // The picks are read and the rows are counted, so their options no longer apply.
   const { delimiter: _delimiter, encoding: _encoding, limit: _limit, ...kept } = options;
   const mapped = new Set([...Object.values(kept.map), kept.gpuColumn]);
   const otherwise = new Set([...Object.keys(kept.map), ...Object.keys(kept.set)]);

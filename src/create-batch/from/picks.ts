@@ -1,5 +1,5 @@
-// The file of --picks: it names rows of a batch, their order, and further columns. Memory holds a fingerprint of each pick; the file
-// is read again for its cells.
+// The file of picks (run --pick, pick --picks): it names rows of a batch, their order, and further columns. Memory holds a fingerprint
+// of each pick; the file is read again for its cells.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -92,7 +92,7 @@ function resultValues(
 ): readonly unknown[] {
   const [first] = share;
   const paths = share.map(({ path }) => path).join(' ') || null;
-  // A text may be an input of the next batch, so it is not shortened or escaped.
+  // A text may be an input of the next batch, so it is not escaped for spreadsheets.
   const { texts } = cellsOf(record);
   const cells = Object.values({ ...csvCellsOf({ ...record, key }), texts });
   return [
