@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const SLOW = [
   'test/batch/snapshot-size.test.ts',
   'test/sheet/{many-names,unreadable}.test.ts',
-  'test/run-service/{truth-table,download}.test.ts',
+  'test/service-client/{truth-table,download}.test.ts',
 ];
 
 export default defineConfig({
@@ -13,7 +13,7 @@ export default defineConfig({
     fsModuleCache: true,
     // One process for many files: starting one for each takes longer than the tests.
     isolate: false,
-    include: ['test/{batch,sheet,run-service,webhook}/**/*.test.ts'],
+    include: ['test/{batch,sheet,service-client,webhook}/**/*.test.ts'],
     exclude: ['**/*.long.test.ts', ...SLOW],
   },
 });

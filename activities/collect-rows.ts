@@ -24,8 +24,8 @@ import {
   whyMissing,
 } from '../src/results/row-record.ts';
 import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
-import type { Run } from '../src/run-service/contract/run.ts';
-import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';
+import type { Run } from '../src/service-client/contract/run.ts';
+import { type KnownRun, outcomeOf as stateOf } from '../src/service-client/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';

@@ -7,8 +7,8 @@ import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
 import { WRITES } from '../src/batch/params.ts';
-import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
-import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options.ts';
+import { createOnce, type BatchCall } from '../src/batches/create-once.ts';
+import { givenFrom, refuseBoth, wishOf } from '../src/batches/given-options.ts';
 import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { shownAddress, withoutSecrets } from '../src/errors/redact.ts';

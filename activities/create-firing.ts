@@ -3,10 +3,10 @@
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import { asKeys } from '../src/schedule/job-keys.ts';
 import { problem } from '../src/errors/error.ts';
-import { LOCAL } from '../src/run-service/local-address.ts';
+import { LOCAL } from '../src/service-client/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
-import type { BatchCall } from '../src/create-batch/create-once.ts';
+import type { BatchCall } from '../src/batches/create-once.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
 import { finalFailure } from './activity-failures.ts';

@@ -1,12 +1,12 @@
-// The dependencies of the activities. `src/worker/worker-parts.ts` creates them once per worker.
+// The dependencies of the activities. `src/worker/composition.ts` creates them once per worker.
 
 import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { Download } from '../src/run-service/download.ts';
-import type { RememberingService } from '../src/run-service/remembering.ts';
+import type { Download } from '../src/service-client/download.ts';
+import type { RememberingService } from '../src/service-client/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
-import type { Maker } from '../src/create-batch/create-once.ts';
+import type { Maker } from '../src/batches/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Holder } from '../src/store/holder.ts';
 import type { Standing } from '../src/store/standing.ts';

@@ -3,7 +3,7 @@
 // free slot goes to the batch with the fewest.
 
 /**
- * Fewer than the connections to one host (src/worker/worker-parts.ts), so that the few downloads of other batches
+ * Fewer than the connections to one host (src/worker/composition.ts), so that the few downloads of other batches
  * find one too.
  */
 const SHARED = 192;

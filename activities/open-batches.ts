@@ -4,7 +4,7 @@ import QuickLRU from 'quick-lru';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import type { Config } from '../src/host/config.ts';
 import { problem } from '../src/errors/error.ts';
-import type { Services } from '../src/run-service/open-services.ts';
+import type { Services } from '../src/service-client/open-services.ts';
 import { readBatchFile, type BatchFile } from '../src/store/batch-file.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';

@@ -9,7 +9,7 @@ import { pipeline as piped } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
-import type { BatchCall } from '../src/create-batch/create-once.ts';
+import type { BatchCall } from '../src/batches/create-once.ts';
 import {
   batchOfStage,
   callOfStage,
@@ -27,11 +27,11 @@ import {
   reasonOf,
   stageStates,
   type StageState,
-} from '../src/create-batch/pipeline/pipeline-folder.ts';
+} from '../src/batches/pipeline/pipeline-folder.ts';
 import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
 import { errorMessage, isRunsheetError, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';
-import { LOCAL } from '../src/run-service/local-address.ts';
+import { LOCAL } from '../src/service-client/local-address.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import { openBatchFolder } from '../src/store/batch-folders.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';

@@ -12,8 +12,8 @@ import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
 import type { PolledRun } from '../src/batch/commands.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 import { clipped } from '../src/options/clipped.ts';
-import { isTerminal } from '../src/run-service/contract/statuses.ts';
-import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/observation.ts';
+import { isTerminal } from '../src/service-client/contract/statuses.ts';
+import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/service-client/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { HEARTBEAT_MS } from './lease.ts';
 

@@ -13,9 +13,9 @@ import { classifyResponse, type PostFacts } from '../src/batch/classify-response
 import { clipped } from '../src/options/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { expiredFile } from '../src/run-service/address-expiry.ts';
-import type { QueueRequest } from '../src/run-service/contract/queue.ts';
-import { readWishes, type Wishes } from '../src/create-batch/watched/left-out.ts';
+import { expiredFile } from '../src/service-client/address-expiry.ts';
+import type { QueueRequest } from '../src/service-client/contract/queue.ts';
+import { readWishes, type Wishes } from '../src/batches/watched/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { webhookUrl } from '../src/webhook/token.ts';

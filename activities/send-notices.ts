@@ -10,7 +10,7 @@ import { shownAddress } from '../src/errors/redact.ts';
 import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
 import { reasonWithRows } from '../src/results/batch-rows.ts';
-import { LOCAL } from '../src/run-service/local-address.ts';
+import { LOCAL } from '../src/service-client/local-address.ts';
 import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import type { Deps } from './deps.ts';

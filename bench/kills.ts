@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Run } from '../src/run-service/contract/run.ts';
+import type { Run } from '../src/service-client/contract/run.ts';
 import { openGateway } from '../test/stage/gateway.ts';
 import { secondsToFullSpeed } from '../test/stage/speed.ts';
 import { median } from './median.ts';

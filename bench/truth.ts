@@ -1,7 +1,7 @@
 // Reads the service's own run list.
 
 import { parseExactly } from '../src/host/exact-json.ts';
-import { runListSchema, type Run } from '../src/run-service/contract/run.ts';
+import { runListSchema, type Run } from '../src/service-client/contract/run.ts';
 import { KEY } from './servers.ts';
 
 const headers = { authorization: `Bearer ${KEY}` };

@@ -20,12 +20,12 @@ const PAGES = {
     notice: 'preact: MIT, (c) Jason Miller; uPlot: MIT, (c) Leon Sorokin',
   },
   dashboard: {
-    entry: 'src/service/dashboard/browser/main.tsx',
-    styles: ['src/service/dashboard/browser/style.css'],
+    entry: 'src/run-service/dashboard/browser/main.tsx',
+    styles: ['src/run-service/dashboard/browser/style.css'],
     notice: 'preact: MIT, (c) Jason Miller',
   },
 };
-const FOLDERS = ['src/results/page/browser', 'src/service/dashboard/browser'];
+const FOLDERS = ['src/results/page/browser', 'src/run-service/dashboard/browser'];
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 

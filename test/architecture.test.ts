@@ -14,10 +14,10 @@ const LAYERS = [
   'src/errors',
   'src/batch',
   'src/host',
-  'src/run-service/contract',
+  'src/service-client/contract',
+  'src/service-client',
+  'src/service-client/migration',
   'src/run-service',
-  'src/run-service/migration',
-  'src/service',
   'src/store',
   'src/notices',
   'src/sheet',
@@ -25,7 +25,7 @@ const LAYERS = [
   'src/results/forecast',
   'src/results',
   'src/audit',
-  'src/create-batch',
+  'src/batches',
   'src/schedule',
   'activities',
   'workflows',
@@ -42,7 +42,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
   'src/options': [],
   'src/errors': ['fastest-levenshtein'],
   'src/batch': ['src/options'],
-  'src/run-service/contract': ['zod', 'src/errors'],
+  'src/service-client/contract': ['zod', 'src/errors'],
   'src/results/forecast': ['src/batch'],
   'src/index.ts': ['src/library', 'src/errors', 'type:src/batch', 'type:src/results', 'type:src/temporal'],
   workflows: [
@@ -72,7 +72,7 @@ describe('the tree', () => {
   it('makes and controls batches through the library, in the commands of runs, batches and schedules', () => {
     const commands = SOURCES.filter((file) => /^src\/cli\/(run|batch|schedule)\//.test(file));
     const behind = new Set(
-      ['create-batch', 'store', 'run-service', 'temporal', 'results'].map((one) => `src/${one}`),
+      ['batches', 'store', 'service-client', 'temporal', 'results'].map((one) => `src/${one}`),
     );
     const past = commands.flatMap((file) =>
       importsOf(file).flatMap(({ target, path, typeOnly }) =>

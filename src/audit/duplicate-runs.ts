@@ -5,9 +5,9 @@
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/gpu.ts';
 import { errorMessage } from '../errors/error.ts';
-import type { RunService } from '../run-service/client.ts';
-import type { Run } from '../run-service/contract/run.ts';
-import { isTerminal } from '../run-service/contract/statuses.ts';
+import type { RunService } from '../service-client/client.ts';
+import type { Run } from '../service-client/contract/run.ts';
+import { isTerminal } from '../service-client/contract/statuses.ts';
 import { gpuSecondsOf } from '../results/row-record.ts';
 import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';

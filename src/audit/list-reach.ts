@@ -2,7 +2,7 @@
 // was read without error may lack runs that ended long ago. A run that it still shows proves that it has deleted none that ended later.
 
 import type { ReadBack } from '../batch/commands.ts';
-import type { Run } from '../run-service/contract/run.ts';
+import type { Run } from '../service-client/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { passedAtMost } from './list-runs.ts';
 

@@ -11,7 +11,7 @@ import { retryAt } from '../batch/retry-policy.ts';
 import type { RowState, UnconfirmedRow } from '../batch/state/row-state.ts';
 import { laneOf, numberOf, placeIn, type Lane, type Segment } from '../batch/state/lanes.ts';
 import { RETRIES_MAX } from '../options/bounds.ts';
-import { outcomeOf } from '../run-service/run-outcome.ts';
+import { outcomeOf } from '../service-client/run-outcome.ts';
 import type { OwnRun } from './list-runs.ts';
 
 /** Each pass has its own range of attempt numbers. */

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
-import { openPipeline, pipelineOfCall, stageStates } from '../create-batch/pipeline/pipeline-folder.ts';
-import { staleIn, type Stale } from '../create-batch/stale-folders.ts';
+import { openPipeline, pipelineOfCall, stageStates } from '../batches/pipeline/pipeline-folder.ts';
+import { staleIn, type Stale } from '../batches/stale-folders.ts';
 import { errorMessage, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { readSummary, type Summary } from '../results/summary.ts';

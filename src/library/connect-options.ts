@@ -7,8 +7,8 @@ import { definedOnly } from '../options/defined-only.ts';
 import type { Api } from '../host/api-version.ts';
 import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-address.ts';
 import { loadConfigWith, type Config } from '../host/config.ts';
-import { LOCAL } from '../run-service/local-address.ts';
-import type { Spoken } from '../run-service/open-services.ts';
+import { LOCAL } from '../service-client/local-address.ts';
+import type { Spoken } from '../service-client/open-services.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 

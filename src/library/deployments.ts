@@ -1,13 +1,13 @@
 // Deployments of a run service, and their inputs.
 
-import { refuseOtherApi } from '../create-batch/batch-request.ts';
-import { findDeployment } from '../create-batch/find-deployment.ts';
+import { refuseOtherApi } from '../batches/batch-request.ts';
+import { findDeployment } from '../batches/find-deployment.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import type { Deployment } from '../run-service/contract/deployment.ts';
-import { LOCAL } from '../run-service/local-address.ts';
-import { openServices, type Spoken } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
+import type { Deployment } from '../service-client/contract/deployment.ts';
+import { LOCAL } from '../service-client/local-address.ts';
+import { openServices, type Spoken } from '../service-client/open-services.ts';
+import { openTransport } from '../service-client/transport.ts';
 import { serviceOf } from './connect-options.ts';
 import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
 import { takeSignals, type Abortable } from './abortable.ts';

@@ -7,7 +7,7 @@ import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
-import { LOCAL, localService } from '../run-service/local-address.ts';
+import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 

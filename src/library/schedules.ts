@@ -3,21 +3,21 @@
 import { definedOnly } from '../options/defined-only.ts';
 import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
 import type { FiringInfo } from '../temporal/firing-info.ts';
-import type { DraftBatch } from '../create-batch/laid-out-sheet.ts';
+import type { DraftBatch } from '../batches/laid-out-sheet.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
-import { LOCAL } from '../run-service/local-address.ts';
+import { LOCAL } from '../service-client/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { serviceOf } from './connect-options.ts';
-import { refusal } from '../create-batch/question-texts.ts';
-import { asOption, AGAIN, type Wording } from '../create-batch/questions.ts';
+import { refusal } from '../batches/question-texts.ts';
+import { asOption, AGAIN, type Wording } from '../batches/questions.ts';
 import { placeOf, durationFrom, requestFrom, type BatchOptions, type Duration } from './start/given-rows.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 import type { Session } from './session.ts';
 import { inputRefused } from './thrown-errors.ts';
 import { Readable } from 'node:stream';
-import { propose, type Around } from '../create-batch/propose.ts';
+import { propose, type Around } from '../batches/propose.ts';
 import { isRunsheetError } from '../errors/error.ts';
 
 /** A rule, and the batch that each firing makes. */

@@ -4,13 +4,13 @@
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
-import { LOCAL } from '../run-service/local-address.ts';
+import { LOCAL } from '../service-client/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
-import { checkSettings } from '../create-batch/batch-spec.ts';
-import type { Around } from '../create-batch/propose.ts';
+import { checkSettings } from '../batches/batch-spec.ts';
+import type { Around } from '../batches/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
-import type { Spoken } from '../run-service/open-services.ts';
+import type { Spoken } from '../service-client/open-services.ts';
 import { holderHere } from '../store/holder.ts';
 import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
 import { OtherServers } from './other-servers.ts';
@@ -19,8 +19,8 @@ import { holderOfHome, whoHas, type Here } from './start/who-has.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
 import { performance } from 'node:perf_hooks';
-import type { Uploading } from '../create-batch/files/local-files.ts';
-import type { LongComparison } from '../create-batch/long-comparison.ts';
+import type { Uploading } from '../batches/files/local-files.ts';
+import type { LongComparison } from '../batches/long-comparison.ts';
 import { count } from '../options/number-text.ts';
 
 /** Servers to ask about batches: the configured ones, if they run, and other servers of this user. */

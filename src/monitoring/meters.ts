@@ -5,11 +5,11 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { classifyResponse, type PostClass } from '../batch/classify-response.ts';
 import type { RunCompletion, BatchSignals } from '../batch/events.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import type { ServiceCall } from '../run-service/connection.ts';
-import { CALL_NAMES } from '../run-service/contract/paths.ts';
-import type { Run } from '../run-service/contract/run.ts';
-import type { Download } from '../run-service/download.ts';
-import { FileFault, HostFault } from '../run-service/download-faults.ts';
+import type { ServiceCall } from '../service-client/connection.ts';
+import { CALL_NAMES } from '../service-client/contract/paths.ts';
+import type { Run } from '../service-client/contract/run.ts';
+import type { Download } from '../service-client/download.ts';
+import { FileFault, HostFault } from '../service-client/download-faults.ts';
 
 /** The classes of answers, because the service could answer with any status. */
 const ANSWERS = ['2xx', '4xx', '429', '5xx', 'none'] as const;

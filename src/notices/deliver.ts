@@ -11,9 +11,9 @@ import type { NoticeBody, ScheduleNoticeBody } from './notice-body.ts';
 import { leadsToInterpreter } from './prepare-targets.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
-import { FileFault } from '../run-service/download-faults.ts';
-import { guardFor } from '../run-service/networks.ts';
-import { openFileTransport, openTransport } from '../run-service/transport.ts';
+import { FileFault } from '../service-client/download-faults.ts';
+import { guardFor } from '../service-client/networks.ts';
+import { openFileTransport, openTransport } from '../service-client/transport.ts';
 
 /** A failure that another try cannot help. */
 const undeliverable = (reason: string): ApplicationFailure =>

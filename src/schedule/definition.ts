@@ -6,7 +6,7 @@ import type { SheetFormat } from '../sheet/sheet-source.ts';
 import { named, SCHEDULE_NAME_MAX } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Overlap } from '../options/choices.ts';
-import type { BatchRequest } from '../create-batch/batch-request.ts';
+import type { BatchRequest } from '../batches/batch-request.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 
 export type ScheduleDefinition = {

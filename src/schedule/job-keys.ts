@@ -1,7 +1,7 @@
 // The keys of a job file, which take the place of flags.
 
 import { flagOf } from '../options/written-options.ts';
-import type { Wording } from '../create-batch/questions.ts';
+import type { Wording } from '../batches/questions.ts';
 import type { RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { OPTIONS } from '../options/table.ts';

@@ -14,7 +14,7 @@ import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
 import { ownColumns } from './header.ts';
 import { isGpu } from '../options/gpu.ts';
-import type { InputType } from '../run-service/contract/deployment.ts';
+import type { InputType } from '../service-client/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
 import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';

@@ -3,7 +3,7 @@
 
 import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
-import type { InputType } from '../run-service/contract/deployment.ts';
+import type { InputType } from '../service-client/contract/deployment.ts';
 import { mapColumns, type Feed } from './column-mapping.ts';
 import { withInputNames, type SheetInput } from './named-inputs.ts';
 import { fileCell, fileFor, filesIn, sentFiles, type InputFiles } from './input-files.ts';

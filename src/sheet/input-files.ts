@@ -1,6 +1,6 @@
 // Local files that rows name. The layout has them read before the row.
 
-import { type Media, isBeforeUpload, mediaOf } from '../run-service/contract/file-inputs.ts';
+import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './column-mapping.ts';
 import type { Template } from './templates.ts';

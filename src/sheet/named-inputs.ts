@@ -1,7 +1,7 @@
 // Finds inputs by name. Inputs of a ComfyUI workflow also have titles, and fields named NODE.FIELD.
 
 import { nearest, problem } from '../errors/error.ts';
-import type { InputType } from '../run-service/contract/deployment.ts';
+import type { InputType } from '../service-client/contract/deployment.ts';
 import type { SheetOptions } from './sheet-source.ts';
 
 type InputTypes = readonly InputType[];

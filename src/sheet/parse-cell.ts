@@ -1,7 +1,7 @@
 // Converts a cell, from text or a JSON value, to the JSON text that is sent, by the type of its input.
 
-import type { InputType } from '../run-service/contract/deployment.ts';
-import { FILE_LIST_TYPES, FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
+import type { InputType } from '../service-client/contract/deployment.ts';
+import { FILE_LIST_TYPES, FILE_TYPES, plainType } from '../service-client/contract/file-inputs.ts';
 import { integerFrom, isRawNumber } from '../host/exact-json.ts';
 import { nearest } from '../errors/error.ts';
 import { canonical } from '../host/canonical-json.ts';

@@ -12,7 +12,7 @@ import {
   isAddressedHere,
 } from '../host/bounded-server.ts';
 import { errorMessage } from '../errors/error.ts';
-import { webhookSchema } from '../run-service/contract/run.ts';
+import { webhookSchema } from '../service-client/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
 import { isGenuine, isOldToken, readToken } from './token.ts';
 

@@ -26,7 +26,7 @@ import { openClient } from '../temporal/encryption/labelled.ts';
 import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
-import { openParts } from './worker-parts.ts';
+import { openParts } from './composition.ts';
 
 export type WorkerPluginOptions = {
   /** Settings by their name in a settings file, which override the environment: `{ out: '/srv/batches' }`. */

@@ -24,7 +24,7 @@ import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { programsPart } from '../temporal/worker-programs.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/webhook-secret.ts';
 import { activityGuards, conversion, createWorkers, deploymentOf } from './create-workers.ts';
-import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
+import { openParts, type PartsParams, type WorkerParts } from './composition.ts';
 
 /** Longer than any POST's deadline: only the user ends embedded servers, and can press Ctrl-C again. */
 const EMBEDDED_DRAIN_MS = 150_000;

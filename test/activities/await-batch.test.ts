@@ -9,10 +9,10 @@ import { awaitBatch } from '../../activities/await-batch.ts';
 import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { openServices } from '../../src/run-service/open-services.ts';
-import { openTransport } from '../../src/run-service/transport.ts';
+import { openServices } from '../../src/service-client/open-services.ts';
+import { openTransport } from '../../src/service-client/transport.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
-import { ASKED, Place } from '../create-batch/creating.ts';
+import { ASKED, Place } from '../batches/creating.ts';
 import { depsOf, SERVICE } from './deps.ts';
 
 type Status = Awaited<ReturnType<Deps['statusOf']>>;

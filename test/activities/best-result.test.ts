@@ -17,7 +17,7 @@ import type { PartResult } from '../../src/batch/events.ts';
 import { cellsOf, type RowRecord } from '../../src/results/row-record.ts';
 import { addRecord } from '../../src/results/tally-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { FileFault } from '../../src/run-service/download-faults.ts';
+import { FileFault } from '../../src/service-client/download-faults.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, downloadOf, MARK, REF, runOf } from './deps.ts';

@@ -10,14 +10,14 @@ import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
-import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
-import { openDownloads } from '../../src/run-service/download.ts';
-import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
+import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
+import { openDownloads } from '../../src/service-client/download.ts';
+import { FileFault, HostFault } from '../../src/service-client/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import * as of from '../results/outputs.ts';
 import { serveForTest } from '../stage/serve.ts';
-import { stored } from '../run-service/ranged-file.ts';
+import { stored } from '../service-client/ranged-file.ts';
 import { depsOf, downloadOf, REF, runOf, type DepsOverrides } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 

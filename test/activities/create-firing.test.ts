@@ -7,11 +7,11 @@ import { expect, it } from 'vitest';
 import type { NewBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { openDownloads } from '../../src/run-service/download.ts';
+import { openDownloads } from '../../src/service-client/download.ts';
 import { definitionFrom } from '../../src/schedule/definition.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
-import { Place } from '../create-batch/creating.ts';
-import { openService, TOKEN } from '../service/asking.ts';
+import { Place } from '../batches/creating.ts';
+import { openService, TOKEN } from '../run-service/asking.ts';
 import { depsOf } from './deps.ts';
 
 async function firings() {

@@ -12,7 +12,7 @@ import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import { callOfStage } from '../../src/create-batch/pipeline/pipeline-folder.ts';
+import { callOfStage } from '../../src/batches/pipeline/pipeline-folder.ts';
 import { partName } from '../../src/results/parts.ts';
 import { snapshotName } from '../../src/store/passes.ts';
 import { type PartRecord } from '../../src/results/row-record.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { openServices } from '../../src/run-service/open-services.ts';
-import { openTransport } from '../../src/run-service/transport.ts';
-import { ASKED, Place } from '../create-batch/creating.ts';
+import { openServices } from '../../src/service-client/open-services.ts';
+import { openTransport } from '../../src/service-client/transport.ts';
+import { ASKED, Place } from '../batches/creating.ts';
 import { SERVICE } from './deps.ts';
 
 describe('the batches that a worker has open', () => {

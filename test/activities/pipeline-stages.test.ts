@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { awaitStage, createStage, showPipeline } from '../../activities/pipeline-stages.ts';
-import { PAGE } from '../../src/create-batch/pipeline/pipeline-folder.ts';
+import { PAGE } from '../../src/batches/pipeline/pipeline-folder.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openPoster } from '../library/pipeline/poster.ts';
 import type { Deps } from '../../activities/deps.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { problem } from '../../src/errors/error.ts';
-import type { RunService } from '../../src/run-service/client.ts';
+import type { RunService } from '../../src/service-client/client.ts';
 import { runOf, type DepsOverrides } from './deps.ts';
 import { Poll } from './poll.ts';
 

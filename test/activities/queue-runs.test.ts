@@ -7,14 +7,14 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queueRuns } from '../../activities/queue-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { GroupResult, RunCompletion, BatchSignals } from '../../src/batch/events.ts';
-import { connectRunService } from '../../src/run-service/client.ts';
+import { connectRunService } from '../../src/service-client/client.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 import { readToken } from '../../src/webhook/token.ts';
-import { requestHash } from '../../src/create-batch/request-hash.ts';
-import { DELETED } from '../../src/create-batch/watched/left-out.ts';
-import { answer, scripted, type Act } from '../run-service/scripted.ts';
+import { requestHash } from '../../src/batches/request-hash.ts';
+import { DELETED } from '../../src/batches/watched/left-out.ts';
+import { answer, scripted, type Act } from '../service-client/scripted.ts';
 import { depsOf, MARK, REF, type DepsOverrides } from './deps.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';

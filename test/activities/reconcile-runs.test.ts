@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { reconcileRuns } from '../../activities/reconcile-runs.ts';
 import type { ReadBack } from '../../src/batch/commands.ts';
 import type { ListReading } from '../../src/batch/events.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { depsOf, MARK, REF, runOf, type DepsOverrides } from './deps.ts';
 

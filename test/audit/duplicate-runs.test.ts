@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { readLast, type ListedRuns, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';
 import {
   BACK,

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { listRuns, NoList, ownRun, type ListParams } from '../../src/audit/list-runs.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { BACK, FILE, idOf, listing, MARK, NOW, runOf, STARTED, strangersRuns, type Bought } from './lists.ts';
 
 const pauses = vi.hoisted((): number[] => []);

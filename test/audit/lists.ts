@@ -1,7 +1,7 @@
 // Run lists of a service as they may be: pages of its own size, lists that move while they are read, strangers' runs, and
 // webhooks of no batch.
 
-import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { webhookUrl, type Token } from '../../src/webhook/token.ts';
 import { TIMING } from '../batch/params.ts';

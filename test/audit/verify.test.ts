@@ -21,7 +21,7 @@ import { summaryOf, type LastReading, type Summary, openDuplicates } from '../..
 import { partName } from '../../src/results/parts.ts';
 import { type FileRecord, type PartRecord } from '../../src/results/row-record.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';

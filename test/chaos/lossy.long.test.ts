@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { finished, IS_LONG } from '../stage/outage.ts';
 import { freshStage } from '../stage/shared-stage.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunCompletion } from '../../src/batch/events.ts';
-import { outcomeOf } from '../../src/run-service/run-outcome.ts';
+import { outcomeOf } from '../../src/service-client/run-outcome.ts';
 import { batchSignals } from '../../src/temporal/batch-control.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { ALIKE_MOST } from '../../src/batch/trial.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, type Ended } from '../stage/stage.ts';

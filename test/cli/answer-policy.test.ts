@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
 import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/answer-policy.ts';
-import type { Patch, Question } from '../../src/create-batch/questions.ts';
-import { settle } from '../../src/create-batch/settle.ts';
+import type { Patch, Question } from '../../src/batches/questions.ts';
+import { settle } from '../../src/batches/settle.ts';
 import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 

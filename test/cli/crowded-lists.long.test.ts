@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG } from '../stage/outage.ts';

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { leaksBelow, leaksIn } from '../secrets/search.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { finished } from '../stage/outage.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, type Stage, until } from '../stage/stage.ts';

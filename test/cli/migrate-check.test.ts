@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/run-service/migration/rules.ts';
+import type { Finding } from '../../src/service-client/migration/rules.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { listen } from '../stage/free-port.ts';
 

@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { openGround, type Executor, type Ground } from '../stage/executors.ts';
 import { Stage, until, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';

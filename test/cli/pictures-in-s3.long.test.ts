@@ -5,10 +5,10 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connect, isRunsheetError } from '../../src/index.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { deploymentsOf, KEY, Stage, until } from '../stage/stage.ts';
-import { picture } from '../create-batch/files/scene.ts';
+import { picture } from '../batches/files/scene.ts';
 import { makeBucket } from '../store/s3/buckets.ts';
 import { startS3, type S3Server } from '../store/s3/s3-server.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until } from '../stage/stage.ts';
-import { picture } from '../create-batch/files/scene.ts';
+import { picture } from '../batches/files/scene.ts';
 
 const [ROWS, PICTURES] = [1_000, 300];
 /** Uploads at the same time: those whose answer was lost with the command are made again. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { openPools, type Pool } from '../../src/temporal/pools.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSettings } from '../../src/create-batch/batch-spec.ts';
+import { checkSettings } from '../../src/batches/batch-spec.ts';
 import { poolLine, poolLines } from '../../src/cli/pool/pool.ts';
 import { loadConfig } from '../../src/host/config.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { passName } from '../../src/store/passes.ts';
-import { sendAgain } from '../create-batch/further.ts';
+import { sendAgain } from '../batches/further.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, type Stage, until } from '../stage/stage.ts';
 

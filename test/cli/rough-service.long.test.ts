@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MALFORMED_RESPONSES } from '../../src/service/faults.ts';
+import { MALFORMED_RESPONSES } from '../../src/run-service/faults.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { IS_LONG } from '../stage/outage.ts';
 import { deploymentsOf, Stage } from '../stage/stage.ts';

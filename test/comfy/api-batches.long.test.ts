@@ -1,7 +1,7 @@
 // Whole batches through a Comfy API, with the command that a user types. The stand-in counts what was executed.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import { Stage } from '../stage/stage.ts';
 import { ApiStandIn, type Loss } from './api-stand-in.ts';
 import type { Mode } from './api-surfaces.ts';

@@ -1,14 +1,14 @@
 // GPU servers that lose the answer to every request for a run, one for each guarantee, and the executor in front of them.
 
 import { onTestFinished } from 'vitest';
-import type { LiveRow } from '../../src/service/database.ts';
-import type { ExecutorEvents, LiveRun } from '../../src/service/executors/executor.ts';
-import { Unreachable, type Backend, type Guarantee } from '../../src/service/executors/remote/backend.ts';
-import { openHttp } from '../../src/service/executors/remote/http.ts';
-import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
-import { Remote } from '../../src/service/executors/remote/remote.ts';
-import { TIMING, type Timing } from '../../src/service/executors/remote/server-deps.ts';
-import { workflowOf } from '../../src/service/executors/remote/workflow.ts';
+import type { LiveRow } from '../../src/run-service/database.ts';
+import type { ExecutorEvents, LiveRun } from '../../src/run-service/executors/executor.ts';
+import { Unreachable, type Backend, type Guarantee } from '../../src/run-service/executors/remote/backend.ts';
+import { openHttp } from '../../src/run-service/executors/remote/http.ts';
+import { KeptFiles } from '../../src/run-service/executors/remote/kept-files.ts';
+import { Remote } from '../../src/run-service/executors/remote/remote.ts';
+import { TIMING, type Timing } from '../../src/run-service/executors/remote/server-deps.ts';
+import { workflowOf } from '../../src/run-service/executors/remote/workflow.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { serveForTest } from '../stage/serve.ts';
 

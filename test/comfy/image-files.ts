@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, normalize, relative } from 'node:path';
 import { inflateSync } from 'node:zlib';
-import { encodePng } from '../../src/service/executors/rehearsal/pictures/pictures.ts';
+import { encodePng } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { NodeException, type Graph } from './node-classes.ts';
 
 export type FileType = 'output' | 'input' | 'temp';

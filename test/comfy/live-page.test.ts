@@ -1,8 +1,8 @@
 // The live page of a service in front of ComfyUIs.
 
 import { describe, expect, it } from 'vitest';
-import type { Dashboard } from '../../src/service/dashboard/dashboard.ts';
-import { cookieOf, dashboardOf, openPage } from '../service/live-page.ts';
+import type { Dashboard } from '../../src/run-service/dashboard/dashboard.ts';
+import { cookieOf, dashboardOf, openPage } from '../run-service/live-page.ts';
 import { until } from '../stage/stage.ts';
 import { openStandIn, OwnService, portrait, openOwn } from './own-service.ts';
 

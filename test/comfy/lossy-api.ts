@@ -2,7 +2,7 @@
 // or its end is unknown where the contract leaves no proof.
 
 import { describe, expect, it } from 'vitest';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import { until } from '../stage/stage.ts';
 import { openApiScene } from './api-scene.ts';
 import type { ApiStandIn, Loss } from './api-stand-in.ts';

@@ -1,10 +1,10 @@
 // Faults are for rehearsals: none of them reaches a run on real GPUs.
 
 import { expect, it } from 'vitest';
-import { deploymentSpecSchema } from '../../src/service/deployments.ts';
-import { FAULTS } from '../../src/service/faults.ts';
+import { deploymentSpecSchema } from '../../src/run-service/deployments.ts';
+import { FAULTS } from '../../src/run-service/faults.ts';
 
-import { openReceiver } from '../service/receiver.ts';
+import { openReceiver } from '../run-service/receiver.ts';
 import { openOwn, portrait } from './own-service.ts';
 
 const urlOf = (run: {

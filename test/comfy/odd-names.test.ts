@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { cpuMs } from '../stage/cpu.ts';
-import { openService } from '../service/asking.ts';
+import { openService } from '../run-service/asking.ts';
 import { openOwn, portrait } from './own-service.ts';
 
 const QUEUE = '/api/run/deployment/queue';

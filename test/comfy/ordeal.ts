@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Summary } from '../../src/results/summary.ts';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import { killQuietly } from '../stage/processes.ts';
 import { until, type Running, type Stage } from '../stage/stage.ts';
 import { colourOf } from './image-files.ts';

@@ -2,8 +2,12 @@
 
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { PATHS } from '../../src/run-service/contract/paths.ts';
-import { startLocalService, type LocalService, type LocalServiceOptions } from '../../src/service/server.ts';
+import { PATHS } from '../../src/service-client/contract/paths.ts';
+import {
+  startLocalService,
+  type LocalService,
+  type LocalServiceOptions,
+} from '../../src/run-service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { until } from '../stage/stage.ts';
 import { ComfyStandIn, type StandInOptions } from './stand-in.ts';

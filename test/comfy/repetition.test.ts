@@ -1,7 +1,7 @@
 // Resends after lost answers: the guarantee of the server alone decides.
 
 import { describe, expect, it } from 'vitest';
-import type { Guarantee } from '../../src/service/executors/remote/backend.ts';
+import type { Guarantee } from '../../src/run-service/executors/remote/backend.ts';
 import { until } from '../stage/stage.ts';
 import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
 

@@ -1,10 +1,14 @@
 // The titles of a workflow are in the graph that a server gets, which it writes into each picture.
 
 import { expect, it } from 'vitest';
-import type { Graph } from '../../src/service/executors/remote/backend.ts';
-import { filledGraph, NO_FILES } from '../../src/service/executors/remote/filled-workflow.ts';
-import { restoredWorkflow, keptWorkflow, workflowOf } from '../../src/service/executors/remote/workflow.ts';
-import { readGraph } from '../../src/service/executors/remote/workflow-text.ts';
+import type { Graph } from '../../src/run-service/executors/remote/backend.ts';
+import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
+import {
+  restoredWorkflow,
+  keptWorkflow,
+  workflowOf,
+} from '../../src/run-service/executors/remote/workflow.ts';
+import { readGraph } from '../../src/run-service/executors/remote/workflow-text.ts';
 import { openStandIn, OwnService, portrait } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
 

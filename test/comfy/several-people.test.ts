@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import Fastify from 'fastify';
 import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
-import { deploymentSpecSchema } from '../../src/service/deployments.ts';
-import { sendFile } from '../../src/service/routes/files.ts';
-import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
+import { deploymentSpecSchema } from '../../src/run-service/deployments.ts';
+import { sendFile } from '../../src/run-service/routes/files.ts';
+import { KeptFiles } from '../../src/run-service/executors/remote/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { openStandIn, OwnService, portrait, type Run, openOwn } from './own-service.ts';
 

@@ -1,8 +1,8 @@
 // No wait without a reason (R30): within 30 s, a run that waits names its server and the last error there, or its place in the queue.
 
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/service/database.ts';
-import { TIMING } from '../../src/service/executors/remote/server-deps.ts';
+import { openDatabase } from '../../src/run-service/database.ts';
+import { TIMING } from '../../src/run-service/executors/remote/server-deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { makeAuthority, openFront } from '../stage/proxy.ts';
 import { until } from '../stage/stage.ts';

@@ -3,9 +3,13 @@
 
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { LiveRun } from '../../src/service/executors/executor.ts';
-import { AssignedRun, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
-import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
+import type { LiveRun } from '../../src/run-service/executors/executor.ts';
+import {
+  AssignedRun,
+  newState,
+  noteSocketEvent,
+} from '../../src/run-service/executors/remote/assigned-run.ts';
+import type { Workflow } from '../../src/run-service/executors/remote/workflow.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
 import { OwnService, portrait, openStandIn, queueAt, isRunning, openOwn } from './own-service.ts';

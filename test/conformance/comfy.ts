@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { portrait, TIMING } from '../comfy/own-service.ts';
-import { startLocalService } from '../../src/service/server.ts';
+import { startLocalService } from '../../src/run-service/server.ts';
 import { ComfyStandIn } from '../comfy/stand-in.ts';
 import { asTarget, TOKENS } from './local.ts';
 import type { Service } from './service.ts';

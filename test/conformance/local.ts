@@ -1,6 +1,6 @@
 // The local run service as a target: at a thousand times the speed, with one deployment per behaviour.
 
-import { deploymentSpecSchema, startLocalService, type LocalService } from '../../src/service/server.ts';
+import { deploymentSpecSchema, startLocalService, type LocalService } from '../../src/run-service/server.ts';
 import { openService, type Service } from './service.ts';
 import type { Flavour, Target } from './target.ts';
 

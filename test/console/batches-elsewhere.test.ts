@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { wordsOf } from '../errors/printed-commands.ts';
-import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
+import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { notesFolder } from '../../src/host/user-folders.ts';
 import { rememberStateFolder } from '../../src/host/state-folder.ts';
 import { holderHere } from '../../src/store/holder.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../src/host/config.ts';
-import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
+import { NAMES } from '../../src/batches/reuse/reuse.ts';
 import { findStale, removeStale } from '../../src/library/clean.ts';
 import { createPass } from '../../src/store/passes.ts';
 import { makeTooDeep, removeTooDeep } from '../store/too-deep.ts';

@@ -6,7 +6,7 @@ import { NO_OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
+import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { writeEvents } from '../../src/results/all-events.ts';
 import { partName } from '../../src/results/parts.ts';
 import { writeResults } from '../../src/results/results.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { openFile } from '../../src/service/database-file.ts';
+import { openFile } from '../../src/run-service/database-file.ts';
 import { Console } from './console.ts';
 
 let console: Console;

@@ -9,7 +9,7 @@ import {
   openPipeline,
   writePipeline,
   type PipelineFolder,
-} from '../../src/create-batch/pipeline/pipeline-folder.ts';
+} from '../../src/batches/pipeline/pipeline-folder.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';

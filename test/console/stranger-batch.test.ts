@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
-import { rememberPlace } from '../../src/create-batch/known-places.ts';
+import { rememberPlace } from '../../src/batches/known-places.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Console, PORTRAITS } from './console.ts';
 import { endBatch } from './ended-batch.ts';

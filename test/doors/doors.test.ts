@@ -13,7 +13,7 @@ vi.mock(import('../../src/temporal/connect.ts'), async (original) => ({
 }));
 
 // More than 100,000 rows take too long to lay out at each door.
-vi.mock(import('../../src/create-batch/questions.ts'), async (original) => {
+vi.mock(import('../../src/batches/questions.ts'), async (original) => {
   const real = await original();
   return { ...real, manyRows: (file) => real.manyRows(file, 26) };
 });

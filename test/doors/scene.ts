@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import type { CreatedBatch } from '../../src/create-batch/make-batch.ts';
+import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import type { Console } from '../console/console.ts';
 import { endBatch, giveOtherId, loseFiles } from '../console/ended-batch.ts';
 import { realConsole } from '../console/real-service.ts';

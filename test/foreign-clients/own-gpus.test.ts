@@ -5,7 +5,7 @@ import { ComfyDeployClient, parseWebhookDataSafe } from 'comfydeploy-v1';
 import { describe, expect, it } from 'vitest';
 import { OwnService } from '../comfy/own-service.ts';
 import { ComfyStandIn } from '../comfy/stand-in.ts';
-import { openReceiver } from '../service/receiver.ts';
+import { openReceiver } from '../run-service/receiver.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 async function open() {

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { openStandIn, OwnService, portrait } from '../comfy/own-service.ts';
-import { openService, TOKEN } from '../service/asking.ts';
+import { openService, TOKEN } from '../run-service/asking.ts';
 import { pythonWith } from '../stage/python.ts';
 
 const { missing, read } = pythonWith('vendor-client', { comfydeploy: 'comfydeploy==0.7.0' });

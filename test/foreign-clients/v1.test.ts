@@ -3,8 +3,8 @@
 
 import { ComfyDeployClient, parseWebhookDataSafe } from 'comfydeploy-v1';
 import { describe, expect, it, vi } from 'vitest';
-import { openService, TOKEN } from '../service/asking.ts';
-import { openReceiver } from '../service/receiver.ts';
+import { openService, TOKEN } from '../run-service/asking.ts';
+import { openReceiver } from '../run-service/receiver.ts';
 
 async function open(spec: Record<string, unknown> = {}, apiToken = TOKEN) {
   const opened = await openService({ runSeconds: 0.5, coldStartSeconds: 0.5, ...spec });

@@ -4,8 +4,8 @@
 import { ComfyDeploy } from 'comfydeploy';
 import { HTTPValidationError } from 'comfydeploy/models/errors/httpvalidationerror.js';
 import { describe, expect, it } from 'vitest';
-import { openService, TOKEN } from '../service/asking.ts';
-import { openReceiver } from '../service/receiver.ts';
+import { openService, TOKEN } from '../run-service/asking.ts';
+import { openReceiver } from '../run-service/receiver.ts';
 
 type Client = InstanceType<typeof ComfyDeploy>;
 type Run = Awaited<ReturnType<Client['run']['get']>>;

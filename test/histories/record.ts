@@ -9,7 +9,7 @@ import { readBatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { pipelineIdOf, workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import type { PipelineFile } from '../../src/create-batch/pipeline/pipeline-folder.ts';
+import type { PipelineFile } from '../../src/batches/pipeline/pipeline-folder.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { writeRecording } from './recording.ts';
 

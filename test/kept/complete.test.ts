@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/service/database.ts';
+import { openDatabase } from '../../src/run-service/database.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { KINDS } from './kinds.ts';
 import { PASSING, READERS } from './readers.ts';

@@ -1,13 +1,13 @@
 // The kinds that a batch and a pipeline store in their folders.
 
 import fc from 'fast-check';
-import { MadeLog, type Creation, type Entry } from '../../src/create-batch/made-log.ts';
+import { MadeLog, type Creation, type Entry } from '../../src/batches/made-log.ts';
 import {
   createPipeline,
   openPipeline,
   type PipelineFile,
-} from '../../src/create-batch/pipeline/pipeline-folder.ts';
-import { readWatched, writeWatched, type PlaceRange } from '../../src/create-batch/watched/watched-file.ts';
+} from '../../src/batches/pipeline/pipeline-folder.ts';
+import { readWatched, writeWatched, type PlaceRange } from '../../src/batches/watched/watched-file.ts';
 import { createBatchFile, readBatchFile, type BatchFile } from '../../src/store/batch-file.ts';
 import type { Holder } from '../../src/store/holder.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -12,16 +12,21 @@ import {
   type RunRow,
   type ServerRow,
   type UploadRow,
-} from '../../src/service/database.ts';
+} from '../../src/run-service/database.ts';
 import {
   keptState,
   stateIn,
   type RunState,
   type StoredFile,
   type StoredOutput,
-} from '../../src/service/executors/remote/assigned-run.ts';
-import type { ClassInput, Graph, MadeOutput, NodeClass } from '../../src/service/executors/remote/backend.ts';
-import { filledGraph, NO_FILES } from '../../src/service/executors/remote/filled-workflow.ts';
+} from '../../src/run-service/executors/remote/assigned-run.ts';
+import type {
+  ClassInput,
+  Graph,
+  MadeOutput,
+  NodeClass,
+} from '../../src/run-service/executors/remote/backend.ts';
+import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
 import {
   faultsOf,
   inputRefusals,
@@ -29,11 +34,11 @@ import {
   restoredWorkflow,
   workflowOf,
   type Workflow,
-} from '../../src/service/executors/remote/workflow.ts';
-import type { RunPlan } from '../../src/service/executors/rehearsal/planned-result.ts';
-import { openStorage } from '../../src/service/storage.ts';
-import { keptPlan, planOf } from '../../src/service/executors/rehearsal/rehearsal.ts';
-import { STATUSES } from '../../src/run-service/contract/statuses.ts';
+} from '../../src/run-service/executors/remote/workflow.ts';
+import type { RunPlan } from '../../src/run-service/executors/rehearsal/planned-result.ts';
+import { openStorage } from '../../src/run-service/storage.ts';
+import { keptPlan, planOf } from '../../src/run-service/executors/rehearsal/rehearsal.ts';
+import { STATUSES } from '../../src/service-client/contract/statuses.ts';
 import { kind } from './kind.ts';
 import { count, few, integer, list, ms, name, nested, recordOf, scalar, text } from './shapes.ts';
 

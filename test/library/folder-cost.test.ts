@@ -5,8 +5,8 @@ import { batchJson } from '../../src/cli/json/batch.ts';
 import { statusFromFolder } from '../../src/library/handle/batch-status.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import { createStarted } from '../../src/store/started.ts';
-import { addResults } from '../create-batch/earlier.ts';
-import { Place } from '../create-batch/creating.ts';
+import { addResults } from '../batches/earlier.ts';
+import { Place } from '../batches/creating.ts';
 
 const ran = (costUsd: number | undefined) =>
   ({

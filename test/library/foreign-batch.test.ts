@@ -75,7 +75,7 @@ it('a batch that calls a service of another machine a rehearsal is not started',
 });
 
 it('a batch that this user has made is started, also in a folder that has moved', async () => {
-  const { rememberPlace } = await import('../../src/create-batch/known-places.ts');
+  const { rememberPlace } = await import('../../src/batches/known-places.ts');
   const { found: batchFolder, starting } = await scene();
   vi.stubEnv('RUNSHEET_OUT', undefined);
   const { places } = loadConfig();

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestOf } from '../../src/cli/flags/batch-options.ts';
 import { sheetFlags, type SheetFlags } from '../../src/cli/flags/flags.ts';
-import { checkRequest } from '../../src/create-batch/batch-spec.ts';
+import { checkRequest } from '../../src/batches/batch-spec.ts';
 import { loadConfigWith } from '../../src/host/config.ts';
 import {
   givenSheet,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DELETED } from '../../src/create-batch/watched/left-out.ts';
+import { DELETED } from '../../src/batches/watched/left-out.ts';
 import { Differences } from '../../src/library/watched/saved-sheet.ts';
 
 const compared = (given: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refuseUnknownRows } from '../../src/library/handle/retried-rows.ts';
-import { Place } from '../create-batch/creating.ts';
+import { Place } from '../batches/creating.ts';
 
 describe('retry', () => {
   it('refuses rows and keys that the batch does not have, with the nearest key', async () => {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { givenFrom, IN_FLAGS, valueOf } from '../../src/create-batch/given-options.ts';
+import { givenFrom, IN_FLAGS, valueOf } from '../../src/batches/given-options.ts';
 import type { RunsheetError } from '../../src/errors/error.ts';
 import { FAILURE_KINDS } from '../../src/options/failure-kind.ts';
 import { GPUS } from '../../src/options/gpu.ts';

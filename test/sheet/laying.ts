@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type SheetPlace, RunsheetError } from '../../src/errors/error.ts';
-import type { InputType } from '../../src/run-service/contract/deployment.ts';
+import type { InputType } from '../../src/service-client/contract/deployment.ts';
 import type { OrderOptions } from '../../src/sheet/sending-order.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { readPage, type SheetRow } from '../../src/sheet/pages.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { InputType } from '../../src/run-service/contract/deployment.ts';
+import type { InputType } from '../../src/service-client/contract/deployment.ts';
 import { ERRORS_FILE, freshStore, input, lay, refusedBy, type Sheet, spot } from './laying.ts';
 
 const portrait: readonly InputType[] = [

@@ -15,7 +15,7 @@ import type { CommandOf, ReadBack } from '../../src/batch/commands.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
-import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
+import { NOT_OBSERVED, observe, type Observation } from '../../src/service-client/observation.ts';
 import type { SimExecution } from './execution.ts';
 import type { Settled } from './activity-requests.ts';
 import { costOf } from './budget.ts';

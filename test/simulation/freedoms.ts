@@ -3,7 +3,7 @@
 
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { OLDEST, READS } from '../../src/batch/params.ts';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import type { WorldPlan } from './plan.ts';
 
 export const FOREVER_KINDS = [

@@ -6,7 +6,7 @@ import { freedomsOf, type Freedoms } from './freedoms.ts';
 import { ladderOf, type Ladder } from './ladder.ts';
 import { poolOf, type PoolPlan } from './pool.ts';
 import { DEFAULT_TIMING, type BatchParams, type LaneSpec, type Timing } from '../../src/batch/params.ts';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 
 /** Maximum rates from 0 to 1: per POST, webhook, call, signal, activity, or second. */
 const MOST = {

@@ -5,7 +5,7 @@ import { chargeOf, newPool, type PoolState } from '../../src/batch/pool/pool-sta
 import type { Usage } from '../../src/batch/pool/messages.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import type { SimExecution } from './execution.ts';
 import type { WorldPlan } from './plan.ts';
 import type { SimTemporal } from './temporal.ts';

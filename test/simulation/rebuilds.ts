@@ -5,7 +5,7 @@ import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
 import { isRunsheetError } from '../../src/errors/error.ts';
 import { takeOver, type TakeOver } from '../../src/library/handle/rebuilt-batch.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SimBatch } from './batch.ts';

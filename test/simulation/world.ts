@@ -1,7 +1,7 @@
 // The simulated time and random numbers of a world, its counters, and the problems found.
 
-import { TimerQueue } from '../../src/service/service-time.ts';
-import { numbersFrom } from '../../src/service/chance.ts';
+import { TimerQueue } from '../../src/run-service/service-time.ts';
+import { numbersFrom } from '../../src/run-service/chance.ts';
 import type { FOREVER_KINDS } from './freedoms.ts';
 import { CALM_AFTER_MS, type PlannedFault, type WorldPlan } from './plan.ts';
 

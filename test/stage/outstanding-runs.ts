@@ -1,6 +1,6 @@
 // How many runs the service had outstanding at a time, from its own records.
 
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 
 export const liveAt = (runs: readonly Run[], at: number): number =>
   runs.filter(

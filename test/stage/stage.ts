@@ -9,11 +9,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { loadConfig } from '../../src/host/config.ts';
-import { connectRunService } from '../../src/run-service/client.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import { connectRunService } from '../../src/service-client/client.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/connection.ts';
-import { openTransport } from '../../src/run-service/transport.ts';
+import { ServiceClock } from '../../src/service-client/connection.ts';
+import { openTransport } from '../../src/service-client/transport.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
@@ -329,7 +329,7 @@ async function startSomewhere(
 }
 
 async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {
-  const { runListSchema } = await import('../../src/run-service/contract/run.ts');
+  const { runListSchema } = await import('../../src/service-client/contract/run.ts');
   const { parseExactly } = await import('../../src/host/exact-json.ts');
   const runs = new Map<string, Run>();
   for (let offset = 0; ;) {

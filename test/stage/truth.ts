@@ -1,7 +1,7 @@
 // Checks the service's own run list at the end of a test.
 
 import { expect } from 'vitest';
-import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { finished } from './outage.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { runSchema } from '../../src/run-service/contract/run.ts';
+import { runSchema } from '../../src/service-client/contract/run.ts';
 import type { Receiver } from '../../src/webhook/receiver.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { NAME, opened, SECRET } from './opened.ts';

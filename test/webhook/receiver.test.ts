@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
-import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import type { Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';

@@ -4,7 +4,7 @@ import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';
-import type { Candidates } from '../../create-batch/append/add-pass.ts';
+import type { Candidates } from '../../batches/append/add-pass.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/retried-rows.ts';

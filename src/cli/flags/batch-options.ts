@@ -14,7 +14,7 @@ import {
   type AnyOption,
   type OptionValues,
 } from '../../options/table.ts';
-import { type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
+import { type Settings, refuseTooMany } from '../../batches/batch-spec.ts';
 import {
   IN_FLAGS,
   limitChangeOf,
@@ -24,12 +24,12 @@ import {
   sheetOptionsOf,
   valueOf,
   type Excludes,
-} from '../../create-batch/given-options.ts';
-import type { BatchRequest } from '../../create-batch/batch-request.ts';
+} from '../../batches/given-options.ts';
+import type { BatchRequest } from '../../batches/batch-request.ts';
 import { isAddress } from '../../errors/redact.ts';
-import { LOCAL } from '../../run-service/local-address.ts';
+import { LOCAL } from '../../service-client/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
-import type { Spoken } from '../../run-service/open-services.ts';
+import type { Spoken } from '../../service-client/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import { refuseNoSheet, type ReadOptions } from '../../sheet/sheet-source.ts';
@@ -38,7 +38,7 @@ import type { SheetFlags, LimitFlags, OptionFlags, OwnFlags } from './flags.ts';
 import { resolve } from 'node:path';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
-import { isWorkflowKept } from '../../service/kept-workflows.ts';
+import { isWorkflowKept } from '../../run-service/kept-workflows.ts';
 import { workflowIn } from './workflow-file.ts';
 
 type SettingFlags = {

@@ -1,7 +1,7 @@
 // Describes flags to the parser. The options table defines which values each kind allows.
 
 import { problem, nearest } from '../../errors/error.ts';
-import { hintFor, IN_FLAGS } from '../../create-batch/given-options.ts';
+import { hintFor, IN_FLAGS } from '../../batches/given-options.ts';
 import type { KeptOf } from '../../options/limits.ts';
 import { read } from '../../options/read.ts';
 import type { OptionKind } from '../../options/table.ts';

@@ -4,9 +4,9 @@
 import type { Config } from '../../host/config.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { ownRun } from '../../audit/list-runs.ts';
-import { isTerminal } from '../../run-service/contract/statuses.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import { isTerminal } from '../../service-client/contract/statuses.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 import { count } from '../format.ts';
 
 export type Phases = {

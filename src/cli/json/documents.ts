@@ -1,9 +1,9 @@
 // JSON documents of commands, other than batches, rows and plans.
 
 import { z } from 'zod';
-import type { MigrationFacts, Finding } from '../../run-service/migration/rules.ts';
+import type { MigrationFacts, Finding } from '../../service-client/migration/rules.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
-import type { Deployment } from '../../run-service/contract/deployment.ts';
+import type { Deployment } from '../../service-client/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
 import { outcomesSchema } from './batch.ts';
 

@@ -1,7 +1,7 @@
 // A pipeline as JSON.
 
 import { z } from 'zod';
-import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
+import type { PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import type { StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { jobCommand } from '../pipeline/pipeline-text.ts';
 import { count, shaped } from './shape.ts';

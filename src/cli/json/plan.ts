@@ -1,10 +1,10 @@
 // A plan and its forecast as JSON: for a new batch, or with --into for rows that are added to one.
 
 import { z } from 'zod';
-import type { CreatedBatch } from '../../create-batch/make-batch.ts';
+import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { AskedQuestion } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../results/estimate.ts';
-import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
+import { ignoredGpus, type EarlierBatches } from '../../batches/questions.ts';
 import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
 
 /** A 90 % prediction interval. */

@@ -3,7 +3,7 @@
 import { type Next } from '../context.ts';
 import { dirname } from 'node:path';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
+import type { PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import type { StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { count, ifPaid, plural } from '../format.ts';

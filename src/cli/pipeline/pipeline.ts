@@ -10,7 +10,7 @@ import {
   type StageStatus,
 } from '../../library/pipeline/pipeline-status.ts';
 import { isLocal, refuseElsewhere, startPipeline } from '../../library/pipeline/started-pipeline.ts';
-import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
+import type { PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import { printerFor, type Context, type Printer, nextLine } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { ShownFlags } from '../flags/flags.ts';

@@ -2,8 +2,8 @@
 
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { refusal } from '../../create-batch/question-texts.ts';
-import { type Policy } from '../../create-batch/settle.ts';
+import { refusal } from '../../batches/question-texts.ts';
+import { type Policy } from '../../batches/settle.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
@@ -19,7 +19,7 @@ import {
   type AskedPipeline,
   type StageDefinition,
 } from '../../library/pipeline/started-pipeline.ts';
-import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-folder.ts';
+import type { PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import { pipelineStatus } from '../../library/pipeline/pipeline-status.ts';
 import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';

@@ -1,7 +1,7 @@
 // Answers a proposal's questions: asks a user on a terminal, and refuses a script with the complete commands to choose from.
 
-import type { Answer, Question, Wording } from '../../create-batch/questions.ts';
-import type { Policy } from '../../create-batch/settle.ts';
+import type { Answer, Question, Wording } from '../../batches/questions.ts';
+import type { Policy } from '../../batches/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import type { Printer } from '../context.ts';

@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
-import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
-import type { Around, Source } from '../../create-batch/propose.ts';
+import type { FromSheet } from '../../batches/from/from-sheet.ts';
+import type { Around, Source } from '../../batches/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';

@@ -1,7 +1,7 @@
 // run, submit and plan with --into: adds rows to a batch, which keeps its mapping, deployment and service.
 
 import { answersFrom } from '../../library/start/given-rows.ts';
-import type { Question } from '../../create-batch/questions.ts';
+import type { Question } from '../../batches/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import {

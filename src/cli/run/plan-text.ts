@@ -1,8 +1,8 @@
 // Prints the first lines of run and plan: rows, inputs, GPUs, batch and webhooks.
 
 import type { Config } from '../../host/config.ts';
-import type { CreatedBatch } from '../../create-batch/make-batch.ts';
-import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
+import type { CreatedBatch } from '../../batches/make-batch.ts';
+import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';

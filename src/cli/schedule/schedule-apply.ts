@@ -3,7 +3,7 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Wording } from '../../create-batch/questions.ts';
+import type { Wording } from '../../batches/questions.ts';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';

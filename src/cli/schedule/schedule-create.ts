@@ -2,7 +2,7 @@
 
 import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
+import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
 import { problem } from '../../errors/error.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';

@@ -7,7 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
-import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
+import type { Deployment, InputType } from '../../service-client/contract/deployment.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { configOf, meantService, withOwnGpus } from '../flags/batch-options.ts';

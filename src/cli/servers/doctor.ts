@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs';
 import { EMBEDDED } from '../../errors/codes.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { LOCAL, canReachReceiver } from '../../run-service/local-address.ts';
+import { LOCAL, canReachReceiver } from '../../service-client/local-address.ts';
 import type { Config } from '../../host/config.ts';
 import { assertWritable } from '../../host/disk-space.ts';
 import { lastFour } from '../../host/api-key.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 import { connectClient } from '../../temporal/connect.ts';
 import { attributesCommand, isSearchWanted } from '../../temporal/search-attributes.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
@@ -25,7 +25,7 @@ import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { REHEARSAL, sameCommand } from '../next-command.ts';
 import { plural } from '../format.ts';
-import { refuseOtherApi } from '../../create-batch/batch-request.ts';
+import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf, gpusOf } from '../flags/batch-options.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import { checkSchema } from '../json/documents.ts';
@@ -72,7 +72,7 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
       [
         server.kind ?? 'comfyui',
         async () => {
-          const { serverReport } = await import('../../service/server.ts');
+          const { serverReport } = await import('../../run-service/server.ts');
           const { url, version, gpu, waiting, faults } = await serverReport(server, workflows);
           if (version === undefined) throw problem('E614', { url, reason: faults.join('; ') });
           if (faults.length > 0)

@@ -3,26 +3,26 @@
 import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
 import type { migrateCheckFlags } from './server-flags.ts';
 import { EXIT, hintAmong, problem } from '../../errors/error.ts';
-import { findDeployment } from '../../create-batch/find-deployment.ts';
-import { usableDeployment } from '../../create-batch/batch-request.ts';
+import { findDeployment } from '../../batches/find-deployment.ts';
+import { usableDeployment } from '../../batches/batch-request.ts';
 import {
   isSound,
   judge,
   type MigrationFacts,
   type Finding,
   type Verdict,
-} from '../../run-service/migration/rules.ts';
+} from '../../service-client/migration/rules.ts';
 import {
   machineOfLastRun,
   PROVIDER_FLAG,
   verify,
   type Verified,
-} from '../../run-service/migration/check-service.ts';
+} from '../../service-client/migration/check-service.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import type { RunService } from '../../run-service/client.ts';
-import type { Deployment } from '../../run-service/contract/deployment.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import type { RunService } from '../../service-client/client.ts';
+import type { Deployment } from '../../service-client/contract/deployment.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';

@@ -16,8 +16,8 @@ import {
   startLocalService,
   type DeploymentsFile,
   type LocalService,
-} from '../../service/server.ts';
-import { OWN_KEYS, sharedToken } from '../../service/auth.ts';
+} from '../../run-service/server.ts';
+import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';

@@ -1,7 +1,7 @@
 // Formats the inputs of a workflow as four columns of at most 80 characters: name, fields, type, and the value of rows without a column.
 
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { aligned, plural } from '../format.ts';
 
 const HEADER = ['NAME', 'FIELD', 'TYPE', 'NOW'] as const;

@@ -1,10 +1,10 @@
 // Appends the rows of a further sheet to a batch.
 
-import { FurtherRows, type FurtherRequest } from '../../create-batch/append/further-rows.ts';
-import type { Comparison } from '../../create-batch/append/compare-rows.ts';
-import type { Appended } from '../../create-batch/append/append-rows.ts';
-import { asOption, type Question } from '../../create-batch/questions.ts';
-import { settle, type Policy } from '../../create-batch/settle.ts';
+import { FurtherRows, type FurtherRequest } from '../../batches/append/further-rows.ts';
+import type { Comparison } from '../../batches/append/compare-rows.ts';
+import type { Appended } from '../../batches/append/append-rows.ts';
+import { asOption, type Question } from '../../batches/questions.ts';
+import { settle, type Policy } from '../../batches/settle.ts';
 import type { Config } from '../../host/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';

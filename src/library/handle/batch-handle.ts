@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
-import { asOption } from '../../create-batch/questions.ts';
+import { asOption } from '../../batches/questions.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../../results/summary.ts';

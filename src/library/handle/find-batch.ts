@@ -2,7 +2,7 @@
 // commands recorded and the configured servers say where it is.
 
 import { dirname } from 'node:path';
-import { batchesAt, outsElsewhere, placesNamed } from '../../create-batch/known-places.ts';
+import { batchesAt, outsElsewhere, placesNamed } from '../../batches/known-places.ts';
 import { correctionOf, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { listBatchFolders, openBatchFolder } from '../../store/batch-folders.ts';

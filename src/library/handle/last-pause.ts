@@ -5,9 +5,9 @@ import type { Pause, PauseKind } from '../../batch/pausing/pause-kinds.ts';
 import type { Config } from '../../host/config.ts';
 import { readEvents } from '../../results/all-events.ts';
 import { reasonWithRows } from '../../results/batch-rows.ts';
-import { LOCAL } from '../../run-service/local-address.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import { LOCAL } from '../../service-client/local-address.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 import { checkPlace } from '../../store/open-store.ts';
 import type { FoundBatch } from './found-batch.ts';
 

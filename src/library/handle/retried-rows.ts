@@ -1,16 +1,16 @@
 // Selects the rows of a batch to send again, and their changes.
 
-import { isOwnBatch } from '../../create-batch/known-places.ts';
+import { isOwnBatch } from '../../batches/known-places.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import { RowsAgain, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
-import type { Answers } from '../../create-batch/questions.ts';
-import { settle, type Policy } from '../../create-batch/settle.ts';
+import { RowsAgain, type Candidates, type PassParams } from '../../batches/append/add-pass.ts';
+import type { Answers } from '../../batches/questions.ts';
+import { settle, type Policy } from '../../batches/settle.ts';
 import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { withSheetNames } from '../../sheet/named-inputs.ts';
-import { declaredInputs } from '../../create-batch/find-deployment.ts';
-import { LocalFiles } from '../../create-batch/files/local-files.ts';
+import { declaredInputs } from '../../batches/find-deployment.ts';
+import { LocalFiles } from '../../batches/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, undelivered, type RowRecord } from '../../results/row-record.ts';
 import type { CellKind } from '../../sheet/parse-cell.ts';

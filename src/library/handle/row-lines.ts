@@ -16,9 +16,9 @@ import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/heade
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
 import type { Config } from '../../host/config.ts';
-import type { RunService } from '../../run-service/client.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import type { RunService } from '../../service-client/client.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 
 export type RowLine = {
   readonly record: ShownRow;

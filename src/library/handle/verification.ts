@@ -7,8 +7,8 @@ import { findings, recount, reportedDuplicates, type Finding, type ListsNow } fr
 import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { nameOf } from '../../results/batch-rows.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
 import type { Abortable } from '../abortable.ts';
 import { isRebuilt } from '../../store/started.ts';
 import type { FoundBatch } from './found-batch.ts';

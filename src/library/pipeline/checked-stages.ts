@@ -1,13 +1,13 @@
 // Checks the stages of a pipeline before any of them runs: columns and inputs that a stage takes from the
 // one before must exist, as far as that is knowable without results.
 
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
-import type { Deployment } from '../../run-service/contract/deployment.ts';
-import { checkRequest, checkSettings } from '../../create-batch/batch-spec.ts';
-import { findDeployment } from '../../create-batch/find-deployment.ts';
-import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
-import type { StageDefinition } from '../../create-batch/pipeline/pipeline-folder.ts';
+import { openServices } from '../../service-client/open-services.ts';
+import { openTransport } from '../../service-client/transport.ts';
+import type { Deployment } from '../../service-client/contract/deployment.ts';
+import { checkRequest, checkSettings } from '../../batches/batch-spec.ts';
+import { findDeployment } from '../../batches/find-deployment.ts';
+import { sourceColumns, whereColumns, type SourceBatch } from '../../batches/from/source-rows.ts';
+import type { StageDefinition } from '../../batches/pipeline/pipeline-folder.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
 import { inputNamed, nearestInput } from '../../sheet/named-inputs.ts';
 import { parseWhere } from '../../sheet/where/where.ts';

@@ -4,14 +4,14 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
-import { type FromSheet, readFromSheet } from '../../create-batch/from/from-sheet.ts';
+import { withIncoming, preparingIn } from '../../batches/copy-sheet.ts';
+import { type FromSheet, readFromSheet } from '../../batches/from/from-sheet.ts';
 import {
   pickedInOf,
   picksOf,
   type PipelineFolder,
   stageStates,
-} from '../../create-batch/pipeline/pipeline-folder.ts';
+} from '../../batches/pipeline/pipeline-folder.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

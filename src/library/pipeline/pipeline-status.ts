@@ -1,17 +1,8 @@
 // The status of a pipeline: its folder and batches, plus the progress that running batches have published.
 
 import { correctionOf, nearest, problem } from '../../errors/error.ts';
-import {
-  listPipelines,
-  openPipeline,
-  type PipelineFolder,
-} from '../../create-batch/pipeline/pipeline-folder.ts';
-import {
-  helpFor,
-  reasonOf,
-  stageStates,
-  type StageState,
-} from '../../create-batch/pipeline/pipeline-folder.ts';
+import { listPipelines, openPipeline, type PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
+import { helpFor, reasonOf, stageStates, type StageState } from '../../batches/pipeline/pipeline-folder.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';

@@ -2,8 +2,8 @@
 // created first, and run once the pipeline's workflow starts them.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { preparingIn, withCopy } from '../../create-batch/copy-sheet.ts';
-import { stemOf } from '../../create-batch/batch-id.ts';
+import { preparingIn, withCopy } from '../../batches/copy-sheet.ts';
+import { stemOf } from '../../batches/batch-id.ts';
 import {
   createPipeline,
   failureOf,
@@ -14,9 +14,9 @@ import {
   type PipelineFolder,
   type StageDefinition,
   stageStates,
-} from '../../create-batch/pipeline/pipeline-folder.ts';
-import { refusePast } from '../../create-batch/batch-spec.ts';
-import type { Source } from '../../create-batch/propose.ts';
+} from '../../batches/pipeline/pipeline-folder.ts';
+import { refusePast } from '../../batches/batch-spec.ts';
+import type { Source } from '../../batches/propose.ts';
 import { list, problem } from '../../errors/error.ts';
 import { named } from '../../options/kinds.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';

@@ -1,14 +1,14 @@
 // Plans the batch of a sheet without sending anything.
 
-import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import type { CreatedBatch } from '../../create-batch/make-batch.ts';
-import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
-import { propose, type Source as Rows } from '../../create-batch/propose.ts';
-import { earlierNotes, ignoredText, questionText } from '../../create-batch/question-texts.ts';
-import { ignoredGpus, type EarlierBatches, type Question } from '../../create-batch/questions.ts';
+import type { BatchRequest } from '../../batches/batch-request.ts';
+import type { CreatedBatch } from '../../batches/make-batch.ts';
+import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
+import { propose, type Source as Rows } from '../../batches/propose.ts';
+import { earlierNotes, ignoredText, questionText } from '../../batches/question-texts.ts';
+import { ignoredGpus, type EarlierBatches, type Question } from '../../batches/questions.ts';
 import type { Config } from '../../host/config.ts';
-import { queueToWire } from '../../run-service/contract/queue.ts';
-import { canReachReceiver } from '../../run-service/local-address.ts';
+import { queueToWire } from '../../service-client/contract/queue.ts';
+import { canReachReceiver } from '../../service-client/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';

@@ -1,7 +1,7 @@
 // Refuses to start a batch that came with the current folder. Its batch.json claims to be the batch of the
 // user's sheet, but a stranger may have chosen the rows that would be bought.
 
-import { isOwnBatch } from '../../create-batch/known-places.ts';
+import { isOwnBatch } from '../../batches/known-places.ts';
 import { problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { ownNotes, type Config } from '../../host/config.ts';

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { integerFrom } from '../../host/exact-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { callSignal, unlessAborted } from '../../host/call-signal.ts';
-import type { CopyParams } from '../../create-batch/copy-sheet.ts';
+import type { CopyParams } from '../../batches/copy-sheet.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import type { Source as ProposedSource } from '../../create-batch/propose.ts';
+import type { Source as ProposedSource } from '../../batches/propose.ts';
 import type { Config } from '../../host/config.ts';
 import { pathOf } from '../connect-options.ts';
 import { findBatch } from '../handle/find-batch.ts';
-import type { BatchRequest } from '../../create-batch/batch-request.ts';
+import type { BatchRequest } from '../../batches/batch-request.ts';
 import {
   acceptedBy,
   givenFrom,
@@ -23,14 +23,14 @@ import {
   refuseBoth,
   requestOf,
   valueOf,
-} from '../../create-batch/given-options.ts';
-import type { Answers } from '../../create-batch/questions.ts';
+} from '../../batches/given-options.ts';
+import type { Answers } from '../../batches/questions.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
 import { span } from '../../options/batch-kinds.ts';
 import type { BatchOptions, Duration, Limits, ReadingOptions } from '../../options/generated.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, type OptionValues } from '../../options/table.ts';
-import type { Spoken } from '../../run-service/open-services.ts';
+import type { Spoken } from '../../service-client/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { GIVEN_ROWS, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';

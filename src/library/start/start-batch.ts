@@ -1,11 +1,11 @@
 // Creates and starts the batch of a sheet, or attaches to the batch with the same rows.
 
-import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import type { CreatedBatch } from '../../create-batch/make-batch.ts';
-import { propose, type Around, type Proposal, type Source as Rows } from '../../create-batch/propose.ts';
-import { sumOf, type Question, type Wording } from '../../create-batch/questions.ts';
-import { differences } from '../../create-batch/reuse/reuse.ts';
-import { settle, type Policy } from '../../create-batch/settle.ts';
+import type { BatchRequest } from '../../batches/batch-request.ts';
+import type { CreatedBatch } from '../../batches/make-batch.ts';
+import { propose, type Around, type Proposal, type Source as Rows } from '../../batches/propose.ts';
+import { sumOf, type Question, type Wording } from '../../batches/questions.ts';
+import { differences } from '../../batches/reuse/reuse.ts';
+import { settle, type Policy } from '../../batches/settle.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { serviceOf } from '../connect-options.ts';

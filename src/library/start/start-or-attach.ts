@@ -6,7 +6,7 @@ import { shownBatch } from '../../batch/shown/shown-batch.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
-import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
+import { placeReused } from '../../batches/reuse/reuse-rows.ts';
 import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';

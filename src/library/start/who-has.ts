@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { homeOfPlace } from '../../create-batch/known-places.ts';
+import { homeOfPlace } from '../../batches/known-places.ts';
 import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';

@@ -2,16 +2,16 @@
 
 import { isSameService } from '../../host/service-address.ts';
 import { Readable } from 'node:stream';
-import type { Appended } from '../../create-batch/append/append-rows.ts';
-import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
-import { refusal } from '../../create-batch/question-texts.ts';
-import { settle } from '../../create-batch/settle.ts';
-import { asOption, type Answers, type Wording } from '../../create-batch/questions.ts';
-import type { Comparison } from '../../create-batch/append/compare-rows.ts';
-import type { CopyParams } from '../../create-batch/copy-sheet.ts';
-import { declaredInputs } from '../../create-batch/find-deployment.ts';
-import { DELETED } from '../../create-batch/watched/left-out.ts';
-import { writeWatched, readWatched } from '../../create-batch/watched/watched-file.ts';
+import type { Appended } from '../../batches/append/append-rows.ts';
+import type { FurtherRows } from '../../batches/append/further-rows.ts';
+import { refusal } from '../../batches/question-texts.ts';
+import { settle } from '../../batches/settle.ts';
+import { asOption, type Answers, type Wording } from '../../batches/questions.ts';
+import type { Comparison } from '../../batches/append/compare-rows.ts';
+import type { CopyParams } from '../../batches/copy-sheet.ts';
+import { declaredInputs } from '../../batches/find-deployment.ts';
+import { DELETED } from '../../batches/watched/left-out.ts';
+import { writeWatched, readWatched } from '../../batches/watched/watched-file.ts';
 import { problem } from '../../errors/error.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../../results/estimate.ts';

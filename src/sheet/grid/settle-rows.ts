@@ -3,7 +3,7 @@
 import { correctionOf, hintAmong, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { GPUS } from '../../options/gpu.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { constantOf, indexOf } from '../column-mapping.ts';
 import { namesInTemplates } from '../templates.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';

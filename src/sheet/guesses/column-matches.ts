@@ -3,7 +3,7 @@
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { only } from '../named-inputs.ts';
 import { type Guess, plainName, said, toConfirm } from './guess.ts';
 import { areOneSetting, containsWords, nameProper } from './input-names.ts';

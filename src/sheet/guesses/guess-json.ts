@@ -1,7 +1,7 @@
 // Guesses where a JSON document has its rows, and what its names mean.
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { JsonWalk, type OpenedValue } from '../json/json-elements.ts';
 import { pathsIn } from '../json/json.ts';
 import { settleRows } from '../grid/settle-rows.ts';

@@ -1,6 +1,6 @@
 // Guesses the meaning of columns from their names and first cells. Columns that an option names are not guessed.
 
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf } from '../parse-cell.ts';

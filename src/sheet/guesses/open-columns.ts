@@ -1,6 +1,6 @@
 // Asks about columns that may mean workflow fields when the name alone does not tell. They are never sent without an answer.
 
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type Guess, toConfirm } from './guess.ts';

@@ -1,6 +1,6 @@
 // Samples the first rows of a sheet for guesses that compare names with cells.
 
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, firstOf } from '../sheet-record.ts';

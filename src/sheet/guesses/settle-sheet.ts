@@ -2,7 +2,7 @@
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
+import type { InputType } from '../../service-client/contract/deployment.ts';
 import { mapColumns } from '../column-mapping.ts';
 import { comparedGuess, markGuesses, nothingGuess, numberGuesses } from './guess-cells.ts';
 import { settleJson } from './guess-json.ts';

@@ -9,8 +9,8 @@ import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { begin, type State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
-import { numbersFrom } from '../../../src/service/chance.ts';
-import { TimerQueue } from '../../../src/service/service-time.ts';
+import { numbersFrom } from '../../../src/run-service/chance.ts';
+import { TimerQueue } from '../../../src/run-service/service-time.ts';
 import { paramsOf } from '../params.ts';
 
 export type ServiceShape = {

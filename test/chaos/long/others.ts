@@ -2,8 +2,8 @@
 // cancels runs of the batch in the service's web interface; and a file host that is down for a while.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Run } from '../../../src/run-service/contract/run.ts';
-import { isTerminal } from '../../../src/run-service/contract/statuses.ts';
+import type { Run } from '../../../src/service-client/contract/run.ts';
+import { isTerminal } from '../../../src/service-client/contract/statuses.ts';
 import type { BatchName } from '../../../src/batch/workflow-ids.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import { ask, setFaults } from './service.ts';

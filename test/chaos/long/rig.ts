@@ -9,7 +9,7 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { loadConfig } from '../../../src/host/config.ts';
 import { errorMessage } from '../../../src/errors/error.ts';
-import type { Run } from '../../../src/run-service/contract/run.ts';
+import type { Run } from '../../../src/service-client/contract/run.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { livingRecord } from '../../../src/temporal/embedded/stack-file.ts';
 import { clientConverter } from '../../../src/temporal/encryption/converter.ts';

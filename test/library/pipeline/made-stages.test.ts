@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StageDefinition } from '../../../src/create-batch/pipeline/pipeline-folder.ts';
+import type { StageDefinition } from '../../../src/batches/pipeline/pipeline-folder.ts';
 import { madeStages } from '../../../src/library/pipeline/started-pipeline.ts';
 import { createPass } from '../../../src/store/passes.ts';
 import { SUMMARY_FILE } from '../../../src/store/batch-file.ts';

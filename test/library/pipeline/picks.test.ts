@@ -4,9 +4,9 @@ import {
   type PipelineFolder,
   type StageDefinition,
   stageStates,
-} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
+} from '../../../src/batches/pipeline/pipeline-folder.ts';
 import { givePicks } from '../../../src/library/pipeline/picks.ts';
-import { picture } from '../../create-batch/files/scene.ts';
+import { picture } from '../../batches/files/scene.ts';
 import { openPoster } from './poster.ts';
 
 it('picks of a stage name files beside them, and others replace them until the stage has a batch', async () => {

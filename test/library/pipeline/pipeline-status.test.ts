@@ -8,14 +8,14 @@ import {
   openPipeline,
   writePipeline,
   type PipelineFolder,
-} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
+} from '../../../src/batches/pipeline/pipeline-folder.ts';
 import { pipelineStatus } from '../../../src/library/pipeline/pipeline-status.ts';
 import type { ServerConnection } from '../../../src/library/servers.ts';
 import type { Session } from '../../../src/library/session.ts';
 import { holderHere } from '../../../src/store/holder.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { paramsOf } from '../../batch/params.ts';
-import { openScene } from '../../create-batch/files/scene.ts';
+import { openScene } from '../../batches/files/scene.ts';
 
 it('a stage has finished when its summary is there, not when its workflow says so', async () => {
   const { place, make } = await openScene();

@@ -8,11 +8,11 @@ import {
   callOfStage,
   writePipeline,
   type StageDefinition,
-} from '../../../src/create-batch/pipeline/pipeline-folder.ts';
-import { openDownloads } from '../../../src/run-service/download.ts';
+} from '../../../src/batches/pipeline/pipeline-folder.ts';
+import { openDownloads } from '../../../src/service-client/download.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { addResults } from '../../create-batch/earlier.ts';
-import { openScene } from '../../create-batch/files/scene.ts';
+import { addResults } from '../../batches/earlier.ts';
+import { openScene } from '../../batches/files/scene.ts';
 
 export async function openPoster(photos = ['owl']) {
   const { place, make, around } = await openScene();

@@ -5,12 +5,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
 import { parseExactly } from '../../../src/host/exact-json.ts';
-import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
+import { hashOf, numbersFrom } from '../../../src/run-service/chance.ts';
 import {
   inksFrom,
   paintMosaic,
   encodePng,
-} from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
+} from '../../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import type { SheetRow } from '../../../src/sheet/pages.ts';
 

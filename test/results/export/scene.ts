@@ -10,7 +10,7 @@ import {
   type ExportOptions,
 } from '../../../src/library/handle/exported-batch.ts';
 import type { FoundBatch } from '../../../src/library/handle/found-batch.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
+import { encodePng } from '../../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { partName } from '../../../src/results/parts.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import { pageName, pageOf, rowLine } from '../../../src/sheet/pages.ts';

@@ -1,7 +1,7 @@
 // The forecast from the five rows that a canary of 1,000 rows chooses.
 
 import { describe, expect, it } from 'vitest';
-import { canaryRows } from '../../../src/create-batch/canary-rows.ts';
+import { canaryRows } from '../../../src/batches/canary-rows.ts';
 import { forecast, type Interval, type RunSample } from '../../../src/results/forecast/forecast.ts';
 import { between, dice, lognormal, sizeBetween } from './workload.ts';
 

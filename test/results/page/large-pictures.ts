@@ -2,8 +2,8 @@
 
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
-import { numbersFrom } from '../../../src/service/chance.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
+import { numbersFrom } from '../../../src/run-service/chance.ts';
+import { encodePng } from '../../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { copyLarge, type FirstFile, type SmallCopies } from '../../../src/results/page/small-copies.ts';
 import { folderStore } from '../../../src/store/folder.ts';
 import { writeScene } from './scene.ts';

@@ -3,12 +3,12 @@
 
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
+import { hashOf, numbersFrom } from '../../../src/run-service/chance.ts';
 import {
   inksFrom,
   paintMosaic,
   encodePng,
-} from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
+} from '../../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { reportWriter } from '../../../src/results/page/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';
 import type { Summary } from '../../../src/results/summary.ts';

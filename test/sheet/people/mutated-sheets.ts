@@ -1,7 +1,7 @@
 // Small sheets of our own, written as people and programs do: other separators, quotes, encodings, titles, comments, notes in headers,
 // words for nothing. Each cell carries the number of its row, so that a row with cells of another row shows.
 
-import { numbersFrom } from '../../../src/service/chance.ts';
+import { numbersFrom } from '../../../src/run-service/chance.ts';
 import { Readable } from 'node:stream';
 import { RunsheetError } from '../../../src/errors/error.ts';
 import { mapColumns } from '../../../src/sheet/column-mapping.ts';

@@ -3,14 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
-import type { CreateParams } from '../../../src/create-batch/stages.ts';
-import { draftOf } from '../../create-batch/create.ts';
-import type { InputType } from '../../../src/run-service/contract/deployment.ts';
+import { withCopy } from '../../../src/batches/copy-sheet.ts';
+import type { CreateParams } from '../../../src/batches/stages.ts';
+import { draftOf } from '../../batches/create.ts';
+import type { InputType } from '../../../src/service-client/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
-import { ASKED } from '../../create-batch/create.ts';
+import { ASKED } from '../../batches/create.ts';
 import { input } from '../laying.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
 

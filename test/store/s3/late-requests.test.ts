@@ -5,7 +5,7 @@ import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { holderHere } from '../../../src/store/holder.ts';
 import { announceRebuild, readStarted, replaceStarted, takeBack } from '../../../src/store/started.ts';
-import { writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
+import { writeWatched } from '../../../src/batches/watched/watched-file.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,0 +1,255 @@
+// Copies the sheet into the folder of the batches and hashes it. The batch is laid out from the copy, so the hash is right
+// even if the file changes meanwhile or comes from a pipe.
+
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, rename, rm, type FileHandle, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { problem, RunsheetError } from '../errors/error.ts';
+import { openDownloads } from '../service-client/download.ts';
+import { withCallSignal } from '../host/call-signal.ts';
+import type { Config } from '../host/config.ts';
+import { takeStateFolder } from '../host/state-folder.ts';
+import { sheetAt } from './sheet-address.ts';
+import { isAddress } from '../errors/redact.ts';
+import { fileFault, makeFolder } from '../errors/file-fault.ts';
+import { refuseNoSheet, sheetFault, formatOf, type SheetFormat } from '../sheet/sheet-source.ts';
+import type { SheetPlaces } from '../store/allowed-folders.ts';
+import { openStore } from '../store/open-store.ts';
+
+export type SheetCopy = {
+  /** The sheet's name as the user typed it. */
+  readonly name: string;
+  readonly folder: string;
+  /** What the batch is read from, in its folder: `sheet.csv`; of a workbook `sheet.cells`, unpacked beside it. */
+  readonly file: string;
+  readonly format: SheetFormat;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Where its rows may name files; none for a sheet that was downloaded. */
+  readonly beside?: FilePlace;
+};
+
+/** Paths begin in the first folder that has the file. `within`: only what a worker may read. */
+export type FilePlace = {
+  readonly folders: readonly string[];
+  /** Further ones, which a batch.json from a stranger names: a file there is asked about. */
+  readonly claimed?: readonly string[];
+  readonly within?: SheetPlaces;
+  /** A file in --set and --grid is asked about as one in a row: a job file has written them. */
+  readonly asksAll?: boolean;
+};
+
+/** Where a batch is prepared, before it exists. */
+export type Preparing = {
+  /** The place of the batches. In a local folder, a batch is prepared there as well, so that it only has to be moved. */
+  readonly out: string;
+  /** The state folder, for batches that are elsewhere (default: the temporary folder of this machine). */
+  readonly home?: string;
+};
+
+/** By the settings of this machine. */
+export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ out, home });
+
+export type CopyParams = Preparing & {
+  readonly stdin: Readable;
+  readonly name?: string;
+  readonly format?: SheetFormat;
+  readonly sheet?: string;
+  /** Its rows name no files of this machine. */
+  readonly isRemote?: boolean;
+  /** What a worker may read (default: everything). */
+  readonly within?: SheetPlaces;
+  /** The job file that has written the options. Absolute; without a sheet, their paths count from it. */
+  readonly job?: string | undefined;
+};
+
+/**
+ * `path` is `-` for `stdin`, or an address. The copy is removed after `use`, unless it was moved. Throws E101, E106, E107 and E109 for the sheet, E606 and
+ * E607 for the folder.
+ */
+export async function withCopy<T>(
+  path: string,
+  params: CopyParams,
+  use: (copy: SheetCopy) => Promise<T>,
+): Promise<T> {
+  return withIncoming(params, async (folder) => use(await copySheet(path, params, folder)));
+}
+
+/** A folder in which a batch is prepared; it is removed after `use`, unless it was moved. Throws E606 and E607. */
+export async function withIncoming<T>(at: Preparing, use: (folder: string) => Promise<T>): Promise<T> {
+  await using incoming = await Incoming.make(at);
+  // Awaited here, because the folder is removed on return.
+  return await use(incoming.folder);
+}
+
+/** A folder that nobody has used for an hour is removed by `clean`. */
+const TOUCHED_MS = 600_000;
+
+/** A folder in which a batch is prepared, for as long as its user thinks about it. */
+export class Incoming implements AsyncDisposable {
+  readonly folder: string;
+  readonly #touching: NodeJS.Timeout;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    const touch = (): void => void utimes(folder, new Date(), new Date()).catch(() => undefined);
+    this.#touching = setInterval(touch, TOUCHED_MS).unref();
+  }
+
+  /** The caller disposes of it. Throws E606 and E607. */
+  static async make({ out, home }: Preparing): Promise<Incoming> {
+    const isLocal = openStore(out).localPath !== undefined;
+    const folder = isLocal ? out : (home ?? tmpdir());
+    try {
+      if (isLocal) await makeFolder(folder);
+      else if (home !== undefined) takeStateFolder(home);
+      return new Incoming(await mkdtemp(join(folder, INCOMING)));
+    } catch (error) {
+      throw outFault(folder, error);
+    }
+  }
+
+  /** True if it was removed, as `clean` does after a machine has slept; then it is there again, and empty. */
+  async restore(): Promise<boolean> {
+    if (existsSync(this.folder)) return false;
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#touching);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export const INCOMING = '.incoming-';
+
+/** Copies a sheet whose copy was removed. Throws E107 if it has changed since it was shown, and E602 for a stream, which is read once. */
+export async function copyAgain(
+  before: SheetCopy,
+  path: string,
+  own: CopyParams,
+  folder: string,
+): Promise<SheetCopy> {
+  if (path === '-')
+    throw problem('E602', {
+      what: `the copy of ${before.name} was removed while the command waited, and a stream cannot be read again`,
+      hint: 'repeat the same command',
+    });
+  const copy = await copySheet(path, own, folder);
+  if (copy.sha256 !== before.sha256) throw problem('E107', { name: before.name });
+  return copy;
+}
+
+const outFault = (path: string, error: unknown): unknown =>
+  fileFault(error, {
+    path,
+    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
+  }) ?? error;
+
+export async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
+  const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
+  const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
+  const { head, ...content } =
+    path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
+  const format = params.format ?? formatOf(name, head);
+  const file = fileFor(name, format);
+  await rename(join(folder, COPY), join(folder, file));
+  const beside = besideOf(path, params);
+  if (format !== 'xlsx') return { name, folder, file, format, ...content, ...beside };
+  // Loaded only for workbooks.
+  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
+  const { sheet } = params;
+  await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
+  return { name, folder, file: CELLS, format, ...content, ...beside };
+}
+
+const fileFor = (name: string, format: SheetFormat): string =>
+  COPY + (/^\.\w+$/.exec(extname(name).toLowerCase())?.[0] ?? `.${format}`);
+
+/** Another sheet of the same workbook. */
+export async function withOtherSheet(copy: SheetCopy, sheet: string): Promise<SheetCopy> {
+  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
+  const [from, file] = [fileFor(copy.name, copy.format), `other.${CELLS}`];
+  await unpackSheet({
+    from: join(copy.folder, from),
+    file: copy.name,
+    sheet,
+    to: join(copy.folder, file),
+  });
+  return { ...copy, file };
+}
+
+/** Rows of a program and of stdin name files from the folder of the command. */
+function besideOf(path: string, { isRemote, within, job }: CopyParams): Pick<SheetCopy, 'beside'> {
+  if (isRemote) return {};
+  const folder = path !== '-' ? dirname(resolve(path)) : job === undefined ? process.cwd() : dirname(job);
+  const asksAll = job === undefined ? {} : { asksAll: true };
+  return { beside: { folders: [folder], ...(within && { within }), ...asksAll } };
+}
+
+/** The user has named the host. */
+function addressed(address: string, params: CopyParams): CopyParams & { readonly path: string } {
+  const signal = withCallSignal(new AbortController().signal);
+  return { ...params, ...sheetAt(address, { download: openDownloads(1), signal }) };
+}
+
+type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };
+
+/** Without this check, a file that is still being written would give a batch with half of its rows. */
+async function copyFile(path: string, folder: string): Promise<Copied> {
+  const file = await openSheet(path);
+  try {
+    const before = await file.stat();
+    const copied = await copyStream(path, file.createReadStream({ autoClose: false }), folder);
+    const after = await file.stat();
+    const isSame = before.mtimeMs === after.mtimeMs && before.size === after.size;
+    const name = basename(path);
+    if (before.isFile() && !isSame) throw problem('E107', { name }, { place: { file: name } });
+    return copied;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openSheet(path: string): Promise<FileHandle> {
+  await refuseNoSheet(path);
+  try {
+    return await open(path);
+  } catch (error) {
+    throw await sheetFault(path, error);
+  }
+}
+
+async function copyStream(path: string, source: Readable, folder: string): Promise<Copied> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let head: Uint8Array = new Uint8Array();
+  const measured = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of source as AsyncIterable<Uint8Array>) {
+        if (bytes === 0) head = chunk;
+        bytes += chunk.byteLength;
+        hash.update(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      throw await sheetFault(path, error);
+    }
+  };
+  try {
+    await pipeline(measured, createWriteStream(join(folder, COPY)), {
+      signal: withCallSignal(new AbortController().signal),
+    });
+  } catch (error) {
+    throw error instanceof RunsheetError ? error : outFault(dirname(folder), error);
+  }
+  return { head, sha256: hash.digest('hex'), bytes };
+}
+
+const COPY = 'sheet';
+const CELLS = 'sheet.cells';

@@ -1,0 +1,181 @@
+// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word,
+// and a command finds a batch from any folder.
+//
+//   <places>/<service and deployment>/<mark>.json   the place of a batch
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { textIfThere } from '../errors/file-fault.ts';
+import { jsonIn } from '../errors/outside-text.ts';
+import type { Config } from '../host/config.ts';
+import { identityOf, spellingsOf } from '../host/service-address.ts';
+import { mayRehearse } from '../service-client/local-address.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+
+export type Placed = {
+  readonly out: string;
+  /** The state folder of the embedded servers that run it. */
+  readonly home?: string | undefined;
+  readonly file: Pick<BatchFile, 'batch' | 'mark' | 'deployment' | 'service'>;
+};
+
+export type Place = {
+  readonly out: string;
+  readonly home?: string;
+  readonly batch: string;
+  readonly mark: string;
+  /** The file that says so. */
+  readonly path: string;
+};
+
+export type PlacedBatch = BatchFolder & Pick<Place, 'out' | 'home'>;
+
+const schema = z.object({ out: z.string(), home: z.string().exactOptional(), batch: z.string() });
+const noteIn = (text = ''): z.output<typeof schema> | undefined => schema.safeParse(jsonIn(text)).data;
+
+/** The command that wrote an older one has made its batch, or never will. */
+const LEFT_MS = 86_400_000;
+
+/** Folders for each name of the service: its addresses, and the id of its profile. Rows of a rehearsal are compared with no others. */
+const foldersOf = (
+  places: string,
+  { deployment, service: { id, rehearsal } }: Placed['file'],
+  addresses: readonly string[],
+): readonly string[] =>
+  [...addresses, ...(id === undefined ? [] : [`id ${id}`])].map((service) => {
+    const name = `${rehearsal ? 'rehearsal\n' : ''}${service}\n${deployment.id}`;
+    return join(places, createHash('sha256').update(name).digest('hex').slice(0, 16));
+  });
+
+/** Before the batch exists: a command that is killed leaves a place without a batch. */
+export function rememberPlace(places: string, { out, home, file }: Placed): void {
+  const text = JSON.stringify({ out, home, batch: file.batch });
+  for (const folder of foldersOf(places, file, [identityOf(file.service.base)])) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
+  }
+}
+
+/** undefined if this user has not made the batch on this machine. A move of the batch does not matter. */
+function noteOfPlace(places: string, file: Placed['file']): string | undefined {
+  const folders = foldersOf(places, file, spellingsOf(file.service.base));
+  return folders.flatMap((folder) => textIfThere(join(folder, `${file.mark}.json`)) ?? [])[0];
+}
+
+/** The state folder of the servers that were to run the batch, as far as this user has made it on this machine. */
+export function homeOfPlace(places: string, file: Placed['file']): string | undefined {
+  return noteIn(noteOfPlace(places, file))?.home;
+}
+
+/** The places of batches with this name, or else of those whose name begins so, the newest one first. */
+export async function placesNamed(places: string, name: string): Promise<readonly Place[]> {
+  const all = await allPlaces(places);
+  const exact = all.filter(({ batch }) => batch === name);
+  return exact.length > 0 ? exact : all.filter(({ batch }) => batch.startsWith(name));
+}
+
+/** Folders outside of `out` that have batches, the one with the newest batch first. */
+export async function outsElsewhere(places: string, out: string): Promise<readonly string[]> {
+  const byOut = Map.groupBy(await allPlaces(places), (place) => place.out);
+  byOut.delete(out);
+  const outs = [...byOut].slice(0, OUTS_MOST).map(async ([place, batches]) => {
+    const readable = await batchesAt(batches.slice(0, BATCHES_TRIED));
+    return readable.length > 0 ? [place] : [];
+  });
+  return (await Promise.all(outs)).flat();
+}
+
+const OUTS_MOST = 5;
+const BATCHES_TRIED = 10;
+
+/** The newest one first. */
+async function allPlaces(places: string): Promise<readonly Place[]> {
+  const found: Place[] = [];
+  for (const file of await readdir(places, { recursive: true }).catch(() => [])) {
+    const mark = basename(file, '.json');
+    if (mark === basename(file)) continue;
+    const path = join(places, file);
+    const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
+    if (place !== undefined) found.push({ ...place, mark, path });
+  }
+  const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return found.sort((one, other) => madeAt(other) - madeAt(one));
+}
+
+/** A batch.json may call any service a rehearsal. */
+const isRehearsal = ({ rehearsal, base }: BatchFile['service']): boolean => rehearsal && mayRehearse(base);
+
+/** Whether this user has made the batch, has named its folder, or pays nothing for it. Else a stranger may have chosen its rows. */
+export const isOwnBatch = (
+  { places, isOutNamed }: Pick<Config, 'places' | 'isOutNamed'>,
+  file: Placed['file'],
+): boolean =>
+  isOutNamed ||
+  isRehearsal(file.service) ||
+  // The note of a rehearsal speaks for no service of another machine.
+  (!file.service.rehearsal && noteOfPlace(places, file) !== undefined);
+
+/** The places of the same deployment outside of `out`, without the marks that are known. */
+export async function placesElsewhere(
+  places: string,
+  { out, file }: Placed,
+  known: Pick<ReadonlySet<string>, 'has'> = new Set(),
+): Promise<readonly Place[]> {
+  const found = new Map<string, Place>();
+  for (const folder of foldersOf(places, file, spellingsOf(file.service.base)))
+    for (const name of await readdir(folder).catch(() => [])) {
+      const mark = name.replace(/\.json$/, '');
+      if (mark === name || known.has(mark) || found.has(mark)) continue;
+      const path = join(folder, name);
+      // Another command may have removed it.
+      const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
+      if (place !== undefined && place.out !== out) found.set(mark, { ...place, mark, path });
+    }
+  return [...found.values()];
+}
+
+/** One that cannot be read, or is gone, has nothing that could be used. */
+export async function batchesAt(places: readonly Place[]): Promise<readonly PlacedBatch[]> {
+  const found: PlacedBatch[] = [];
+  const unreached = new Set<string>();
+  for (const { out, home, batch: name, mark, path } of places) {
+    if (unreached.has(out)) continue;
+    const begun = performance.now();
+    const batch = await ifReached(openBatchFolder(out, name).then((one) => one ?? 'none'));
+    const isLate = performance.now() - begun >= REACHED_MS;
+    // A batch that is damaged says nothing of the others there.
+    if (batch === undefined) {
+      if (isLate) unreached.add(out);
+    } else if (batch === 'none') {
+      // It was removed, or never came to be; a disk that is not mounted comes back.
+      if (existsSync(out) && isLeft(path)) rmSync(path, { force: true });
+    } else if (batch.file.mark === mark) found.push({ ...batch, out, ...(home !== undefined && { home }) });
+  }
+  return found;
+}
+
+const REACHED_MS = 3_000;
+
+/** undefined if it fails or takes longer: a store that is away is tried again for minutes. */
+async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
+  const read = new AbortController();
+  const late = passed(REACHED_MS, read.signal).catch(() => undefined);
+  const found = await Promise.race([reading.catch(() => undefined), late]);
+  read.abort();
+  return found;
+}
+
+/** In steps: a process that stood still has to look at what was read meanwhile before it gives up. */
+async function passed(ms: number, signal: AbortSignal): Promise<undefined> {
+  for (let step = 0; step < STEPS; step += 1) await wait(ms / STEPS, undefined, { signal });
+}
+
+const STEPS = 6;
+
+const isLeft = (path: string): boolean =>
+  Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) > LEFT_MS;

@@ -1,0 +1,359 @@
+// One request, one door: whatever makes a new batch proposes it here. A proposal holds the copy of the sheet and what was found out
+// about it; its caller disposes of it. Stages: the copy, the batch that was made of the same bytes (offline), the service, then the
+// layout and the comparison with other batches (`stages.ts`). Nothing is bought or uploaded before it is carried out.
+
+import { dirname } from 'node:path';
+import type { Config } from '../host/config.ts';
+import { definedOnly } from '../options/defined-only.ts';
+import { keptIn } from '../options/table.ts';
+import { LOCAL } from '../service-client/local-address.ts';
+import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
+import { createParams, type BatchRequest } from './batch-request.ts';
+import { checkRequest, checkSettings, type Reached, type Where } from './batch-spec.ts';
+import {
+  copyAgain,
+  copySheet,
+  Incoming,
+  preparingIn,
+  type CopyParams,
+  type Preparing,
+  type SheetCopy,
+} from './copy-sheet.ts';
+import { NewBatch } from './new-batch.ts';
+import type { CreatedBatch } from './make-batch.ts';
+import type { CreateParams } from './stages.ts';
+import type { DraftBatch } from './laid-out-sheet.ts';
+import type { LongComparison } from './long-comparison.ts';
+import { addressPages } from './files/addressed-pages.ts';
+import { LocalFiles, type Uploading } from './files/local-files.ts';
+import { isOwnBatch } from './known-places.ts';
+import { readFromSheet, SheetOfFiles, type FromRequest, type FromSheet } from './from/from-sheet.ts';
+import {
+  QuestionsOpen,
+  unanswered,
+  withAgreed,
+  type AgreedOptions,
+  type Answers,
+  type ChangedDeployment,
+  type EarlierBatches,
+  type Patch,
+  type Question,
+  type RowsElsewhere,
+} from './questions.ts';
+import { findBatchOfResults } from './reuse/batch-of-results.ts';
+import { changedBefore } from './reuse/changed-deployment.ts';
+import { findUnchanged } from './reuse/reuse.ts';
+import type { Proposed } from './settle.ts';
+
+export type Source =
+  /** `-` for what is read from a stream. */
+  | { readonly path: string; readonly copying: Omit<CopyParams, keyof Preparing> }
+  | { readonly from: Omit<FromRequest, keyof Preparing | 'options'> };
+
+type KnownBatch = { readonly batch: string; readonly mark: string; readonly folder: string };
+
+export type Needed = Reached & {
+  readonly batches: { withContent(content: string): Promise<readonly KnownBatch[]> };
+};
+
+export type Around = {
+  readonly config: Config;
+  /** A plan is never carried out, and needs no servers but the local run service. */
+  readonly isPlan?: boolean;
+  /** Whether every problem of a sheet that is refused is listed in a file (default: yes). */
+  readonly listsErrors?: boolean | undefined;
+  /** Starts or reaches the servers once they are needed: a sheet that is refused needs none. */
+  readonly servers: () => Promise<Needed>;
+  readonly isCluster: Where['isCluster'];
+  /** Says how the rows of another batch become a sheet. */
+  readonly onFrom?: (from: FromSheet) => void;
+  readonly onUpload?: (
+    from: FromSheet,
+    done?: { readonly uploaded: number; readonly endsAt: number | undefined },
+  ) => void;
+  /** Says how far the files of this machine are. */
+  readonly onUploading?: (uploading: Uploading) => void;
+  /** Says why a comparison with other batches takes long. */
+  readonly onComparing?: (why: LongComparison) => void;
+  readonly signal?: AbortSignal;
+};
+
+type Given = { readonly request: BatchRequest; readonly source: Source; readonly around: Around };
+
+export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
+  #given: Given;
+  readonly #incoming: Incoming;
+  #copy: SheetCopy | undefined;
+  #from: FromSheet | undefined;
+  #files: SheetOfFiles | undefined;
+  #local: LocalFiles | undefined;
+  #results: BatchFolder | undefined;
+  #unchanged: BatchFolder | undefined;
+  #changed: ChangedDeployment | undefined;
+  #params: CreateParams | undefined;
+  #new: NewBatch | undefined;
+  #answers: Answers;
+  #again: boolean;
+
+  private constructor(given: Given, incoming: Incoming) {
+    [this.#given, this.#incoming] = [whereMoved(given), incoming];
+    this.#answers = given.request.answers ?? {};
+    this.#again = given.request.again;
+  }
+
+  /** Throws the errors of the request, of the sheet and of the service; see `questions` for what has to be decided. */
+  static async of(given: Given): Promise<Proposal> {
+    const { request, around } = given;
+    checkRequest(request);
+    await checkSettings(request.settings, around);
+    const proposal = new Proposal(given, await Incoming.make(preparingIn(around.config)));
+    try {
+      await proposal.#read();
+      return proposal;
+    } catch (error) {
+      await proposal[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The batch that exists already: of the same request, or of the same rows. */
+  get existing(): BatchFolder | undefined {
+    return this.#unchanged ?? this.#new?.same;
+  }
+
+  /** The batch that would be made; undefined if it was found by its bytes, or as long as a question keeps it from being laid out. */
+  get draft(): DraftBatch | undefined {
+    return this.#new?.draft;
+  }
+
+  get shown(): unknown {
+    return this.existing === undefined ? this.draft : undefined;
+  }
+
+  get earlier(): EarlierBatches {
+    return this.#unchanged === undefined ? (this.#new?.earlier ?? {}) : { same: this.#unchanged.batch };
+  }
+
+  get ofBatch(): BatchFolder | undefined {
+    return this.#results;
+  }
+
+  get questions(): readonly Question[] {
+    if (this.#unchanged !== undefined) return [];
+    const own: Question[] = [];
+    if (this.#results !== undefined) {
+      const { batch, file } = this.#results;
+      own.push({ id: 'ofBatch', sheet: this.#copy?.name ?? '', batch, file });
+    }
+    if (this.#changed !== undefined && !this.#again && this.existing === undefined)
+      own.push({ id: 'changed', ...this.#changed });
+    return [...unanswered(own, this.#answers), ...(this.#new?.questions ?? [])];
+  }
+
+  /** Adds answers; stages that they do not touch are kept. */
+  async with(...patches: readonly Patch[]): Promise<Proposal> {
+    await this.#restore();
+    for (const patch of patches) {
+      if ('into' in patch) throw new Error('rows that go into a batch are another request');
+      this.#answers = { ...this.#answers, ...patch.answers };
+      this.#again ||= patch.again ?? false;
+      if (patch.options !== undefined) this.#readAs(patch.options);
+      if (patch.settings !== undefined) await this.#limit(patch.settings);
+      await this.#new?.answer(patch.answers, this.#again);
+    }
+    if (this.#new === undefined && this.#unchanged === undefined && this.questions.length === 0)
+      await this.#layOut();
+    return this;
+  }
+
+  /** Makes the batch exist. Throws {@link QuestionsOpen} while one is open, and if another command was faster. */
+  async carryOut(): Promise<CreatedBatch> {
+    const { around } = this.#given;
+    if (this.#unchanged !== undefined) return { ...this.#unchanged, laidOut: undefined };
+    await this.#restore();
+    if (this.questions.length > 0 || this.#new === undefined) throw new QuestionsOpen(this.questions);
+    if (this.#new.same === undefined) {
+      const { batches } = await around.servers();
+      await this.#upload();
+      this.#new.addElsewhere(await this.#onCluster({ batches }));
+    }
+    return this.#new.carryOut();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#drop();
+    await this.#incoming[Symbol.asyncDispose]();
+  }
+
+  /** Disposes of everything that was made from the copy of the sheet. */
+  #drop(): void {
+    this.#new?.[Symbol.dispose]();
+    this.#files?.[Symbol.dispose]();
+    this.#local?.[Symbol.dispose]();
+    [this.#new, this.#files, this.#local] = [undefined, undefined, undefined];
+  }
+
+  /** Reads the sheet again if its copy was removed while its user was asked. */
+  async #restore(): Promise<void> {
+    if (this.#unchanged !== undefined || !(await this.#incoming.restore())) return;
+    const isLaidOut = this.#new !== undefined;
+    this.#drop();
+    this.#copy = await this.#copied(this.#copy);
+    if (isLaidOut) await this.#layOut();
+  }
+
+  async #copied(before?: SheetCopy): Promise<SheetCopy | undefined> {
+    const { request, source, around } = this.#given;
+    const preparing = preparingIn(around.config);
+    const { folder } = this.#incoming;
+    if ('from' in source) {
+      const isOwn = isOwnBatch(around.config, source.from.batchFolder.file);
+      const fromRequest = { ...preparing, ...source.from, isOwn, options: request.options };
+      this.#from = await readFromSheet(fromRequest, folder);
+      around.onFrom?.(this.#from);
+      return this.#from.copy;
+    }
+    const copying = { ...preparing, ...source.copying };
+    return before === undefined
+      ? copySheet(source.path, copying, folder)
+      : copyAgain(before, source.path, copying, folder);
+  }
+
+  async #read(): Promise<void> {
+    const { request, source, around } = this.#given;
+    this.#copy = await this.#copied();
+    // A plan shows what is in the sheet, also if a batch was made of it.
+    const isNew = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
+    this.#unchanged = isNew ? undefined : await this.#findUnchanged();
+    if (this.#unchanged !== undefined && !around.isPlan) return;
+    if ('path' in source && !this.#again && this.#answers.earlier === undefined)
+      this.#results = await this.#findResults();
+    // A sheet of results has their columns, which only the user can map.
+    if (this.questions.length === 0 || around.isPlan) await this.#layOut();
+  }
+
+  async #limit(limit: { readonly maxCostNano: number }): Promise<void> {
+    const { request } = this.#given;
+    this.#given = { ...this.#given, request: { ...request, settings: { ...request.settings, ...limit } } };
+    await this.#new?.limit(limit.maxCostNano);
+  }
+
+  /** Reads the sheet with other options; a layout of the options before is dropped. */
+  #readAs(options: AgreedOptions): void {
+    const { request } = this.#given;
+    this.#given = { ...this.#given, request: { ...request, options: withAgreed(request.options, options) } };
+    this.#new?.[Symbol.dispose]();
+    this.#new = undefined;
+  }
+
+  #findUnchanged(): Promise<BatchFolder | undefined> {
+    const { request, around } = this.#given;
+    const { options, name, service, deployment } = request;
+    const unchanged = {
+      copy: this.#copy as SheetCopy,
+      options,
+      base: service.base,
+      ...(name === undefined ? {} : { name }),
+      ...(this.#from === undefined ? {} : { request: this.#from.from.request }),
+    };
+    return findUnchanged(around.config.out, unchanged, deployment);
+  }
+
+  async #findResults(): Promise<BatchFolder | undefined> {
+    const { request, around } = this.#given;
+    const { options } = request;
+    const found = await findBatchOfResults({
+      out: around.config.out,
+      copy: this.#copy as SheetCopy,
+      reading: { ...keptIn('reading', options), ...definedOnly({ sheet: options.sheet }) },
+      deployment: request.deployment,
+    });
+    // Rows cannot be added to a batch with a ladder.
+    return found?.file.sheet.options.ladder === undefined ? found : undefined;
+  }
+
+  /** A local service has to run before it can be asked; a batch keeps its pool, so the pool has to exist before. */
+  async #layOut(): Promise<void> {
+    const { request, around } = this.#given;
+    const { config, isPlan = false } = around;
+    if (request.service.base === LOCAL) await around.servers();
+    if (!isPlan) await checkSettings(request.settings, { ...around, reach: around.servers });
+    const asked = await createParams(config, this.#copy as SheetCopy, request);
+    const common = {
+      ...asked,
+      places: config.places,
+      home: (await around.isCluster()) ? undefined : config.home,
+      again: this.#again,
+      answers: this.#answers,
+      onComparing: around.onComparing,
+      listsErrors: around.listsErrors,
+      ...(around.signal && { signal: around.signal }),
+    };
+    if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);
+    const { beside } = this.#copy as SheetCopy;
+    const { deadlineAt } = request.settings;
+    this.#local ??= new LocalFiles({
+      config,
+      service: asked.service,
+      beside,
+      deadlineAt,
+      signal: around.signal,
+    });
+    const files = this.#local;
+    this.#params = { ...common, files, ...this.#files?.params };
+    this.#new = await NewBatch.of(this.#params);
+    if (request.madeFor === undefined) this.#changed = await changedBefore(config, this.#params);
+  }
+
+  /** The batches of the same rows that workers of the cluster run in other places. Nothing is paid for in a rehearsal. */
+  async #onCluster({ batches }: Pick<Needed, 'batches'>): Promise<readonly RowsElsewhere[]> {
+    const { config, isCluster } = this.#given.around;
+    const { draft, compared } = this.#new as NewBatch;
+    const isAnswered = this.#again || this.#answers.elsewhere === 'again';
+    if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
+    const { rows, reused = 0 } = draft.file.sheet;
+    const known = await batches.withContent(draft.content);
+    return known
+      .filter(({ mark, batch, folder }) => !compared.has(mark) && folder !== locationOf(config.out, batch))
+      .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: rows - reused }));
+  }
+
+  /** Files go to the service only now; then the rows have their addresses. */
+  async #upload(): Promise<void> {
+    const { onUpload, onUploading } = this.#given.around;
+    let copy: SheetCopy | undefined;
+    if (this.#files !== undefined && this.#from?.isAddressed) {
+      onUpload?.(this.#from);
+      const { uploaded, endsAt, copy: addressed } = await this.#files.upload();
+      onUpload?.(this.#from, { uploaded, endsAt });
+      copy = addressed;
+    }
+    const isLost = (await this.#local?.check()) === true;
+    if (copy !== undefined || isLost) await this.#layOutAgain(copy);
+    const { draft } = this.#new as NewBatch;
+    if (draft === undefined || this.#local === undefined) return;
+    if (await this.#local.upload(onUploading))
+      await addressPages(
+        { layout: draft.layout, pages: draft.file.sheet.pages, file: draft.file.sheet.name },
+        (sha256) => this.#local?.addressOf(sha256),
+      );
+  }
+
+  /** Rows have other addresses than when they were laid out. */
+  async #layOutAgain(copy: SheetCopy | undefined): Promise<void> {
+    this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers };
+    this.#new?.[Symbol.dispose]();
+    this.#new = await NewBatch.of(this.#params);
+  }
+}
+
+/** With the results of a batch, the condition is about all their columns, and is met before they are a sheet. */
+function whereMoved({ request, source, around }: Given): Given {
+  if ('path' in source) return { request, source, around };
+  const { where, ...options } = request.options;
+  const from = where === undefined ? source.from : { where, ...source.from };
+  return { request: { ...request, options }, source: { from }, around };
+}
+
+export const propose = (request: BatchRequest, source: Source, around: Around): Promise<Proposal> =>
+  Proposal.of({ request, source, around });

@@ -1,0 +1,63 @@
+// A batch of the same sheet on an earlier version of its deployment: a workflow file that was edited, or a deployment that was made
+// again. Its rows are other requests, so nothing else would notice that all of them are run once more.
+
+import { openServices } from '../../service-client/open-services.ts';
+import type { Deployment } from '../../service-client/contract/deployment.ts';
+import { openTransport } from '../../service-client/transport.ts';
+import type { Config } from '../../host/config.ts';
+import { isSameService } from '../../host/service-address.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
+import type { CreateParams } from '../stages.ts';
+import type { ChangedDeployment } from '../questions.ts';
+
+const CHANGES_MOST = 5;
+
+/** The newest one; undefined without any. */
+export async function changedBefore(
+  config: Config,
+  { copy, deployment, service, out }: Pick<CreateParams, 'copy' | 'deployment' | 'service' | 'out'>,
+): Promise<ChangedDeployment | undefined> {
+  const { id, name } = deployment;
+  if (name === undefined) return undefined;
+  const before = (await listBatchFolders(out)).find(
+    ({ file }) =>
+      isSameService(file.service, service) &&
+      file.deployment.name === name &&
+      file.deployment.id !== id &&
+      file.sheet.sha256 === copy.sha256,
+  );
+  if (before === undefined) return undefined;
+  const { batch, file } = before;
+  // A service may have forgotten it.
+  const earlier = await openServices(config, openTransport(1))
+    .at({ base: service.base, api: service.api })
+    .getDeployment(file.deployment.id)
+    .catch(() => undefined);
+  return {
+    deployment: name,
+    sheet: copy.name,
+    batch,
+    rows: file.sheet.rows,
+    changes: earlier === undefined ? [] : changesOf(earlier, deployment).slice(0, CHANGES_MOST),
+  };
+}
+
+/** `5.steps 20 → 30`: inputs whose default differs, and those that came or went. */
+function changesOf({ inputTypes: before = [] }: Deployment, { inputTypes: after = [] }: Deployment) {
+  const [was, is] = [before, after].map(
+    (types) => new Map(types.map((one) => [one.name, textOf(one.default)])),
+  ) as [Map<string, string>, Map<string, string>];
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((input) => {
+    const [old, now] = [was.get(input), is.get(input)];
+    if (old === now) return [];
+    return [
+      old === undefined
+        ? `${input} is new`
+        : now === undefined
+          ? `${input} is gone`
+          : `${input} ${old} → ${now}`,
+    ];
+  });
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));

@@ -1,0 +1,365 @@
+// The user's GPU servers and workflows. They are stored, so that a service that starts again needs no flags
+// for them.
+
+import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
+import QuickLRU from 'quick-lru';
+import { z } from 'zod';
+import { definedOnly } from '../../../options/defined-only.ts';
+import { isWebAddress, withScheme } from '../../../host/web-address.ts';
+import { problem } from '../../../errors/error.ts';
+import { openDownloads } from '../../../service-client/download.ts';
+import type { Database } from '../../database.ts';
+import type { Deployment } from '../../deployments.ts';
+import { Unreachable, type PutFile } from './backend.ts';
+import { KnownServers, type TriedServer } from './known-servers.ts';
+import { classesAt } from './able-servers.ts';
+import { withAbsentFiles } from './default-files.ts';
+import { pathOf } from './naming/values.ts';
+import { Remote } from './remote.ts';
+import type { RemoteWorld } from './remote-world.ts';
+import { offeredInputs } from './filled-workflow.ts';
+import {
+  keptWorkflow,
+  restoredWorkflow,
+  RUN_TIMEOUT_SECONDS,
+  changeIn,
+  doubtsOf,
+  fieldsNamed,
+  workflowOf,
+  type InputType,
+  type Workflow,
+} from './workflow.ts';
+import { readGraph, type Nodes } from './workflow-text.ts';
+
+const givenGpusSchema = z.strictObject({
+  servers: z
+    .array(
+      z.strictObject({
+        url: z.string().transform(withScheme).refine(isWebAddress, 'it is no http address'),
+        kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
+        /** The name of the GPU (default: the name that the server reports). */
+        gpu: z.string().min(1).max(60).optional(),
+        headersFile: z.string().optional(),
+        /** How many runs the server executes at the same time (default: decided by its kind). */
+        seats: z.int().min(1).max(1_000).optional(),
+      }),
+    )
+    .default([]),
+  workflows: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(100),
+        /** The content of a workflow file as ComfyUI exports it for its API. */
+        text: z.string(),
+        /** The path of the graph if the file holds several: `$.workflows[1]`. */
+        at: z.string().optional(),
+        /** The file's name, for messages. */
+        file: z.string().optional(),
+        /** Names for inputs: `{ prompt: ['6.text'] }`. */
+        inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+        runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
+      }),
+    )
+    .default([]),
+  /** false: the servers and workflows are only inspected for a plan, and nothing is stored. */
+  keeps: z.boolean().default(true),
+});
+
+/** A deployment, and what its user should know about how its file was read. */
+type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
+  readonly notes: readonly string[];
+  readonly deployment: Deployment;
+};
+
+type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
+type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
+  readonly database: Pick<
+    Database,
+    | 'servers'
+    | 'keepServer'
+    | 'forgetServer'
+    | 'serverNames'
+    | 'nameServer'
+    | 'workflows'
+    | 'keepWorkflow'
+    | 'beDurable'
+    | 'find'
+  >;
+  readonly deployments: Map<string, Deployment>;
+  readonly uploads: { open(id: string): Promise<Readable | undefined> };
+  /** The address of the service itself, whose uploads are read directly. */
+  readonly origin: () => string;
+};
+
+const LOOKED_MOST = 100;
+
+type AddedGpus = { readonly deployments: readonly AddedWorkflow[]; readonly servers: readonly string[] };
+
+export class OwnGpus {
+  readonly #world: OwnGpusWorld;
+  readonly executor: Remote;
+  readonly known: KnownServers;
+  /** Workflows of plans, by id. They take no runs. */
+  readonly #looked = new QuickLRU<string, Deployment>({ maxSize: LOOKED_MOST });
+
+  constructor(world: OwnGpusWorld) {
+    this.#world = world;
+    this.known = new KnownServers({ ...world, executor: () => this.executor });
+    this.executor = new Remote({
+      ...world,
+      keptUnder: this.known.keptUnder,
+      isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,
+      putFiles: fileCarrier(world),
+    });
+  }
+
+  /** Restores stored servers and workflows, whether the servers answer or not. */
+  restore(): void {
+    const { database } = this.#world;
+    this.known.restore();
+    for (const text of database.workflows()) this.#serve(restoredWorkflow(text));
+    if (this.executor.servers.length > 0) database.beDurable();
+  }
+
+  /** A deployment or a planned workflow, for runs that only these servers may execute. */
+  described(id: string, named: readonly string[] = []): Deployment | undefined {
+    const deployment = this.#world.deployments.get(id);
+    const looked = this.#looked.get(id);
+    const workflow = this.executor.workflow(id);
+    if (named.length === 0 || workflow === undefined) return deployment ?? looked;
+    const { servers, unknown } = this.known.named(named);
+    return unknown.length > 0 ? (looked ?? deployment) : this.#deployment(workflow, servers);
+  }
+
+  /**
+   * Returns the deployments in the order of the workflows, and the addresses under which the servers are
+   * stored. Throws E602 for a workflow that cannot run, and E614 if no server answers and at least one is
+   * new.
+   */
+  async add(body: unknown): Promise<AddedGpus> {
+    const { servers, workflows, keeps } = givenGpusSchema.parse(body);
+    const tried: TriedServer[] = [];
+    for (const server of servers) tried.push(await this.known.take(server, tried));
+    const [fault] = tried.flatMap((server) => server.fault ?? []);
+    const isNone = tried.every((server) => server.fault !== undefined);
+    // Known servers may be away for a while, because the command may continue a batch.
+    if (fault !== undefined && isNone && !tried.every(({ isKnown }) => isKnown)) {
+      await Promise.all(tried.map(({ drop }) => drop()));
+      throw fault;
+    }
+    // A server that is away is stored too, and used once it answers.
+    if (keeps) for (const { keep } of tried) keep();
+    const urls = [...new Set(tried.map(({ url }) => url))];
+    const made: { readonly workflow: Workflow; readonly notes: readonly string[] }[] = [];
+    try {
+      for (const file of workflows) {
+        const { nodes, notes } = readGraph(file);
+        const [workflow, doubts] = await this.#workflow(file, nodes, tried);
+        const change = changeIn(nodes, workflow);
+        made.push({
+          workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds },
+          notes: [
+            ...notes,
+            ...[...(change === undefined ? [] : [change]), ...doubts].map(
+              (why) => `the workflow ${file.name} ${why}`,
+            ),
+          ],
+        });
+      }
+    } finally {
+      if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
+    }
+    const deployments = made.map(({ workflow, notes }) => {
+      const deployment = keeps ? this.#serve(workflow) : this.#look(workflow, tried);
+      return { id: deployment.id, name: deployment.name, notes, deployment };
+    });
+    return { deployments, servers: urls };
+  }
+
+  /**
+   * Reads a workflow with the first of these servers that can execute it, and with the options that all of
+   * them offer. Without servers, all known ones are used.
+   */
+  async #workflow(
+    { name, inputs }: Pick<GivenWorkflow, 'name' | 'inputs'>,
+    nodes: Nodes,
+    tried: readonly TriedServer[],
+  ): Promise<readonly [workflow: Workflow, doubts: readonly string[]]> {
+    const { backends: knownBackends } = this.known;
+    const triedBackends = tried.map(({ url, backend }) => knownBackends.get(url) ?? backend);
+    const backends = triedBackends.length > 0 ? triedBackends : [...knownBackends.values()];
+    const answers = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
+    const stocks = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    let first: unknown = answers.find((answer) => answer.status === 'rejected')?.reason;
+    // A server that tells its classes knows more about the inputs.
+    for (const classes of stocks.toSorted((a, b) => Number(b !== undefined) - Number(a !== undefined))) {
+      try {
+        const workflow = workflowOf(name, nodes, classes, inputs);
+        const offered = { ...workflow, inputs: offeredInputs(workflow, stocks) };
+        return [await withAbsentFiles(offered, backends), doubtsOf(offered)];
+      } catch (error) {
+        // A fault of the workflow says more than a server that does not answer.
+        if (first === undefined || first instanceof Unreachable) first = error;
+      }
+    }
+    const before =
+      first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
+    if (before) return [before, []];
+    if (first instanceof Unreachable)
+      throw problem('E614', { url: [...knownBackends.keys()].join(', '), reason: first.message });
+    throw (
+      first ??
+      problem('E602', {
+        what: `there is no GPU server for the workflow ${name}`,
+        hint: 'name one: --comfyui http://127.0.0.1:8188',
+      })
+    );
+  }
+
+  /** A deployment with the current options of its servers, because nobody asks them later. */
+  #look(workflow: Workflow, tried: readonly TriedServer[]): Deployment {
+    const stored = this.#world.deployments.get(workflow.id);
+    const isNew = tried.some(({ isKnown }) => !isKnown);
+    if (stored !== undefined && !isNew) return stored;
+    const own = this.#deployment(workflow);
+    const servers = tried.length > 0 ? tried : [...this.executor.servers];
+    const looked = {
+      ...own,
+      gpu: servers.find(({ gpu }) => gpu)?.gpu ?? own.gpu,
+      concurrencyLimit: Math.max(1, servers.length),
+      inputTypes: workflow.inputs.map(shownInput),
+      servers: servers.map(shownServer),
+    };
+    this.#looked.set(workflow.id, looked);
+    return looked;
+  }
+
+  #serve(workflow: Workflow): Deployment {
+    const { deployments, database } = this.#world;
+    database.keepWorkflow(workflow.id, keptWorkflow(workflow));
+    this.executor.addWorkflow(workflow);
+    const deployment = this.#deployment(workflow);
+    deployments.delete(workflow.id);
+    deployments.set(workflow.id, deployment);
+    return deployment;
+  }
+
+  #deployment(workflow: Workflow, named = ''): Deployment {
+    const { executor } = this;
+    const servers = () => executor.among(named);
+    const { id, name, runTimeoutSeconds } = workflow;
+    return {
+      id,
+      name,
+      isReal: true,
+      // Getters, because the list of servers may grow.
+      get gpu() {
+        return servers()[0]?.gpu ?? 'GPU';
+      },
+      get concurrencyLimit() {
+        return Math.max(
+          1,
+          servers().reduce((sum, { seats }) => sum + seats.atOnce, 0),
+        );
+      },
+      runTimeoutSeconds,
+      machineVersion: null,
+      machineType: null,
+      get servers() {
+        return servers().map(shownServer);
+      },
+      get inputTypes() {
+        return executor.inputsOf(workflow, servers()).map(shownInput);
+      },
+    };
+  }
+}
+
+const shownServer = ({ url, gpu }: { readonly url: string; readonly gpu: string | null }) => ({
+  url,
+  gpu: gpu === '' ? null : gpu,
+});
+
+const shownInput = ({
+  name,
+  type,
+  default: usual,
+  min,
+  max,
+  options,
+  fields,
+  isAbsent,
+  isUnset,
+  ...more
+}: InputType) => ({
+  name,
+  type,
+  // For an ambiguous name, each field is required by itself.
+  required: (isAbsent === true || isUnset === true) && more.ask === undefined,
+  default: usual,
+  ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
+  ...(options === undefined ? {} : { options: [...options] }),
+  fields: fields.map((field) => `${pathOf(field)}${field.part ?? ''}`),
+  ...definedOnly({
+    also: more.also && [...more.also],
+    ask: more.ask,
+    word: more.word,
+    isIdle: more.isIdle,
+    node: more.node && definedOnly(more.node),
+  }),
+});
+
+/** Clients would misread the digits of a bound beyond 2^53. Values beyond it are refused anyway. */
+function shownBound(bound: string | undefined): number | undefined {
+  const number = Number(bound);
+  return bound === undefined || (Number.isInteger(number) && !Number.isSafeInteger(number))
+    ? undefined
+    : number;
+}
+
+/** Only public addresses are read: a row must not reach into the network of the service. */
+const PUBLIC = 'http://192.0.2.1';
+const INPUT_BYTES_MOST = 1 << 30;
+const INPUT_MS = 600_000;
+
+/** Uploads the input files of a run to its server. Each run downloads them again, because the file at an address may have changed. */
+function fileCarrier({ uploads, origin, files: kept }: OwnGpusWorld): RemoteWorld['putFiles'] {
+  const download = openDownloads(4);
+  const uploadAt = async (address: string): Promise<Readable | undefined> => {
+    const path = address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '';
+    const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(path) ?? [];
+    return id === undefined ? undefined : uploads.open(id);
+  };
+  const chunksAt = async (address: string): Promise<AsyncIterable<Uint8Array>> => {
+    const uploaded = await uploadAt(address);
+    if (uploaded !== undefined) return uploaded;
+    const signal = AbortSignal.timeout(INPUT_MS);
+    return bounded((await download(address, { service: PUBLIC, signal })).chunks);
+  };
+  return async ({ inputs }, values, backend) => {
+    const put = new Map<string, PutFile>();
+    const files = Object.entries(values)
+      .filter(([name]) => fieldsNamed(inputs, name)?.some(({ isFile }) => isFile))
+      .map(([, value]) => value);
+    for (const address of new Set(files.filter(isAddress))) {
+      const extension = extname(new URL(address).pathname).slice(0, 8);
+      const putFile = await kept.passing(await chunksAt(address), (content, hash) =>
+        backend.put({ name: `${hash}${extension}`, content }),
+      );
+      put.set(address, putFile);
+    }
+    return put;
+  };
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > INPUT_BYTES_MOST) throw new Error(`a file of more than ${INPUT_BYTES_MOST} bytes`);
+    yield chunk;
+  }
+}
+
+const isAddress = (value: unknown): value is string => typeof value === 'string' && isWebAddress(value);
