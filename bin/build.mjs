@@ -30,6 +30,7 @@ const [major, minor] = engines.node.replace('>=', '').split('.').map(Number);
 for (const [entry, compiled] of [
   ['runsheet.js', './src/index.js'],
   ['worker.js', './src/worker/plugin.js'],
+  ['service.js', './src/run-service/start-service.js'],
 ]) {
   const names = Object.keys(await import(new URL(compiled, new URL('../dist/', import.meta.url)).href));
   writeFileSync(

@@ -90,11 +90,11 @@ describe('the packed tarball, installed in an empty folder', () => {
     );
     const old = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.9.0"})';
     const script =
-      'for (const name of ["runsheet", "runsheet/worker"]) await import(name).catch(({ code, message }) => console.log(code, message))';
+      'for (const name of ["runsheet", "runsheet/worker", "runsheet/service"]) await import(name).catch(({ code, message }) => console.log(code, message))';
     const { stdout } = await run(process.execPath, ['--import', old, '--input-type=module', '-e', script], {
       cwd: home,
     });
-    expect(stdout).toBe('E601 Node 20.9.0 is too old for runsheet: install Node 24.16 or newer\n'.repeat(2));
+    expect(stdout).toBe('E601 Node 20.9.0 is too old for runsheet: install Node 24.16 or newer\n'.repeat(3));
   });
 
   it('runs a batch', async () => {
