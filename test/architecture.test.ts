@@ -1,4 +1,4 @@
-// What design and style ask of the tree, where a test can tell. Function sizes, `any` and empty catches are the linter's.
+// The rules of design and style that a test can check. The linter checks function sizes, `any` and empty catches.
 
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -37,7 +37,7 @@ const LAYERS = [
   'src/cli',
 ];
 
-/** Those that must stay pure or small, with all that they may use; `type:` where only types may be imported. */
+/** Folders that must stay pure or small, with everything they may import; `type:` allows types only. */
 const CLOSED: Readonly<Record<string, readonly string[]>> = {
   'src/options': [],
   'src/errors': ['fastest-levenshtein'],

@@ -177,7 +177,7 @@ describe('docker-compose.yml', () => {
     const isRoot = process.getuid?.() === 0;
     const OWNER = 4242;
 
-    /** Its script as compose would run it, on folders of ours. */
+    /** Runs the service's script as compose would, on folders of the test. */
     const prepare = (folder: string): void => {
       const [shell = '', ...flags] = entrypoint;
       const text = (script[0] ?? '')

@@ -1,4 +1,4 @@
-// What the files of the tree import, and to which folder of the rules each file belongs.
+// The imports of the files of the tree, and the folder of the rules to which each file belongs.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -33,7 +33,7 @@ function targetOf(file: string, name: string): Pick<Import, 'target' | 'path'> {
   return { target: parts.join('/'), path: undefined };
 }
 
-/** What is used by what it uses itself: names that are left when those that use nothing any more are taken away. */
+/** Finds circular uses: drops names that use nothing any more until none is left to drop, and returns the others. */
 export function circlesIn(uses: readonly (readonly [from: string, to: string])[]): readonly string[] {
   for (let left = uses; ;) {
     const users = new Set(left.map(([from]) => from));

@@ -1,4 +1,4 @@
-// What words.ts counts may become less, never more.
+// The counts of words.ts may fall, never rise.
 
 import { describe, expect, it } from 'vitest';
 import { filesOf, sharedTypes, wordsOf } from './words.ts';

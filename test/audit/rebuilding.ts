@@ -39,7 +39,7 @@ type Counts = Omit<Rebuilt, 'snapshot'>;
 export type Given = Partial<Omit<RebuildParams, 'store'>>;
 export type Rebuild = (bought: readonly Bought[], given?: Given) => Promise<Counts & { state: State }>;
 
-/** What is rebuilt, as the next workflow run would have it. */
+/** Rebuilds the rows as the next workflow run would. */
 export const rebuildOf =
   (store: Store): Rebuild =>
   async (bought, given = {}) => {

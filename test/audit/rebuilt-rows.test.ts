@@ -88,7 +88,7 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
       expect(all).toMatchObject({ again: 2, unconfirmed: 0 });
       expect(all.state.lanes[0]?.segments).toEqual([{ first: 4, count: 3 }]);
     }
-    // Its runs may have been made while the service's clock stood back by almost an hour.
+    // Runs of this batch may have been made while the service's clock was almost an hour behind.
     expect(await rebuilt([late(3), stranger(began - 1_000)], { back })).toMatchObject({ unconfirmed: 5 });
   });
 

@@ -24,7 +24,7 @@ const struck = (name: string, rows: number, faultOf: (row: number) => string): s
     ].join('\n'),
   );
 
-/** What the service has run for the batch. */
+/** The runs that the service executed for the batch. */
 const bought = async (batch: string): Promise<readonly Run[]> =>
   runsOf(await stage.truth(), stage.batchFile(stage.path('batches', batch)));
 

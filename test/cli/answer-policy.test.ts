@@ -27,7 +27,7 @@ const GUESSES = {
 
 const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
 
-/** What is answered to a proposal with these questions. */
+/** The answers that a proposal with these questions gets. */
 async function answersTo(questions: readonly Question[], asking: Asking): Promise<readonly Patch[]> {
   const given: Patch[] = [];
   const proposal = {

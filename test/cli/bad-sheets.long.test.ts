@@ -35,7 +35,7 @@ const INPUTS = [
 
 const SCENES = 'a harbour at dawn, seen from above';
 
-/** What a script sends that has the command as it was printed. */
+/** The requests that reach the service when a script runs the command as it was printed. */
 async function sentBy(stage: Stage, command: string): Promise<readonly unknown[]> {
   const bin = dirname(installedIn(stage.path('bin')));
   const env = { ...ownEnvironment(), ...stage.environment, PATH: `${bin}:${process.env['PATH'] ?? ''}` };

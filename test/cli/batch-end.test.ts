@@ -1,4 +1,4 @@
-// What commands print when a batch has ended.
+// The lines that commands print when a batch has ended.
 
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';

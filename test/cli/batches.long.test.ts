@@ -32,7 +32,7 @@ type Interval = { readonly low: number; readonly expected: number; readonly high
 const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
 const run = (...args: readonly string[]): Promise<Ended> => stage.runHere(args);
 const folderOf = (batch: string): string => stage.path('batches', batch);
-/** What the service has run for the batch. */
+/** The runs that the service executed for the batch. */
 const bought = async (batch: string): Promise<readonly Run[]> =>
   runsOf(await stage.truth(), stage.batchFile(folderOf(batch)));
 const withFaults = (rates: Parameters<Stage['setFaults']>[0]): void => {
@@ -42,7 +42,7 @@ const withFaults = (rates: Parameters<Stage['setFaults']>[0]): void => {
 
 describe('a row that could hurt others', () => {
   const ODD = '\u202Eright to left\u2066 \u200B zero 👩‍👩‍👧‍👦  \u2028 ﷽ Z\u0351\u036B\u0343';
-  /** What could hurt the rows beside it. */
+  /** Inputs that could harm the rows beside them. */
   const PROMPTS = [
     'a portrait',
     'refused',
@@ -134,9 +134,9 @@ describe('a sheet whose runs fail', () => {
 describe('--max-cost', () => {
   const ROWS = 12;
   const batch = 'dear';
-  /** What is reserved for a run: its time limit, and 300 s. */
+  /** The cost reserved for a run covers its time limit and 300 s. */
   const RESERVED = PRICE * (LIMIT_S + 300);
-  /** One run at a time fits, and the cost of about five. */
+  /** The limit leaves room for one run at a time, and for the cost of about five. */
   const LIMIT = (RESERVED + 5 * PRICE * 0.5).toFixed(6);
   withFaults({ 'drop-answer': 0.4 });
 

@@ -43,7 +43,7 @@ export const version = (): string => node(at('bin/runsheet.mjs'), '--version');
 export const kept = (...names: readonly string[]): string =>
   at('node_modules/.cache/runsheet/commands', ...names);
 
-/** It says so in the answer of each command. */
+/** Bundles the clone and returns the name of the bundle, which each command reports. */
 export function bundled(): string {
   node(at('bin/bundle.mjs'));
   const newest = readdirSync(kept()).filter(Number).toSorted().at(-1) ?? '';
@@ -51,7 +51,7 @@ export function bundled(): string {
   return newest;
 }
 
-/** As if it was made at another time by the clock. */
+/** Bundles the clone and dates the bundle to another time. */
 export function bundledAt(timeMs: number): string {
   renameSync(kept(bundled()), kept(String(timeMs)));
   return String(timeMs);
@@ -84,7 +84,7 @@ export function cloneWith(copySources: () => void): void {
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 }
 
-/** What a clone prints that has the packages of another by a link: while only the other has a bundle, and with one of its own. */
+/** The output of a clone whose packages are a link to another clone's: first while only the other has a bundle, then with its own. */
 export function besideALink(name: string, copySources: () => void): readonly string[] {
   const [first, linked] = [clone, mkdtempSync(join(tmpdir(), name))];
   try {

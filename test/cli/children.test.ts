@@ -1,4 +1,4 @@
-// What the children of the embedded servers see of the user's environment, as /proc shows it, and who can read their files.
+// The user's environment as the children of the embedded servers see it in /proc, and who can read their files.
 
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

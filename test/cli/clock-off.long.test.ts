@@ -29,7 +29,7 @@ type Steps = readonly (readonly [afterMs: number, offMs: number])[];
 const WAYS: readonly (readonly [string, Steps])[] = [
   ['an hour behind', [[0, -HOUR_MS]]],
   ['an hour ahead', [[0, HOUR_MS]]],
-  // Both steps while the runs go on.
+  // The clock takes both steps while the runs go on.
   [
     'set back by an hour and then forward by two',
     [

@@ -102,7 +102,7 @@ describe('an external Temporal and a separate worker', () => {
 
   it('when one of two workers is killed, full speed returns within 10 s', async () => {
     const [first, second] = [await stage.worker(), await stage.worker()];
-    // So many slots that the attempts of a group that dies with its worker, uncertain for longer, are less than a tenth.
+    // A group that dies with its worker stays uncertain for longer. With this many slots its attempts are less than a tenth.
     const running = stage.start(['run', stage.sheet(2_000), '-d', 'wide', '-c', '40']);
     await until(async () => (await stage.truth()).length >= 160, 'the batch is at full speed');
     const killedAt = Date.now();

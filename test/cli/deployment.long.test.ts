@@ -47,7 +47,7 @@ describe('workers of a Worker Deployment', () => {
 
   it('take a running batch over from an older build, half of them at first, and each row is bought once', async () => {
     const old = await Promise.all([worker('0.1.0'), worker('0.1.0')]);
-    // Both queues of all workers are known to Temporal a moment after they began to poll.
+    // Temporal learns of the workers' two queues a moment after they begin to poll.
     await until(() => attempted(() => setCurrent(OLD)), 'the first build is current');
     const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '20'];
     const batch = (await stage.run(args)).stdout.trim();

@@ -54,7 +54,7 @@ describe('doctor --cluster', () => {
     const { code, stdout } = await stage.run(['doctor', '--cluster', '-o', 'json']);
     return { code, checks: JSON.parse(stdout) as readonly Check[] };
   }
-  /** What is wrong once doctor has seen `text`; a member may begin to poll a moment after it says that it is ready. */
+  /** The failed checks once doctor has printed `text`. A member may begin to poll a moment after it reports that it is ready. */
   async function faults(text: RegExp): Promise<readonly Check[]> {
     let found: readonly Check[] = [];
     await until(async () => {

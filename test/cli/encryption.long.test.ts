@@ -174,7 +174,7 @@ describe('encryption in an embedded stack', () => {
 
   it('works the same, and a command with another key gets an error when it joins', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    // It must still run when the second command arrives.
+    // The batch must still run when the second command arrives.
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '1'], withKey(KEY));
     await until(async () => (await stage.truth()).length >= 4, 'the batch is under way');
     const other = await stage.run(['status'], withKey(OTHER));
@@ -186,7 +186,7 @@ describe('encryption in an embedded stack', () => {
       run: (await stage.truth())[0]?.id ?? '',
       key: KEY,
     };
-    // What folders this place uses is kept beside, for its owner alone.
+    // The list of folders that this place uses is not encrypted; only its owner can read it.
     const { leaks, files } = leaksBelow(stage.path('.runsheet'), searched, [stage.path('.runsheet', 'outs')]);
     expect(leaks).toEqual([]);
     expect(files).toBeGreaterThan(5);

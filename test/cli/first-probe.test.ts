@@ -1,4 +1,4 @@
-// What `resume` says about a batch whose cause of the pause is, or is not, gone.
+// The report of `resume` on a paused batch, with the cause of the pause gone and with the cause still there.
 
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';

@@ -20,7 +20,7 @@ const AGAIN = 3;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 0.1 });
 const FLAGS = ['-d', 'portraits', '--key', 'number'];
 
-/** What a browser does with the address that a command prints. */
+/** Opens the address that a command prints, as a browser does. */
 async function browserAt(command: Running): Promise<(name: string) => Promise<Response>> {
   const [address = ''] = await command.says(/http:\/\/127\S+/);
   const login = await fetch(address, { redirect: 'manual' });

@@ -51,7 +51,7 @@ describe('rows that are added to a batch', () => {
   const summary = (): Summary =>
     JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
   const failed = () => stage.results().filter(({ outcome }) => outcome === 'failed');
-  /** One line a row, in order, and as many attempts as the service has runs. */
+  /** Expects one line per row, in order, and as many attempts as the service has runs. */
   const expectWhole = async (rows: number): Promise<void> => {
     const results = stage.results();
     expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: rows }, (_, at) => at + 1));

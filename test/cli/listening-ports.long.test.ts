@@ -10,7 +10,7 @@ import { sharedStage } from '../stage/shared-stage.ts';
 
 const LISTENING = '0A';
 
-/** By inode of the socket, the address on which it listens. */
+/** Maps the inode of each listening socket to its address. */
 function listeners(): ReadonlyMap<string, { readonly host: string; readonly port: number }> {
   const lines = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n').slice(1);
   return new Map(
@@ -39,7 +39,7 @@ function portsOf(pids: readonly number[]) {
 
 const PATHS = ['/', '/metrics', '/api/v1/namespaces'];
 
-/** What a port answers to requests with these headers, each kind once, except that there is no such page. */
+/** The kinds of answer that a port gives to requests with these headers, each once, without 404. */
 async function answersOf(at: { host: string; port: number }, headers: readonly string[]): Promise<string> {
   const kinds = await Promise.all(PATHS.map(async (path) => kindOf(await answerOf(at, path, headers))));
   return [...new Set(kinds)].filter((kind) => kind !== '404').join(' ');
@@ -94,7 +94,7 @@ describe.runIf(process.platform === 'linux')('while a batch runs', () => {
     const open = answers.filter(({ foreignHost }) => foreignHost === METRICS);
     expect(open.length).toBe(1);
     const shown = await Promise.all(open.map((at) => answerOf(at, '/metrics', ['host: evil.example'])));
-    // It comes in chunks, each behind its length.
+    // The text comes in chunks, each preceded by its length.
     const text = shown.join('').replaceAll(/\r\n[\da-f]+\r\n/g, '');
     const queues = new Set(text.match(/\btaskqueue="[^"]*"/g));
     expect([...queues]).toEqual(['taskqueue="__omitted__"']);

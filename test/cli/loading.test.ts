@@ -1,5 +1,5 @@
-// What a command loads before it does anything. The Temporal client takes as long to load as all else, and the SDK of workers,
-// with its bundler and its native core, as long again.
+// The modules that a command loads before it does anything. The Temporal client takes as long to load as everything else; the
+// SDK of workers, with its bundler and native core, takes as long again.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';

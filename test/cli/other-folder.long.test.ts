@@ -31,7 +31,7 @@ it('is named with its folder by status within a minute, by follow, and in its lo
   expect(stderr).toContain('runsheet doctor --cluster');
   // The standstill of `follow`, or the pause that follows it: whichever comes first.
   await following.says(/(?:fails its tasks|runs cannot be read): this worker may not use /);
-  // What helps is the folder, not the key.
+  // The user needs the folder, not the key.
   const { code, stderr: paused } = await following.ended;
   expect([code, paused]).toEqual([
     8,

@@ -1,5 +1,5 @@
-// What a batch does does not depend on what executes its runs: rows that fail and are sent again, pause, resume, other limits, a
-// worker that dies, cancel.
+// A batch behaves alike on every executor: rows that fail and are sent again, pause, resume, other limits, a worker that dies,
+// cancel.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -107,7 +107,7 @@ export const batchesOver = (executor: Executor): unknown =>
 
       const run = (...flags: readonly string[]): Promise<Ended> =>
         stage.runHere(['run', stage.path('sheet.csv'), '-d', 'slow', ...flags]);
-      /** What happened, before the next command. */
+      /** The exit code, and the last line before the suggested command. */
       const ended = ({ code, stderr }: Ended): readonly unknown[] => [
         code,
         stderr
@@ -239,7 +239,7 @@ export const batchesOver = (executor: Executor): unknown =>
         expect(stage.results(ended.stdout.trim())).toMatchObject(
           [1, 2, 3].map(() => ({ outcome: 'failed', attempts: '1', reason: expect.stringContaining(says) })),
         );
-        // Other tests make batches meanwhile.
+        // Tests that run at the same time make batches here too.
         const batches = (): readonly string[] =>
           readdirSync(stage.path('batches')).filter((name) => name.startsWith('lacking'));
         const made = batches();

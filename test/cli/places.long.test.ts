@@ -15,7 +15,7 @@ describe('batches and their folders', () => {
     const text = readFileSync(stage.sheet(5), 'utf8');
     const running = stage.start(['run', 'sheet.csv', '-d', 'portraits']);
     const [, batch = ''] = await running.says(/batch {5}(\S+)/);
-    // It says the name before it makes the batch; a command that is faster would make it instead.
+    // The command announces the name before it makes the batch. A command that is faster would make the batch instead.
     await running.says(/progress state=/);
     stage.write('renamed.csv', `\uFEFF${text.replaceAll('\n', '\r\n')}`);
     const settings = ['-c', '3', '--retries', '1', '--poll'];
@@ -60,7 +60,7 @@ describe('batches and their folders', () => {
     const refused = await stage.run(args, there('two'));
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/error\[E539\][^]*--again/);
-    // Its own servers know it.
+    // Only the servers of the batch's own home know the batch.
     const [, home = '', command = ''] =
       /\n {2}RUNSHEET_HOME=(\S+) runsheet (run --out .*)/.exec(refused.stderr) ?? [];
     const continued = await stage.run(command.split(' '), { ...there('two'), RUNSHEET_HOME: home });

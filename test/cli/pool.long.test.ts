@@ -129,7 +129,7 @@ describe('batches in a pool', () => {
     const runs = await stage.truth();
     expect(mostOf(startedBetween(runs, 0, resized))).toBe(SIZE);
     expect(mostOf(runs)).toBeLessThanOrEqual(LARGER);
-    // What the terminated batch held was not granted, although its runs may have ended.
+    // The slots that the terminated batch held were not granted, although its runs may have ended.
     const heavy = runsOf(runs, 'heavy');
     const whileHeld = startedBetween(heavy, resized, held);
     expect(

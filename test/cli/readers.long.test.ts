@@ -20,7 +20,7 @@ describe('commands that read', () => {
 
   it('follow a batch of embedded servers, keep no server running, and start none', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    // It takes 40 s, so that slow commands find it under way; what is left takes few seconds.
+    // The batch takes 40 s, so that slow commands find it under way. The rows that remain take a few seconds.
     const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '2'];
     const running = stage.start(args);
     await running.says(/done=[1-9]/);

@@ -1,4 +1,4 @@
-// What the parser refuses names an argument or a flag that the command has, and the help of this command.
+// A refusal of the parser names an argument or a flag that the command has, and the help of this command.
 
 import { run } from '@stricli/core';
 import { describe, expect, it } from 'vitest';

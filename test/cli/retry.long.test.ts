@@ -44,7 +44,7 @@ describe('rows that are sent again', () => {
       .results()
       .filter(({ outcome }) => outcome === 'failed')
       .map(({ row }) => row ?? '');
-  /** One line a row, and as many attempts as the service has runs. */
+  /** Expects one line per row, and as many attempts as the service has runs. */
   const expectWhole = async (): Promise<void> => {
     const results = stage.results();
     expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));

@@ -21,7 +21,7 @@ describe('a faulty run service', () => {
     const faults = Object.entries(rates).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
   };
-  /** One row for each; it names what strikes it. */
+  /** A sheet with one row per fault; the row names the fault that strikes it. */
   const sheetWithFaults = (names: readonly string[]): string =>
     stage.write(
       'struck.csv',
@@ -66,7 +66,7 @@ describe('a faulty run service', () => {
       'cut-dates',
       'late-output',
     ];
-    // Those that keep a question open for 20 s are left to the look that comes after it.
+    // Leaves out the faults that keep a request open for 20 s.
     const quick = malformed.filter((kind) => !['silence', 'interim', 'trickle'].includes(kind));
     await open({
       ...Object.fromEntries(lies.map((lie) => [lie, 0.1])),

@@ -1,4 +1,4 @@
-// What a real worker sends to the targets of a schedule, when its sheet is broken.
+// Notifications that a real worker sends to the targets of a schedule whose sheet is broken.
 
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What an operator reads of a run service, at the default level of the log.
+// The log of a run service as an operator reads it at the default level.
 
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';

@@ -5,7 +5,7 @@ import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
 
 const stage = freshStage();
-/** What only the libraries between us and Temporal would say. */
+/** Texts that only the libraries between us and Temporal produce. */
 const RAW = /DEADLINE_EXCEEDED|UNAVAILABLE|LB pick|remote_addr|Failed to describe|\bat .*\.js:/;
 
 it('is named in words of ours, and Ctrl-C leaves with the state of the batch', async () => {

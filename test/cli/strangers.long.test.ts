@@ -1,5 +1,5 @@
-// What another user of the machine can do with the embedded Temporal: he knows its address and namespace, which every list
-// of processes shows, and has no key.
+// Another user of the machine attacks the embedded Temporal: he knows its address and namespace, which every list of processes
+// shows, and has no key.
 
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -151,7 +151,7 @@ describe('an attacker with access to the embedded Temporal', () => {
   it('buys no run by starting the same batch again with the input of its first start', async () => {
     const { input, memo } = kept[0]?.workflowExecutionStartedEventAttributes ?? {};
     const before = await runs();
-    // As if it had been ended before its results were written.
+    // Removes the summary, as if the batch had been ended before its results were written.
     rmSync(`${stage.batch()}/summary.json`);
     await start(ownId, input?.payloads ?? [], memo?.fields ?? {});
     await until(async () => {

@@ -10,7 +10,7 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 import { strays } from '../stage/processes.ts';
 
 const ROWS = 80;
-/** What no command may say of a batch that other servers have. */
+/** Claims that no command may make about a batch on other servers. */
 const FALSE_WORDS =
   /no longer has it|--recover|never started|nothing to (?:cancel|pause)|will be sent again|is rebuilt/;
 
@@ -134,7 +134,7 @@ describe('a batch of another state folder', () => {
       RUNSHEET_HOME: ours,
     });
     await again.says(/progress state=running/);
-    // Both while it runs, also on a busy machine.
+    // Runs both commands during the batch, even on a busy machine.
     const [{ stdout }, { stderr }] = await Promise.all([
       there('status', batch, '-o', 'json'),
       there('cancel', batch),

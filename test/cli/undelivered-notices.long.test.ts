@@ -60,7 +60,7 @@ it('a program that no worker may start is refused by each door, which says which
   const { stdout } = await stage.run(['submit', sheet, '-d', 'portraits']);
   refused(await stage.run(['scale', stdout.trim(), '--notify', `exec:${path}`]));
 
-  // One of two workers is enough: it gets the notification at another try.
+  // Another attempt of the activity reaches the one worker of two that may deliver.
   await stage.worker(may);
   const { code, stderr } = await stage.run(['run', ...batch, '--again']);
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('not delivered')]);

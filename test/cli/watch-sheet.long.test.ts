@@ -30,13 +30,13 @@ describe('a sheet that is watched', () => {
 
   const text = (header = 'sku,prompt'): string =>
     `${header}\n${lines.map((line) => `${line.join(',')}\n`).join('')}`;
-  /** As Excel does. */
+  /** Saves by renaming a temporary file, as Excel does. */
   const saveByRename = (content = text()): void => {
     writeFileSync(`${sheet}.tmp`, content);
     renameSync(`${sheet}.tmp`, sheet);
   };
   const saveInPlace = (content = text()): void => writeFileSync(sheet, content);
-  /** What the command has printed since the last time. */
+  /** The position up to which the command's output has been read. */
   let read = 0;
   const said = async (pattern: RegExp): Promise<void> => {
     const { index } = await watching.says(new RegExp(`(?<=^[^]{${read},})${pattern.source}`));
@@ -126,7 +126,7 @@ describe('--max-cost with --watch', () => {
   const stage = new Stage();
   const price = DEFAULT_PRICES['A10G'] ?? 0;
   const [runSeconds, runTimeoutSeconds] = [0.5, 10];
-  /** What is reserved for a run (its time limit, and 300 s), and the cost of three runs. */
+  /** Room for the reservation of one run (its time limit and 300 s) and the cost of three runs. */
   const limit = (price * (runTimeoutSeconds + 300 + 3 * runSeconds)).toFixed(6);
   beforeAll(async () => {
     const one = { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, pictureSize: 16 };

@@ -8,7 +8,7 @@ import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 const ROWS = 40;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.3, runSpread: 0 });
 
-/** What is the same in every batch of the same sheet. */
+/** Keeps the fields that are the same in every batch of one sheet. */
 const lasting = ({
   run_id: _1,
   queue_seconds: _2,

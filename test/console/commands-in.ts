@@ -13,7 +13,7 @@ import {
 import { application } from '../../src/cli/command-list.ts';
 import { PARSER_TEXT } from '../../src/cli/flags/parser-faults.ts';
 
-/** What a user fills in, as a user would. */
+/** Values for the placeholders, as a user would fill them in. */
 const FILLED: Readonly<Record<string, string>> = {
   n: '3',
   sheet: 'sheet.csv',

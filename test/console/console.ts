@@ -36,7 +36,7 @@ export class Console {
   readonly out = join(this.folder, 'batches');
   /** Whether stdin and stderr are a terminal. */
   isTerminal = false;
-  /** What the user types. */
+  /** The answers that the user types. */
   typed = '';
 
   static async open(deployments: readonly object[] = DEPLOYMENTS): Promise<Console> {

@@ -1,4 +1,4 @@
-// What doctor says of GPU servers and workflows.
+// Doctor's checks of GPU servers and workflows.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -82,18 +82,18 @@ const publishedOf = (rows: number, last: Outcome): Progress => ({
   ledger: { ...NO_LEDGER, sent: rows, accepted: rows },
 });
 
-/** As if the files of this row could not be fetched, although its run succeeded. */
+/** Makes a succeeded row look as if its files could not be fetched. */
 export async function loseFiles({ store }: CreatedBatch, row: number): Promise<void> {
   const [succeeded, failed] = [recordOf(row, false, 'failed'), { outcome: 'failed', files: [] }];
   const lost = { ...succeeded, ...failed, reason: 'outputs_missing: 404' };
   await store.write(partName(1, 2), `${JSON.stringify(lost)}\n`);
 }
 
-/** As if the deployment of this batch.json had been made again since. */
+/** Changes batch.json as if its deployment had been deleted and created again. */
 export function giveOtherId(path: string): void {
   const file = JSON.parse(readFileSync(path, 'utf8')) as { content: string; deployment: { id: string } };
   file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
-  // It is part of what makes two batches the same.
+  // The id of the deployment is part of the fingerprint that makes two batches the same.
   file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
   writeFileSync(path, JSON.stringify(file));
 }

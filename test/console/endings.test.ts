@@ -87,7 +87,7 @@ describe('the end of a command names the next ones', () => {
         const code = isPasted ? (await paste(printed, 0, {})).code : await refusal([verb, ...words]);
         expect(code || undefined, printed).toBeUndefined();
         if (isPasted) recorded.add(stderr, printed);
-        // What its user fills in.
+        // Fills in the template as its user would.
         const [, template] = / > (\S+-template\S*)$/.exec(printed) ?? [];
         if (template !== undefined) console.write(template, 'prompt\na fox\n');
       }

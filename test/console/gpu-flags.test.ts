@@ -1,4 +1,4 @@
-// What the flags of GPU servers say: the address, a name for the GPU, how many runs at a time.
+// The flags of GPU servers: the address, a name for the GPU, the number of concurrent runs.
 
 import { expect, it } from 'vitest';
 import { gpusOf } from '../../src/cli/flags/batch-options.ts';

@@ -39,7 +39,7 @@ async function planned(job: string, ...more: readonly string[]) {
   return console.run('plan', join(console.folder, 'poster.job.toml'), ...more);
 }
 
-/** What is planned if an earlier batch has done a row of the sheet, and the settings name another folder than the job. */
+/** The plan when an earlier batch has done a row of the sheet and the settings name another folder than the job. */
 async function plannedAfter(above: string, ofStage: string): Promise<string> {
   const console = await Console.open();
   await endBatch(
@@ -213,7 +213,7 @@ describe('a job file with stages', () => {
     await console.batch(sheet, 'poster-drafts', 'portraits', undefined, 'pipeline poster stage drafts');
     expect((await run()).stderr).toContain('error[E401]');
 
-    // Its command can be given from any folder, and a deadline counts from when the stage has its batch.
+    // The command works in any folder, and a deadline counts from when the stage has its batch.
     const { file } = (await openPipeline(console.out, 'poster')) as PipelineFolder;
     expect(file.command).toEqual([join(console.folder, 'my posters.job.toml'), '--name', 'poster']);
     expect(file.stages[0]).toMatchObject({ deadlineMs: 28_800_000 });

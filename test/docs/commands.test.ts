@@ -36,7 +36,7 @@ function flagsOf(target: object): readonly string[] {
 /** The words of one command, as a shell reads them, up to a pipe, a comment or a bracket. */
 function wordsOf(text: string): readonly string[] {
   const filled = text
-    .replaceAll(/\\?\|[\w|\\-]+/g, '') // of a|b, the first
+    .replaceAll(/\\?\|[\w|\\-]+/g, '') // keeps the first of a|b
     .replaceAll(/(?<=>) …|[[\]]/g, '') // [-c n] may be left out
     .replaceAll(/<[\w|-]+>|…|\{\w+\}|(?<==)@\S+/g, 'x');
   const [command = ''] = /^(?:'[^']*'|"[^"]*"|[^'"|;&#()<>]|(?<=\S)#)*/.exec(filled) ?? [];
@@ -49,7 +49,7 @@ const isJob = new Ajv2020({ strict: false, validateFormats: false }).compile(
 
 type Found = { readonly words: readonly string[]; readonly isPart: boolean };
 
-/** Of blocks, what a shell would run; elsewhere, what stands between backticks and begins as a command. */
+/** The commands of a page: in code blocks, what a shell would run; elsewhere, each text in backticks that begins as a command. */
 function commandsOf(page: string): readonly Found[] {
   const blocks: string[] = [];
   const text = page.replaceAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm, (_, language: string, block: string) => {

@@ -1,11 +1,11 @@
-// What is guessed about a sheet, with a sheet that shows it: a test reads each of them, and the documents have the table.
+// Every guess about a sheet, with a sheet that shows it. A test reads each sheet, and the documents show the table.
 
 export type Guessed = {
   readonly found: string;
   readonly means: string;
   /** `said`: printed; `asked`: confirmed, or answered by its flag; `refused`: an error. */
   readonly does: 'said' | 'asked' | 'refused';
-  /** Of a refusal: its code, and the flag that helps. */
+  /** A refusal's code; its flag is the one that helps. */
   readonly code?: string;
   readonly flag: string;
   /** The sheet; `file`: its name. */
@@ -291,7 +291,7 @@ export const GUESSES: readonly Guessed[] = [
   },
 ];
 
-/** By what is done with them. */
+/** Lists the guesses, grouped by how runsheet handles them. */
 export const guessList = (): string => {
   const of = (does: Guessed['does']): readonly string[] =>
     GUESSES.filter((guess) => guess.does === does).map(({ found, means, code, flag }) => {

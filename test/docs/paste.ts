@@ -9,7 +9,7 @@ import { KEY, type Stage } from '../stage/stage.ts';
 import { valueFor } from './pasted-pages.ts';
 import { ROOT } from './written.ts';
 
-/** What does not run here, by its beginning or by a part between two stars, and why. */
+/** Commands that do not run here, by their beginning or by a part between two stars, and why. */
 export const CANNOT: Readonly<Record<string, string>> = {
   'npm start': 'it installs the packages of the clone; test/setup.test.ts has that',
   'npm test': 'it is these tests',
@@ -22,7 +22,7 @@ export const CANNOT: Readonly<Record<string, string>> = {
   '*…*': 'it has a hole that the reader fills',
 };
 
-/** What goes on until it is stopped, by its beginning, and what it says when it is ready. */
+/** Commands that run until they are stopped, by their beginning, and the line that reports them ready. */
 const GOES_ON: Readonly<Record<string, string>> = {
   'runsheet dev': 'Ctrl-C ends',
   '*runsheet worker*': 'worker at',

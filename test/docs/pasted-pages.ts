@@ -16,11 +16,11 @@ export type PastedPage = {
   readonly files?: (page: string) => Files | Promise<Files>;
   /** Commands that came before. */
   readonly first?: readonly string[];
-  /** What is needed anew before a command. */
+  /** Preparations to repeat before a command. */
   readonly before?: Readonly<Record<string, string>>;
   /** Exit codes other than 0. */
   readonly codes?: Readonly<Record<string, number>>;
-  /** What is another one in the test: ports of this machine, addresses of others. */
+  /** Replacements in the test: ports of this machine, addresses of others. */
   readonly instead?: (of: {
     readonly folder: string;
     readonly comfyui: string;

@@ -28,7 +28,7 @@ function questionsOfDoors(): string {
   return `${(Object.keys(QUESTIONS) as Question[]).map(questionText).join('\n')}\n`;
 }
 
-/** One line: the doors that ask or refuse, with what answers beforehand. `plan` says everything, and asks nothing. */
+/** Writes one line: the doors that ask or refuse, and the flag that answers beforehand. `plan` reports everything and asks nothing. */
 function questionText(question: Question): string {
   const cells = (Object.keys(DOORS) as Door[])
     .filter((door) => door !== 'plan')

@@ -19,7 +19,7 @@ import type { Said } from '../stage/in-process.ts';
 import type { Scene } from './scene.ts';
 import type { Door, Question } from './table.ts';
 
-/** What a door did: the code of its error, if any, and what it said. */
+/** The result of a door: the code of its error, if any, and its output. */
 export type Done = { readonly code: string | undefined; readonly said: string };
 
 /** The answers of a command line, and of a program. */
@@ -51,7 +51,7 @@ const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
   boughtBefore: { mayBuyTwice: true },
   boughtSince: { mayBuyTwice: true },
 };
-/** What the command sets in vain, if the batch exists. */
+/** An option that has no effect if the batch exists. */
 const IN_VAIN: readonly string[] = ['--reserve', 'p99'];
 
 type Given = { readonly scene: Scene; readonly question: Question; readonly isAnswered: boolean };

@@ -1,5 +1,5 @@
-// One place for all doors: a run service that is no rehearsal, an earlier batch, and a sheet that raises one question. Temporal cannot
-// be reached, so a door that goes on ends with E401.
+// The place where every door is tried: a run service that is no rehearsal, an earlier batch, and a sheet that raises one
+// question. Temporal cannot be reached, so a door that goes on ends with E401.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const EXTENDING: ReadonlySet<Door> = new Set(['into', 'append', 'retry', 'retryC
 
 const more = (before: string): string => `${before}${before === KEYED ? 'new,' : ''}a newt,4\n`;
 
-/** What the sheet is, by question; `before`: what the earlier batch was made of. */
+/** The sheet for each question; `before` is the sheet of the earlier batch. */
 const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => string>> = {
   guesses: (before) =>
     before === KEYED ? 'id,prompt,seed\ngoose,une oie p\u00e2le,9\n' : 'prompt,seed\nune oie p\u00e2le,9\n',

@@ -1,4 +1,5 @@
-// Which door asks what before money is spent. docs/guarantees.md shows this table, and doors.test.ts goes through it.
+// The questions that each door asks before money is spent. docs/guarantees.md shows this table, and doors.test.ts goes through
+// it.
 
 /** How a batch is made or extended. */
 export const DOORS = {
@@ -18,7 +19,7 @@ export const DOORS = {
 
 export type Door = keyof typeof DOORS;
 
-/** What may spend money otherwise than its user means. */
+/** Circumstances that may spend money against the user's intention. */
 export const QUESTIONS = {
   guesses: 'the sheet is read with a guess',
   earlier: 'earlier batches have done rows of it',
@@ -39,7 +40,7 @@ export const QUESTIONS = {
 
 export type Question = keyof typeof QUESTIONS;
 
-/** What a door does: `code` is the error where it cannot be asked, `answer` what answers beforehand. */
+/** A door's reaction: `code` is the error where nobody can be asked, `answer` the flag that answers beforehand. */
 export type Cell =
   | {
       readonly does: 'asks' | 'refuses' | 'says';

@@ -8,7 +8,7 @@ import { openReceiver } from '../run-service/receiver.ts';
 
 async function open(spec: Record<string, unknown> = {}, apiToken = TOKEN) {
   const opened = await openService({ runSeconds: 0.5, coldStartSeconds: 0.5, ...spec });
-  // It puts /api behind what it is given.
+  // The client appends /api to the address.
   const apiBase = opened.service.legacyBase.replace(/\/api$/, '');
   return { ...opened, client: new ComfyDeployClient({ apiBase, apiToken }) };
 }

@@ -60,7 +60,7 @@ describe("the vendor's client of V2", () => {
   it('reads a run that was cancelled', async () => {
     const { client, deploymentId, ask } = await open({ runSeconds: 60_000, runTimeoutSeconds: 90_000 });
     const { runId } = await client.run.deployment.queue({ deploymentId });
-    // This release of the client has no call for it.
+    // The client has no call for cancelling in this release.
     await ask('POST', `/api/run/${runId}/cancel`);
     expect(await ended(client, runId)).toMatchObject({ status: 'cancelled' });
   });

@@ -1,5 +1,5 @@
-// What recorded batches did at their turns: a continue-as-new, a pause of the trial. The replay test shows that the current code does
-// the same.
+// Recorded batches at their turns: a continue-as-new, a pause of the trial. The replay test shows that the current code takes
+// the same turns.
 
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from './recording.ts';
@@ -36,7 +36,7 @@ function outstandingIn(events: readonly Recorded[]): number {
   return outstanding;
 }
 
-/** What caused the last workflow task: the events before it that are no commands of an earlier task. */
+/** The causes of the last workflow task: the events before it, without the commands of earlier tasks. */
 function lastCauses(events: readonly Recorded[]): readonly string[] {
   const caused = events.filter((event) => !JSON.stringify(event).includes('"workflowTaskCompletedEventId"'));
   const types = caused.map(({ eventType }) => eventType.replace('EVENT_TYPE_', ''));

@@ -13,7 +13,7 @@ import type { PipelineFile } from '../../src/batches/pipeline/pipeline-folder.ts
 import { Stage, until } from '../stage/stage.ts';
 import { writeRecording } from './recording.ts';
 
-/** Who gives the commands of a scene. */
+/** The user who gives the commands of a scene. */
 const HERE = `${userInfo().username}@${hostname()}`;
 
 type Scene = {
@@ -24,7 +24,7 @@ type Scene = {
   readonly flags?: readonly string[];
   /** The job file of a pipeline, whose own history is kept. */
   readonly job?: string;
-  /** Which of the batch's executions; the last one unless said otherwise. */
+  /** Selects an execution of the batch; the default is the last one. */
   readonly keeps?: 'first';
   /** Called while the batch runs, for example to kill the worker. */
   readonly meanwhile?: (stage: Stage, worker: Awaited<ReturnType<Stage['worker']>>) => Promise<void>;

@@ -16,7 +16,7 @@ export const RECORDINGS: readonly string[] = readdirSync(import.meta.dirname, { 
   .map((name) => name.slice(0, -ENDING.length))
   .toSorted();
 
-/** Of batches that an earlier version has started. */
+/** Recordings of batches that an earlier version started. */
 export const OLDER: ReadonlySet<string> = new Set(
   RECORDINGS.filter((name) => name.startsWith('version-') && !name.startsWith(`version-${WRITES}/`)),
 );

@@ -19,21 +19,21 @@ const schemaOf = (noun: Noun, override: (context: { jsonSchema: z.core.JSONSchem
       const { jsonSchema } = context;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      // Of a record, it is the schema of the values.
+      // In a record, additionalProperties is the schema of the values.
       if (jsonSchema.additionalProperties === false) override(context);
     },
   });
 
 const validators = new Map<Noun, ReturnType<typeof ajv.compile>>();
 
-/** What contradicts the schema; empty: nothing. */
+/** The places where the document contradicts the schema; empty if there are none. */
 export function contradictions(noun: Noun, document: unknown): string {
   const validate = validators.get(noun) ?? ajv.compile(schemaOf(noun, () => undefined));
   validators.set(noun, validate);
   return validate(document) ? '' : `${noun}: ${ajv.errorsText(validate.errors)}`;
 }
 
-/** Of a job file, for editors. */
+/** Builds the schema of job files for editors. */
 export function jobSchema(): string {
   const valueOf = ({ kind, values, brief }: Parameter): object => ({
     description: brief,

@@ -1,4 +1,4 @@
-// What a batch without a server has cost, as its folder shows it.
+// The cost of a batch without a server, read from its folder.
 
 import { expect, it } from 'vitest';
 import { batchJson } from '../../src/cli/json/batch.ts';

@@ -1,4 +1,4 @@
-// What a program asks for becomes the same request as the flags of a command, and what cannot be is refused before anything is sent.
+// A program's options become the same request as the flags of a command; impossible ones are refused before anything is sent.
 
 import { describe, expect, it } from 'vitest';
 import { requestOf } from '../../src/cli/flags/batch-options.ts';

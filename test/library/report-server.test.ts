@@ -62,7 +62,7 @@ describe('the server of a batch that has not ended', () => {
   });
 
   const get = (path: string): Promise<Response> => fetch(`${origin}${path}`, { headers: { cookie } });
-  /** What a script of the page has. */
+  /** Decodes the data in a script of the page. */
   const scriptOf = async <T>(path: string): Promise<T> => {
     const [, base64 = ''] = /^runsheetRows\(0,"(.+)"\)\n$/.exec(await (await get(path)).text()) ?? [];
     return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as T;

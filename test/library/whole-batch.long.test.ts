@@ -1,4 +1,4 @@
-// What a program needs beyond starting and following a batch: results as the next sheet, verification, waiting with a limit.
+// A program goes beyond starting and following a batch: results as the next sheet, verification, waiting with a limit.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, isRunsheetError, type Runsheet } from '../../src/index.ts';

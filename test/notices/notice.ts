@@ -1,4 +1,4 @@
-// One notification, and the activity that sends it.
+// A sample notification, and the activity that sends it.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWork } from '../../activities/index.ts';

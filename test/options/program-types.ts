@@ -5,7 +5,7 @@ import { optionsOf, type AnyOption, type OptionKind } from '../../src/options/ta
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
 
-/** What a program writes for a kind. */
+/** The TypeScript type in which a program writes an option of this kind. */
 function typeOf(kind: OptionKind): string {
   switch (kind.type) {
     case 'concurrency':

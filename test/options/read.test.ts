@@ -1,4 +1,4 @@
-// What is read of each kind is what was given, whatever was given; and what is refused says what would be right.
+// Each kind of option reads back exactly the value that was written, and a refusal names a value that would be right.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import { commandsIn } from '../errors/printed-commands.ts';
 
 export const RECORDS = join(import.meta.dirname, 'pasted');
 
-/** What differs from run to run. */
+/** Texts that differ from run to run, and their replacements. */
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\/tmp\/[\w.-]+/g, '<folder>'],
   [/\bnode \S+\/bin\/runsheet\.mjs/g, 'runsheet'],
@@ -28,7 +28,7 @@ export class Recorded {
         this.#lines.add(VOLATILE.reduce((text, [what, mark]) => text.replace(what, mark), line.trimEnd()));
   }
 
-  /** One line each, sorted. */
+  /** The recorded lines, sorted. */
   get text(): string {
     return `${[...this.#lines].toSorted().join('\n')}\n`;
   }

@@ -13,7 +13,7 @@ import { EMBEDDED } from './server-scenes.ts';
 
 const recorded = new Recorded();
 
-/** What the user fills in. */
+/** Fills in the placeholders as the user would. */
 const filled = (command: string, ground: LongGround): string =>
   command.replaceAll('<sheet>', () => freshSheet(ground)).replaceAll('<deployment>', 'Porträts');
 
@@ -24,11 +24,11 @@ async function said({ args, env = {}, interruptAt }: Scene, ground: LongGround):
   return running.kill('SIGINT');
 }
 
-/** What differs from the table; empty if each printed command leads where it should. */
+/** The differences from the table; empty if each printed command leads where it should. */
 async function differences(scene: Scene, ground: LongGround): Promise<string> {
   await scene.arrange?.(ground);
   const { stdout, stderr } = await said(scene, ground);
-  // Of the data, only the lines that advise.
+  // Data counts only where a line advises.
   const hints = [
     ...stdout.split('\n').filter((line) => /^ +hint: /.test(line)),
     ...[...stdout.matchAll(/"hint": ?("(?:[^"\\]|\\.)+")/g)].map(

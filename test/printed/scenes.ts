@@ -1,4 +1,4 @@
-// What commands print at their ends while servers run: each line with a command is pasted in that state.
+// The commands that the output suggests while servers run: each one is pasted in that state.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Lead } from '../errors/provocation.ts';
 import { POOLS, SCHEDULES, SERVERS } from './server-scenes.ts';
 
 export type Scene = {
-  /** What is done; the test's title. */
+  /** The title of the test: the user's action. */
   readonly name: string;
   readonly arrange?: (ground: LongGround) => unknown;
   readonly args: readonly string[];
@@ -18,7 +18,7 @@ export type Scene = {
   readonly interruptAt?: RegExp;
   /** Lines that must be among the printed ones, by their labels or verbs. */
   readonly prints: readonly RegExp[];
-  /** What the user does after each pasted command. */
+  /** The user's action after each pasted command. */
   readonly between?: (ground: LongGround) => unknown;
   /** Where commands lead that do not simply work, by a part of the command. */
   readonly leads?: readonly (readonly [part: RegExp, lead: Lead])[];

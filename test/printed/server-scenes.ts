@@ -1,4 +1,4 @@
-// What commands about pools, schedules and servers print at their ends.
+// The commands that the output of pools, schedules and servers suggests.
 
 import { chmodSync } from 'node:fs';
 import { until } from '../stage/stage.ts';
@@ -135,7 +135,7 @@ export const SERVERS: readonly Scene[] = [
     leads: [
       // While its worker is asked, it may be on its way to an end.
       [/doctor/, /other batches|members/],
-      // It is paused again, or its worker takes no command.
+      // The batch pauses again, or its worker takes no command.
       [/resume/, /./],
     ],
     undo: async (ground) => {

@@ -9,7 +9,7 @@ import { ROOT } from '../source-imports.ts';
 export type PrintedText = {
   readonly file: string;
   readonly line: number;
-  /** As it stands in the source, with `…` for what is filled in. */
+  /** The text as the source has it, with `…` for each substitution. */
   readonly text: string;
 };
 
@@ -71,7 +71,7 @@ function textOf(node: Node): string | undefined {
   return `runsheet ${verb.type === 'Literal' ? String(verb['value']) : '…'}`;
 }
 
-/** What is inside a node that was used is not visited. */
+/** Walks the tree, and skips the inside of a node that was used. */
 function visit(node: unknown, isUsed: (node: Node) => boolean): void {
   if (Array.isArray(node)) for (const child of node) visit(child, isUsed);
   else if (typeof node === 'object' && node !== null) {

@@ -46,7 +46,7 @@ const writePart = (name: string, records: readonly PartRecord[]): Promise<void> 
 
 type Range = { readonly from?: number; readonly to?: number };
 
-/** What the rows say, in their order. */
+/** The reasons of the rows, in the order of the rows. */
 async function reasonsOf(file: BatchFile, range: Range = {}, from: Store = store): Promise<unknown[]> {
   const reasons: unknown[] = [];
   for await (const { row, record, part } of rowsOf(from, file, range))

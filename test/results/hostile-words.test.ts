@@ -256,11 +256,11 @@ describe('the words of a hostile service', () => {
   });
 });
 
-/** What a command puts on its two streams. */
+/** The output of a command on both streams. */
 const said = async (work: (context: Context) => Promise<unknown>): Promise<string> =>
   Object.values(await streamsOf(work)).join('');
 
-/** Its data alone. */
+/** The output of a command on stdout. */
 const data = async (work: (context: Context) => Promise<unknown>): Promise<string> =>
   (await streamsOf(work)).stdout;
 

@@ -9,7 +9,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { rows, show } from '../../src/cli/batch/rows.ts';
 import { sharedFolder } from '../stage/fresh-folder.ts';
 
-/** What a command prints. */
+/** The output of a command. */
 async function printed(work: (context: Context) => Promise<unknown>): Promise<string> {
   let text = '';
   const stdout = new Writable({

@@ -1,4 +1,4 @@
-// What counts as delivered (R32). A false alarm costs a run that was paid for, so the second table is the longer one.
+// The files that count as delivered (R32). A false alarm costs a run that was paid for, so the second table is the longer one.
 
 import { describe, expect, it } from 'vitest';
 import { outputCheck } from '../../src/results/output-check.ts';

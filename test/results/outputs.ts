@@ -32,7 +32,7 @@ const riff = (kind: string, content: Buffer): Buffer => {
 };
 export const WEBP = riff('WEBP', Buffer.concat([Buffer.from('VP8L'), Buffer.alloc(60, 3)]));
 export const WAV = riff('WAVE', Buffer.concat([Buffer.from('fmt '), Buffer.alloc(60, 1)]));
-/** As a program writes it into a pipe, where it cannot return to declare the size. */
+/** A WAV written into a pipe: the program cannot return to declare the size. */
 export const PIPED_WAV = Buffer.concat([WAV.subarray(0, 4), hex('ffffffff'), WAV.subarray(8)]);
 
 const box = (type: string, content: Buffer): Buffer => {
@@ -47,7 +47,7 @@ export const MP4 = Buffer.concat([FTYP, box('free', Buffer.of()), MDAT, MOOV]);
 export const FAST_MP4 = Buffer.concat([FTYP, MOOV, MDAT]);
 /** A program wrote a box of its own. */
 export const ODD_MP4 = Buffer.concat([FTYP, box('junk', Buffer.alloc(9)), MOOV, MDAT]);
-/** Its media box declares its size in 64 bits. */
+/** An MP4 whose media box declares its size in 64 bits. */
 export const LONG_MP4 = Buffer.concat([
   FTYP,
   MOOV,

@@ -1,4 +1,4 @@
-// What a finished batch says about its money: what it knows, and what it cannot know.
+// The cost report of a finished batch: the sums that are certain, and the runs whose cost is unknown.
 
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';

@@ -1,4 +1,4 @@
-// What the tests of sheets share: a sheet from a text, laid out into a real folder that goes when the test ends.
+// The ground for tests of sheets: a sheet from a text, laid out into a real folder that is removed when the test ends.
 
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';

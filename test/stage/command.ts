@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 
-/** As an installation puts it on the PATH; messages then name commands as the documents do. A test that is tried again has no folder. */
+/** Installs the command on the PATH, so that messages name commands as the documents do. A test that is tried again has no folder. */
 export function installedIn(folder: string): string {
   const program = join(folder, 'runsheet');
   mkdirSync(folder, { recursive: true });

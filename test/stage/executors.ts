@@ -12,13 +12,13 @@ type Offer = {
   readonly name: string;
   /** How long a run takes. */
   readonly seconds: number;
-  /** Its runs need more memory than there is. */
+  /** The runs of this offer need more memory than there is. */
   readonly isTooLarge?: true;
 };
 
 export type Ground = AsyncDisposable & {
   readonly service: Awaited<ReturnType<Stage['service']>>;
-  /** None for the simulation. */
+  /** The GPUs, none for the simulation. */
   readonly gpus: readonly ComfyStandIn[];
   /** From now on, this share of runs fails. */
   breaks(share: number): Promise<void>;

@@ -22,7 +22,7 @@ export function withoutMachines(): string | undefined {
 }
 
 export type Machine = {
-  /** Its address for this process. */
+  /** The machine's address for this process. */
   readonly address: string;
   /** Starts the program there. */
   start(args: readonly string[], environment: Readonly<Record<string, string>>): Running;

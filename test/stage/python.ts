@@ -11,7 +11,7 @@ export type Python = {
   readonly missing: string | undefined;
   /** The interpreter. */
   readonly program: string;
-  /** What a script prints, as JSON. */
+  /** Runs a script and parses the JSON that it prints. */
   readonly read: (script: string, ...args: readonly string[]) => Promise<unknown>;
 };
 

@@ -189,7 +189,7 @@ export class Stage {
     await this.#control('faults', { method: 'PUT', body: JSON.stringify(rates) });
   }
 
-  /** What the run service has counted. */
+  /** The ledger of the run service. */
   ledger = async <T>(base?: string): Promise<T> => (await this.#control('ledger', {}, base)).json() as T;
 
   async #control(
@@ -284,7 +284,7 @@ export class Stage {
     return parse(readFileSync(join(folder, 'results.csv')), { columns: true });
   }
 
-  /** What is used afterwards is a new one. */
+  /** Ends all processes of the stage. Later use starts new ones. */
   async close(): Promise<void> {
     // Another process may have reused the id of a process that has ended.
     const alive = this.#running.filter(({ child }) => child.exitCode === null && child.signalCode === null);

@@ -12,7 +12,7 @@ import { NAME, opened, SECRET } from './opened.ts';
 describe('a receiver that closes', () => {
   let receiver: Receiver;
   let sender: Socket;
-  /** What the signal of an end waits for. */
+  /** Settles when the signal of an end may return. */
   let released: Promise<void>;
   let ends: number;
   beforeEach(async () => {

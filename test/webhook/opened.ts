@@ -1,4 +1,4 @@
-// What a receiver and its handler need; a test gives what it looks at.
+// A receiver and its handler with all they need; a test passes only what it looks at.
 
 import pino from 'pino';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';

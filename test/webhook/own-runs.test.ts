@@ -7,7 +7,7 @@ describe('what a worker knows about its runs', () => {
   let own: OwnRuns;
   beforeEach(() => {
     own = new OwnRuns();
-    // So many ends with a start before them that the service is believed.
+    // The service is believed after this many ends whose start came first.
     for (let n = 0; n < 8; n += 1) finish(`before-${n}`);
   });
   const finish = (runId: string, isShown = true): void => {

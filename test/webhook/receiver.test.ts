@@ -19,7 +19,7 @@ describe('the receiver', () => {
   let answered: number[];
   let own: OwnRuns;
   let holds: number[];
-  /** What the signal of an end waits for. */
+  /** Settles when the signal of an end may return. */
   let released: Promise<void>;
 
   beforeEach(async () => {

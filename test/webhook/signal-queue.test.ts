@@ -192,7 +192,7 @@ describe('a queue of signals', () => {
       if (n % 500 === 0) queue.expect(B)();
       queue.expect({ batch: `other-${n}`, mark: 'm' })();
     }
-    // It still knows that the messages of this batch come together.
+    // The queue still knows that the messages of this batch come together.
     for (const message of [11, 12]) void queue.deliver(B, message);
     await vi.advanceTimersByTimeAsync(200);
     expect(signals.slice(2).map(({ messages }) => messages)).toEqual([[11, 12]]);

@@ -21,7 +21,7 @@ export async function openPoster(photos = ['owl']) {
   const drafts = await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } });
   await addResults(drafts);
   const folder = join(place.out, 'poster');
-  /** Its stages, with these inputs and this deadline; `more` of the finals. */
+  /** Defines the stages with these inputs and this deadline; `more` adds to the finals. */
   const stages = (
     set: Record<string, string>,
     deadlineAt?: number,

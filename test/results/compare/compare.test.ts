@@ -159,7 +159,7 @@ describe('a comparison', () => {
         inputs: { number: row.inputs['number'], seed: parseExactly('18446744073709551615') },
       }),
     });
-    // They gave the same file all the same.
+    // The two batches still produced the same file.
     expect(
       await compareBatches(loadConfigWith({ RUNSHEET_OUT: out }), ['a', 'b'], { by: 'key' }),
     ).toMatchObject({ pairs: 2, identical: 2 });

@@ -39,7 +39,7 @@ print(json.dumps({
         link: 'outputs/SKU%201.png',
         seconds: 3,
       });
-      // It does not undo what Excel escapes, and sees an absent cell as a number.
+      // The reader leaves Excel's escapes in place, and shows an absent cell as a number.
       const shown = values.map((value) =>
         (value ?? '').replaceAll('_x000D_', '\r').replaceAll('_x005F_', '_'),
       );

@@ -27,7 +27,7 @@ const read = (file: string | URL): Workbook =>
     ]).toString(),
   ) as Workbook;
 
-/** As a spreadsheet shows it. */
+/** The text that a spreadsheet shows for a cell. */
 const shown = (cell: string | number | undefined): string =>
   String(cell ?? '')
     .replaceAll('_x000D_', '\r')

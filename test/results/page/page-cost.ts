@@ -1,4 +1,4 @@
-// What a page takes of the processor and of the memory, as the browser and the system count it.
+// The processor time and memory of a page, as the browser and the system count them.
 
 import { readFileSync } from 'node:fs';
 import { setInterval } from 'node:timers/promises';

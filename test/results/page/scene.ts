@@ -191,7 +191,7 @@ const summaryOf = (rows: number, cost: number): Summary =>
     reused: 0,
     lists: 'complete',
     seconds: rows * 0.14 + 20,
-    // As of GPUs without a price, one of whose runs was lost.
+    // Without a cost, the summary is that of GPUs without a price, one of whose runs was lost.
     ...(cost > 0 && { cost_usd: cost, total_cost_usd: cost }),
     idle: [],
     undelivered: { rows: 0, cost_usd: 0 },

@@ -109,7 +109,7 @@ function mutatedSheet(seed: number): Mutated {
   };
 }
 
-/** What is wrong with how a sheet was read; undefined if it was read rightly, asked about or refused. */
+/** The fault in how a sheet was read; undefined if it was read rightly, asked about or refused. */
 async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | undefined> {
   const source = { name, open: () => Readable.from([bytes]) };
   const given = { format: formatOf(name, bytes), map: {}, set: {}, drop: [], types: {} };

@@ -1,6 +1,6 @@
-// What the owner of each small sheet means: the rows that run, and the cells that a run of the row needs.
+// The intention of each small sheet's owner: the rows that run, and the cells that each run needs.
 
-/** One row: the column, and the values of its cell that have to be sent. */
+/** A row maps each column to the values of its cell that have to be sent. */
 type OwnedRow = Readonly<Record<string, string | readonly string[]>>;
 
 export type OwnedSheet = {

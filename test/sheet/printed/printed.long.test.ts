@@ -22,7 +22,7 @@ type Request = { readonly inputs: Readonly<Record<string, unknown>> };
 const valuesOf = (inputs: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.values(inputs).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
 
-/** What the requests lack of the rows that their owner means. */
+/** The rows and cells that the owner means and the requests lack. */
 function losses({ rows }: OwnedSheet, { requests }: Plan): readonly string[] {
   if (requests.length !== rows.length) return [`${requests.length} of ${rows.length} rows`];
   return rows.flatMap((row, at) => {

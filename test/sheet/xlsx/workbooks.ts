@@ -18,7 +18,7 @@ const XLSX: SheetOptions = { ...PLAIN, format: 'xlsx' };
 export const FILES = join(import.meta.dirname, '..', 'files');
 
 export type Parts = {
-  /** What stands in `<sheetData>`. */
+  /** The content of `<sheetData>`. */
   readonly rows?: string | Readable;
   readonly behind?: string;
   /** A stream: the whole part. */
