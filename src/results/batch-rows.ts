@@ -21,7 +21,8 @@ import { readAhead } from '../store/pieces.ts';
 import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { SortedLines } from '../store/sorted-lines.ts';
 import type { Store } from '../store/store.ts';
-import { NewestParts, isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
+import { NewestParts } from './newest-parts.ts';
+import { isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 import type { Outcome, AttemptRef } from '../batch/outcome.ts';
 
@@ -149,8 +150,7 @@ function lineOf(part: string, row: number): string | undefined {
   return part.slice(start, end < 0 ? undefined : end);
 }
 
-// A row as people see it while the batch runs: one without an outcome is `open`.
-
+/** A row as people see it while the batch runs: `open` until the row has an outcome. */
 export type ShownRow = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome | 'open' };
 
 export const shownRow = (row: BatchRow, file: Pick<BatchFile, 'sheet'>): ShownRow =>
@@ -158,7 +158,7 @@ export const shownRow = (row: BatchRow, file: Pick<BatchFile, 'sheet'>): ShownRo
 
 type Reason = { readonly reason?: string; readonly places?: readonly number[] };
 
-/** Drops places; the reason ends with the numbers and keys of the rows. */
+/** Replaces the places of a reason by the numbers and keys of their rows, at the end of its text. */
 export async function reasonWithRows<R extends Reason>(
   store: Store,
   file: Pick<BatchFile, 'mark' | 'sheet'>,

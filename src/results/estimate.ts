@@ -1,7 +1,8 @@
 // Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
 import { DEFAULT_PRICES } from '../options/gpu.ts';
-import { forecast, type Amounts, type Forecast, type Interval } from './forecast/forecast.ts';
+import { forecast, type Amounts, type Forecast } from './forecast/forecast.ts';
+import type { Interval } from './forecast/estimated-sum.ts';
 import { capacityOf, readCanaryRuns, readPastRuns, type CanaryRuns, type PastRuns } from './past-runs.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';

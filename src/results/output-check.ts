@@ -1,10 +1,8 @@
-// Checks whether an output is delivered (R32): it is not empty, of the kind that was promised, and not cut off.
+// Checks whether an output is delivered (R32): not empty, not cut off, and of the kind that its name or the service's type promises.
+// An unrecognized format passes: the run was paid for, so only content that is certainly of another kind is a fault. A picture in
+// another format is still a picture, and a video still a video.
 
 import { fileTypeFromBuffer } from 'file-type';
-
-// Decides whether the bytes of an output are of the kind that its name or the service's type promises. A file that we do not
-// understand is what it says it is: only what is certainly something else is a fault, because its run was paid for. A picture
-// in another format is still a picture, and so is a video.
 
 export type Promised = { readonly name: string; readonly type?: string | null | undefined };
 

@@ -9,7 +9,8 @@ import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { isReusedPart, partNames, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
-import { type RunSample, atTheSameTime, type Capacity } from './forecast/forecast.ts';
+import type { RunSample } from './forecast/forecast.ts';
+import { atTheSameTime, type Capacity } from './forecast/wall-time.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
 import { recordsOf } from './batch-rows.ts';
 
@@ -158,8 +159,7 @@ function* spreadOver(count: number): Generator<number> {
   for (let at = 0; at < 2 * count; at += 1) yield Math.floor(((0.5 + at * step) % 1) * count);
 }
 
-// What the canary of a batch has shown: samples for a forecast of its other rows, and what the canary cost.
-
+/** The ended canary of a batch: its cost, and samples for a forecast of the other rows. */
 export type CanaryRuns = {
   readonly samples: readonly RunSample[];
   readonly rows: number;
@@ -168,7 +168,7 @@ export type CanaryRuns = {
   readonly warm: number;
 };
 
-/** undefined if the batch has no canary, or not all of its rows are collected. */
+/** undefined if the batch has no canary, or until all rows of the canary are collected. */
 export async function readCanaryRuns({
   batch,
   file,

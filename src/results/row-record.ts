@@ -161,10 +161,11 @@ export function csvCellsOf(record: Shown): Cells {
 
 const secondsCell = (seconds: number | undefined): string => (seconds === undefined ? '' : String(seconds));
 
-// The record of a row that was sent again. A row keeps its best result (R33): the new one replaces an earlier success only if it
-// is a success too, and any earlier result only if it was not cancelled before it had a run. The attempts of both add up.
-
-/** `before`: its record so far; undefined if it was never sent. */
+/**
+ * The record of a row that was sent again. A row keeps its best result (R33): only a success replaces an earlier success, and a
+ * cancellation without a run replaces nothing. The attempts of both records add up. `before`: the record so far; undefined if the
+ * row was never sent.
+ */
 export function recordAgain(before: PartRecord | undefined, now: PartRecord): PartRecord {
   const earlier = before?.attempts ?? [];
   const last = earlier.at(-1)?.attempt ?? 0;
@@ -197,7 +198,7 @@ export const replaces = (
   now.outcome === 'succeeded' ||
   (before.outcome !== 'succeeded' && (now.outcome !== 'cancelled' || now.hasRun));
 
-/** A success says that it is not what was asked for last. */
+/** The reason of a kept success says how the later request ended. */
 function reasonOf(before: PartRecord, { outcome, reason }: PartRecord): string | undefined {
   if (before.outcome !== 'succeeded' || outcome === 'cancelled') return before.reason;
   const why = `sent again: ${outcome}${reason === undefined ? '' : ` (${reason})`}; the earlier result is kept`;

@@ -7,12 +7,13 @@ import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
+import type { DuplicateRun } from './duplicates.ts';
+import { idleBefore, idleIn, shownIdle, type Idle, type ShownIdle } from './idle.ts';
 import { undelivered, type PartRecord } from './row-record.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { passName, readPasses } from '../store/passes.ts';
-import type { Store, Draft } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
-import { linesOf } from '../store/pieces.ts';
 import { rounded } from '../options/number-text.ts';
 
 export type Summary = {
@@ -32,10 +33,10 @@ export type Summary = {
   readonly bought_twice: number;
   readonly started_at: string;
   readonly ended_at: string;
-  /** Without `idle`. */
+  /** From start to end, without the idle times. */
   readonly seconds: number;
-  /** When the batch had ended and was not continued yet. */
-  readonly idle: readonly { readonly from: string; readonly to: string }[];
+  /** Each time between an end and the next pass. */
+  readonly idle: ShownIdle;
   /** Absent without prices, like all costs. An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd?: number;
   /** The cost including duplicate runs. */
@@ -82,16 +83,6 @@ export type LastReading = {
     /** The first duplicates; duplicates.jsonl has all. */
     readonly first: readonly DuplicateRun[];
   };
-};
-
-export type DuplicateRun = {
-  readonly row: number;
-  readonly attempt: number;
-  readonly run_id: string;
-  readonly status: string;
-  readonly gpu?: string;
-  readonly gpu_seconds: number;
-  readonly cost_usd?: number;
 };
 
 /** The end of a batch; times in milliseconds since 1970 by Temporal's clock. */
@@ -247,8 +238,8 @@ const unreadable = (place: string, cause?: unknown) =>
   problem('E504', { what: `${place} is not the summary of a batch` }, { cause });
 
 /**
- * Replaces the summary of this or an earlier pass. `confirm`: throws if another worker writes it now; called after the present one
- * was read.
+ * Replaces the summary of this or an earlier pass. Calls `confirm` after reading the existing summary; `confirm` throws if another
+ * worker writes the summary now.
  */
 export const writeSummary = (
   store: Store,
@@ -265,61 +256,21 @@ export const writeSummary = (
 export const notSucceeded = ({ outcomes }: Pick<Summary, 'outcomes'>): number =>
   OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0) - outcomes.succeeded;
 
-/** The words of the retry of rows that may be sent again; undefined without such rows. Rows that were refused would be refused again, and those without a known end may have been paid for. */
+/** The flags of `retry` for the rows that may be sent again; undefined without such rows. Refused rows would be refused again, and rows of unknown outcome may have been paid for. */
 export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undefined {
   if (outcomes.failed + outcomes['timed-out'] > 0) return '';
   return outcomes.cancelled > 0 ? '--outcome cancelled' : undefined;
 }
 
-// When a batch had ended and was not continued yet: between an end and the pass that a later retry adds. It did not work then, so
-// this is no part of its time. A pause is part of it, because runs go on in it.
-
-/** In milliseconds since 1970. */
-export type Idle = { readonly from: number; readonly to: number };
-
 /** All idle times until the end of pass `through`, in order; repeatable for the same pass. */
 export async function idleTimes(store: Store, through: number, endedAt: number): Promise<readonly Idle[]> {
   const earlier = await readLatestSummary(store);
   if (earlier === undefined) return [];
-  const earlierIdle = idleIn(earlier);
+  const earlierIdle = idleIn(earlier.idle);
   if (earlier.pass >= through) return earlierIdle;
   const [next] = await readPasses(store, earlier.pass, through);
   const from = Date.parse(earlier.ended_at);
-  // The time of the pass is by another clock.
+  // The pass took its time from another clock.
   const to = next === undefined ? from : Math.min(Date.parse(next.at), endedAt);
   return to > from ? [...earlierIdle, { from, to }] : earlierIdle;
-}
-
-const idleIn = ({ idle }: Pick<Summary, 'idle'>): readonly Idle[] =>
-  idle.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
-
-export const shownIdle = (idle: readonly Idle[]): Summary['idle'] =>
-  idle.map(({ from, to }) => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() }));
-
-/** The idle milliseconds before `time`. */
-export const idleBefore = (idle: readonly Idle[], time: number): number =>
-  idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
-
-export const DUPLICATES_FILE = 'duplicates.jsonl';
-
-type DuplicatesDraft = Pick<Draft, 'commit' | 'discard'> & {
-  readonly add: (run: DuplicateRun) => Promise<void>;
-};
-
-/** The file exists only if there are duplicates. */
-export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
-  let draft: Draft | undefined;
-  return {
-    add: async (run) => {
-      draft ??= await store.draft(DUPLICATES_FILE, 'view');
-      await draft.write(`${JSON.stringify(run)}\n`);
-    },
-    commit: async () => draft?.commit(),
-    discard: async () => draft?.discard(),
-  };
-}
-
-export async function* readDuplicates(store: Store): AsyncGenerator<DuplicateRun> {
-  if (!(await store.exists(DUPLICATES_FILE))) return;
-  for await (const line of linesOf(store, DUPLICATES_FILE)) yield JSON.parse(line) as DuplicateRun;
 }

@@ -17,7 +17,8 @@ import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/reques
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import { summaryOf, type LastReading, type Summary, openDuplicates } from '../../src/results/summary.ts';
+import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
+import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';
 import { type FileRecord, type PartRecord } from '../../src/results/row-record.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';

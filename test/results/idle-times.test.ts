@@ -1,7 +1,8 @@
 // A batch that ended, and was continued minutes later.
 
 import { beforeEach, expect, it } from 'vitest';
-import { idleBefore, idleTimes, shownIdle } from '../../src/results/summary.ts';
+import { idleBefore, shownIdle } from '../../src/results/idle.ts';
+import { idleTimes } from '../../src/results/summary.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { createPass } from '../../src/store/passes.ts';

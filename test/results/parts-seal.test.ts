@@ -1,7 +1,8 @@
 // The parts on which a rebuild builds, in a real folder.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newestRecords, partName, partNames } from '../../src/results/parts.ts';
+import { newestRecords } from '../../src/results/newest-parts.ts';
+import { partName, partNames } from '../../src/results/parts.ts';
 import { sealParts } from '../../src/results/parts-seal.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { holderHere } from '../../src/store/holder.ts';

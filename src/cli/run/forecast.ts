@@ -1,7 +1,7 @@
 // Formats the forecast of a batch that has not begun.
 
 import { terminalLine } from '../../errors/outside-text.ts';
-import type { Interval } from '../../results/forecast/forecast.ts';
+import type { Interval } from '../../results/forecast/estimated-sum.ts';
 import type { Estimate, ShownAmounts, CanaryReport } from '../../results/estimate.ts';
 import { count, ifPaid, money, plural, span } from '../format.ts';
 import type { CanaryProgress } from '../../batch/canary.ts';

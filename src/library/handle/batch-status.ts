@@ -6,7 +6,7 @@ import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows, nameOf, reasonWithRows } from '../../results/batch-rows.ts';
-import { newestRecords } from '../../results/parts.ts';
+import { newestRecords } from '../../results/newest-parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
 import { readStarted, STARTED_FILE } from '../../store/started.ts';
 import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';

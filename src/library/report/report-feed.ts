@@ -7,7 +7,8 @@ import { partRanges } from '../../results/parts.ts';
 import { liveScript, partScript, type Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/started.ts';
-import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
+import { idleBefore, type Idle } from '../../results/idle.ts';
+import { idleTimes, type Summary } from '../../results/summary.ts';
 import {
   type BatchStatus,
   followBatch,

@@ -69,10 +69,9 @@ function changesOf(a: ShownRow['inputs'], b: ShownRow['inputs']): readonly Chang
     .filter((change) => change.a !== change.b);
 }
 
-// Adds up a comparison. Times and costs are those of pairs that succeeded in both batches: a failed run says nothing about speed.
-
 const none = { a: 0, b: 0 };
 
+/** Adds up a comparison. Only pairs that succeeded in both batches count for times and costs: a failed run says nothing about speed. */
 export class SumUp {
   readonly #totals = {
     pairs: 0,
@@ -84,7 +83,7 @@ export class SumUp {
     succeeded: 0,
     /** Successful pairs whose result another batch bought. */
     reused: { ...none },
-    /** Successful pairs with times in both; the following sums are about these. */
+    /** Successful pairs with times in both; the following sums count only these pairs. */
     measured: 0,
     /** Total seconds of their last runs. */
     run_seconds: { ...none },

@@ -2,7 +2,8 @@
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
-import { csvLines, exportSource, jsonLines, writeAll, type ExportSource, type Sink } from './export-rows.ts';
+import { csvLines, exportSource, jsonLines, type ExportSource } from './export-rows.ts';
+import { writeAll, type Sink } from './sink.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 
 export type ExportParams = {

@@ -1,9 +1,9 @@
-// The rows of a batch as an export shows them: the cells of the sheet as given, then the result; also while the batch runs.
+// The rows of a batch as an export shows them, also while the batch runs: the cells of the sheet unchanged, then the result.
 
 import { firstOf } from '../../sheet/sheet-record.ts';
 import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/header.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import type { Store, Draft } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';
 import { countRows, recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
@@ -60,31 +60,7 @@ export function resultValues(record: ShownRow): readonly (string | number | unde
   });
 }
 
-// Where an export goes: a file that appears only when it is complete, or a stream.
-
-export type Sink = Pick<Draft, 'write'>;
-
-const PIECE = 1 << 18;
-
-/** Joins short texts, so that each write is worthwhile. */
-export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let piece = '';
-  for await (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
-}
-
-export async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<readonly string[]> {
-  for await (const piece of inPieces(texts)) await sink.write(piece);
-  return [];
-}
-
-// Exports as text: CSV with the columns of results.csv, and JSON lines with those of results.jsonl.
-
+/** The rows as CSV, with the columns of results.csv. */
 export async function* csvLines({ own, results, read }: ExportSource): AsyncGenerator<string> {
   const lines = new CsvLines();
   yield lines.add([...own, ...results]);
@@ -92,6 +68,7 @@ export async function* csvLines({ own, results, read }: ExportSource): AsyncGene
   yield lines.rest();
 }
 
+/** The rows as JSON lines, with the fields of results.jsonl. */
 export async function* jsonLines({ read }: ExportSource): AsyncGenerator<string> {
   for await (const { record } of read()) yield `${JSON.stringify(record)}\n`;
 }

@@ -4,16 +4,12 @@ import { havePrices } from '../../options/gpu.ts';
 import type { FileRecord } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/header.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { resultValues, type ExportRow, type ExportSource, type Sink } from './export-rows.ts';
+import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
+import type { Sink } from './sink.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
-import {
-  WorkbookWriter,
-  type PlacedPicture,
-  type SheetLimits,
-  EXCEL,
-  type SheetLine,
-  CELL_CHARACTERS,
-} from './xlsx/workbook.ts';
+import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
+import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
+import { CELL_CHARACTERS } from './xlsx/package-xml.ts';
 import { addRecord } from '../tally-rows.ts';
 import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';

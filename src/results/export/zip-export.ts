@@ -1,6 +1,7 @@
-// An export as a zip archive: the files of all rows under their names, and results.csv, whose column outputs names them.
+// Exports a batch as a zip archive: results.csv, and the files that its column `outputs` names.
 
-import { type ExportSource, inPieces, type Sink, csvLines } from './export-rows.ts';
+import { type ExportSource, csvLines } from './export-rows.ts';
+import { inPieces, type Sink } from './sink.ts';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
@@ -20,10 +21,9 @@ export async function writeZip(source: ExportSource, sink: Sink): Promise<readon
     : [`${missing} files are missing in the batch folder: runsheet verify ${source.file.batch}`];
 }
 
-// Writes a zip archive entry by entry. Memory keeps only the name of each entry; archives and entries may exceed 4 GiB.
-
 type Chunks = AsyncIterable<string | Uint8Array>;
 
+/** Writes a zip archive entry by entry. Memory keeps only the names of entries; archives and entries may exceed 4 GiB. */
 export class ZipWriter {
   readonly #zip = new ZipFile();
   readonly #written: Promise<void>;

@@ -50,13 +50,13 @@ export class ComparisonPage {
     this.#only.text(lineOf(singleOf(side, key, row)));
   }
 
-  async write(draft: Pick<Draft, 'write'>, given: Compared): Promise<void> {
-    const facts = factsOf(given);
+  async write(draft: Pick<Draft, 'write'>, comparison: Compared): Promise<void> {
+    const facts = factsOf(comparison);
     const blobs = [
       { name: 'pairs', bytesEach: 0, data: await this.#pairs.base64() },
       { name: 'only', bytesEach: 0, data: await this.#only.base64() },
     ];
-    const title = `${given.a.batch} and ${given.b.batch}`;
+    const title = `${comparison.a.batch} and ${comparison.b.batch}`;
     for await (const piece of htmlPage({ name: 'comparison', title, facts, blobs })) await draft.write(piece);
   }
 }
@@ -81,7 +81,7 @@ function pairOf(pair: ComparedPair, inputs: ShownRow['inputs']) {
     change: changeOf(pair),
     changes: changes
       .slice(0, CELLS_SHOWN)
-      .map((one) => [cell(one.input), cell(one.a ?? ''), cell(one.b ?? '')] as const),
+      .map((change) => [cell(change.input), cell(change.a ?? ''), cell(change.b ?? '')] as const),
     inputs: Object.entries(inputs)
       .filter(([name]) => !changed.has(name))
       .slice(0, CELLS_SHOWN)
@@ -117,7 +117,7 @@ function shown({ row, outcome, reason, gpu, attempts, run_seconds, cost_usd, fil
     files: files
       .slice(0, FILES_SHOWN)
       .map(({ path, sha256 }) => ({ path: path.split('/').map(encodeURIComponent).join('/'), sha256 })),
-    texts: texts.slice(0, 1).map((one) => terminalLines(beginningOf(one, TEXT_SHOWN))),
+    texts: texts.slice(0, 1).map((text) => terminalLines(beginningOf(text, TEXT_SHOWN))),
   };
 }
 export type ShownHalf = ReturnType<typeof shown>;

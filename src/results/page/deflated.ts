@@ -57,7 +57,7 @@ export class Deflated {
   #compress(bytes: Uint8Array): void {
     const block =
       elsewhere < ELSEWHERE_MOST ? onThread(bytes) : Promise.resolve(deflateRawSync(bytes, OPTIONS));
-    // It throws where the bytes are needed.
+    // `base64` awaits the block and throws its error; without this handler, an earlier failure would end the process.
     block.catch(() => undefined);
     this.#blocks.push(block);
   }

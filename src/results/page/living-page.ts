@@ -1,6 +1,6 @@
-// The page of a batch that runs, in its folder. Its worker writes what has ended beside the page, a script for each part, so that the
-// cost does not grow with the batch; the page looks for them again and again. A server makes the same scripts of the parts, for a
-// batch in S3 and for what only a batch itself knows.
+// The page of a running batch, in the folder of the batch. The worker writes a script for each part beside the page, so that the cost
+// of an update does not grow with the batch; the page polls for these scripts. For a batch in S3, and for facts that only the workflow
+// knows, a server makes the same scripts from the parts.
 
 import { inflateRawSync } from 'node:zlib';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -9,34 +9,35 @@ import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
 import type { PartNumber } from '../parts-seal.ts';
 import { partNames, REUSED_PASS, type PartRanges } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
-import { idleBefore, idleTimes, type Idle, type Summary } from '../summary.ts';
+import { idleBefore, type Idle } from '../idle.ts';
+import { idleTimes, type Summary } from '../summary.ts';
 import { Deflated } from './deflated.ts';
 import { LIVE_FILE, LIVE_ROWS, livePage, NOT_LIVE, REPORT_FILE, ROWS_EACH, shownColumns } from './report.ts';
 import { ListedColumns, ReportIndex } from './report-index.ts';
 import { cellOf, shownRow } from './report-row.ts';
 import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 
-/** What lies beside the page; absent in a batch whose page did not begin with it. */
+/** The state of a running batch beside its page. A batch has none if its page was only written at the end. */
 export type Live = {
   /** When the newest rows were written, in milliseconds since 1970. */
   readonly at: number;
-  /** In which the batch had ended. */
+  /** Seconds between an end of the batch and its next pass. */
   readonly idleSeconds: number;
   readonly rows: number;
-  /** The numbers of the first and the last part of each pass: those of before an end are gone. */
+  /** The numbers of the first and the last part of each pass. Passes before the latest end have no parts here. */
   readonly parts: PartRanges;
-  /** From a server only, which has the summary when the batch has ended. */
+  /** Only a server sends `running`, and `summary` once the batch has ended. */
   readonly running?: Running;
   readonly summary?: Summary;
 };
 
-/** What the batch does, as a terminal shows it; only the state is always known. */
+/** The status of a running batch, as a terminal shows it; only the state is always known. */
 export type Running = {
   readonly state: string;
   readonly reason?: string;
-  /** What helps against the reason; names commands as `runsheet …`. */
+  /** The remedy for the reason; names commands as `runsheet …`. */
   readonly hint?: string;
-  /** Runs, and how many there may be at most. */
+  /** Runs in flight, and their limit. */
   readonly outstanding?: number;
   readonly allowed?: number;
   /** Rows that wait for a run. */
@@ -45,15 +46,15 @@ export type Running = {
   readonly etaSeconds?: number;
   readonly costUsd?: number;
   readonly aboutUsd?: number;
-  /** In which it had ended. */
+  /** Seconds between an end of the batch and its next pass. */
   readonly idleSeconds?: number;
-  /** When this was so, if it is not now. */
+  /** The time of this status, if it is not current. */
   readonly at?: number;
 };
 
 type Shown = { readonly store: Store; readonly file: BatchFile };
 
-/** Writes the page, with the rows that have ended so far, such as those that the batch has reused, unless it is there. */
+/** Writes the page, unless it exists, with the rows that have ended so far, such as reused rows. */
 export async function beginLivingPage({ store, file }: Shown, startedAt: number): Promise<void> {
   if (store.localPath === undefined || (await store.exists(REPORT_FILE))) return;
   await store.update(LIVE_FILE, () => NOT_LIVE);
@@ -72,7 +73,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
   await store.write(REPORT_FILE, await livePage(file, startedAt));
 }
 
-/** Idempotent. Called before the part is written, because nothing shows a part again that is there. */
+/** Idempotent. Called before the part is written: once a part exists, no later attempt shows it. */
 export async function showPart(
   { store, file }: Shown,
   { pass, part }: PartNumber,
@@ -100,7 +101,7 @@ export const partScript = (
   idle: readonly Idle[],
 ): Promise<string> => scriptOf(partOf(file, records, idle));
 
-/** Of the cells, it has those of inputs: a page of an ended batch keeps the others if the batch goes on. */
+/** Contains only the cells of inputs. If an ended batch goes on, its page keeps the other cells. */
 function partOf(file: BatchFile, records: readonly RowRecord[], idle: readonly Idle[]) {
   const startedAt = Date.parse(file.createdAt);
   const inputs = shownColumns(file).map(({ input }) => input);
@@ -134,7 +135,7 @@ function liveIn(script: string): Live | undefined {
   try {
     return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as Live;
   } catch {
-    // A damaged page keeps no row from being collected.
+    // A damaged page must not stop the collection of rows.
     return undefined;
   }
 }

@@ -17,7 +17,7 @@ export async function pageSource(): Promise<PageSource> {
     "img-src 'self' file: data:",
     "media-src 'self' file:",
     `style-src '${digestOf(style)}'`,
-    // What this script loads may run; nothing that stands in the page's markup may.
+    // Scripts that this script loads may run; scripts in the page's markup may not.
     `script-src '${digestOf(script)}' 'strict-dynamic'`,
     "base-uri 'none'",
     "form-action 'none'",

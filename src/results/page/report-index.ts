@@ -7,7 +7,7 @@
 //   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
 
 import { hash } from 'node:crypto';
-import { idleBefore, type Idle } from '../summary.ts';
+import { idleBefore, type Idle } from '../idle.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -57,10 +57,10 @@ export class DeflatedColumns implements IndexColumns {
   readonly #columns = new Map<string, Deflated>();
 
   add(name: string, value: string | number): void {
-    const known = this.#columns.get(name);
-    const column = known ?? new Deflated();
-    if (known === undefined) this.#columns.set(name, column);
-    if (typeof value === 'string') column.text(known === undefined ? value : `\n${value}`);
+    const existing = this.#columns.get(name);
+    const column = existing ?? new Deflated();
+    if (existing === undefined) this.#columns.set(name, column);
+    if (typeof value === 'string') column.text(existing === undefined ? value : `\n${value}`);
     else if (NUMBERS[name as NumberColumn] === 1) column.uint8(value);
     else column.uint32(value);
   }
@@ -72,7 +72,7 @@ export class DeflatedColumns implements IndexColumns {
   }
 }
 
-/** Of the few rows of a part. */
+/** The columns of one part, which has few rows. */
 export class ListedColumns implements IndexColumns {
   readonly all: Record<string, (string | number)[]> = {};
 
@@ -83,10 +83,10 @@ export class ListedColumns implements IndexColumns {
 
 type IndexParams = {
   readonly rows: number;
-  /** Which cells of a row it has. */
+  /** The cells of a row that the index has, by position. */
   readonly shown: readonly number[];
   readonly startedAt: number;
-  /** Times are as if these had not been. */
+  /** The index subtracts these from all times. */
   readonly idle?: readonly Idle[];
 };
 
@@ -121,7 +121,7 @@ export class ReportIndex {
     this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));
     this.#text('key', key);
     this.#text('file', first?.path ?? '');
-    // Enough to compare pictures, and the inputs of those that are the same: their cells are cut, or fill a template.
+    // Twelve characters and 16 bits are enough to compare pictures, and the inputs of equal pictures, whose cells may be cut or fill a template.
     this.#text('sha', first?.sha256.slice(0, 12) ?? '');
     this.#number('inputs', hash('sha256', JSON.stringify(record.inputs), 'buffer').readUInt16BE());
     this.#text('reason', beginningOf(reason, REASON_SHOWN));
@@ -158,10 +158,10 @@ export class ReportIndex {
   #gpu(name: string | undefined): number {
     if (name === undefined) return 0;
     const shown = terminalLine(name);
-    const known = this.#gpus.get(shown) ?? this.#gpus.size + 1;
-    if (known > 255) return 0;
-    this.#gpus.set(shown, known);
-    return known;
+    const number = this.#gpus.get(shown) ?? this.#gpus.size + 1;
+    if (number > 255) return 0;
+    this.#gpus.set(shown, number);
+    return number;
   }
 
   #number(name: NumberColumn, value: number): void {

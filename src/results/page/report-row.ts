@@ -31,12 +31,12 @@ export function shownRow(record: RowRecord, data: readonly (readonly [string, st
     return Object.fromEntries(named);
   };
   const inputs = shown(Object.entries(record.inputs).map(([name, value]) => [name, cellOf(value)]));
-  const others = shown(data);
+  const dataCells = shown(data);
   const { reason, files, texts, attempts, reused_from } = record;
   return definedOnly({
     inputs,
     /** Cells of columns that are no inputs. */
-    data: others,
+    data: dataCells,
     /** How many cells are left out. */
     more: more === 0 ? undefined : more,
     reason: reason === undefined ? undefined : outside(reason),
@@ -44,7 +44,7 @@ export function shownRow(record: RowRecord, data: readonly (readonly [string, st
     files: files
       .slice(0, FILES_SHOWN)
       .map(({ path, bytes, name }) => ({ path, bytes, name: terminalLine(name) })),
-    texts: texts?.slice(0, TEXTS_SHOWN).map((one) => terminalLines(beginningOf(one, REASON_SHOWN))),
+    texts: texts?.slice(0, TEXTS_SHOWN).map((text) => terminalLines(beginningOf(text, REASON_SHOWN))),
     reused: reused_from,
   });
 }
@@ -60,16 +60,16 @@ function shownAttempt(attempt: AttemptRecord): AttemptRecord {
   };
 }
 
-/** As text with all digits. */
+/** The text of a cell; integers keep all digits. */
 export const cellOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, exactly);
 
-/** JSON has no bigints, which the library gives instead of long integers. */
+/** The parser returns long integers as bigints, which JSON.stringify refuses. */
 const exactly = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? integerFrom(String(value)) : value;
 
 const outside = (text: string): string => terminalLine(beginningOf(text, REASON_SHOWN));
 
-/** A copy: a slice of a string would keep the whole of it in memory. */
+/** Copies the beginning, because a slice would keep the whole string in memory. */
 export const beginningOf = (text: string, most: number): string =>
   text.length > most ? `${Buffer.from(text.slice(0, most)).toString()}…` : text;

@@ -4,7 +4,8 @@
 import { dirname } from 'node:path';
 import { programAnywhere } from '../../host/package-version.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import type { Idle, Summary } from '../summary.ts';
+import type { Idle } from '../idle.ts';
+import type { Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -35,13 +36,13 @@ type ReportParams = {
   readonly store: Store;
   readonly startedAt: number;
   readonly rows: number;
-  /** Charts leave it out. */
+  /** Charts leave these times out. */
   readonly idle?: readonly Idle[];
   /** Called before files get their final names. */
   readonly confirm: () => Promise<void>;
 };
 
-/** `add` gives a promise if the caller has to wait before the next row. */
+/** `add` returns a promise if the caller has to wait before the next row. */
 export function reportWriter({ file, store, startedAt, rows, confirm, idle = [] }: ReportParams) {
   const columns = new DeflatedColumns();
   const shown = [...shownColumns(file).keys()];
@@ -69,18 +70,18 @@ export function reportWriter({ file, store, startedAt, rows, confirm, idle = [] 
   return { add, write };
 }
 
-// What lies beside the page while the batch runs; see living-page.ts.
+// The files beside the page while the batch runs; see living-page.ts.
 export const LIVE_FILE = 'report/live.js';
 export const LIVE_ROWS = 'report/live';
 export const NOT_LIVE = 'runsheetRows(0,"")\n';
 
-/** The page has all rows itself now. */
+/** Removes the scripts of parts: the final page contains all rows. */
 async function endLivingPage(store: Store): Promise<void> {
   await store.update(LIVE_FILE, () => NOT_LIVE);
   await store.clear(LIVE_ROWS);
 }
 
-/** The columns of the sheet, with the inputs that they give. */
+/** The columns of the sheet, with the input that each one fills. */
 function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
   const inputs = new Map(
     sheet.inputs.flatMap(({ input, from }) => ('column' in from ? [[from.column, input] as const] : [])),
@@ -88,20 +89,20 @@ function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
   return ownColumns(sheet.columns).map((name) => ({ name, input: inputs.get(name) }));
 }
 
-/** Those of a page. */
+/** The columns that a page shows. */
 export const shownColumns = (file: Pick<BatchFile, 'sheet'>) => columnsOf(file).slice(0, COLUMNS_SHOWN);
 
-type Known = {
+type PageFacts = {
   readonly rows: number;
   readonly startedAt: number;
   readonly gpus: readonly string[];
-  /** Where the batches are if the page cannot know it. */
+  /** The folder of the batches, if the page cannot derive it from its own address. */
   readonly out?: string | undefined;
   /** undefined while the batch runs. */
   readonly summary?: Summary;
 };
 
-function factsOf(file: BatchFile, known: Known) {
+function factsOf(file: BatchFile, facts: PageFacts) {
   const shown = shownColumns(file);
   return definedOnly({
     batch: file.batch,
@@ -120,12 +121,12 @@ function factsOf(file: BatchFile, known: Known) {
     leadMs: LEAD_MS,
     costUnit: COST_UNIT,
     rowsEach: ROWS_EACH,
-    ...known,
+    ...facts,
   });
 }
 export type ReportFacts = ReturnType<typeof factsOf>;
 
-/** The page of a batch that runs, which finds its rows beside it. */
+/** The page of a running batch, which loads its rows from the files beside it. */
 export async function livePage(file: BatchFile, startedAt: number): Promise<string> {
   const facts = factsOf(file, { rows: file.sheet.rows, startedAt, gpus: [''] });
   return (await Array.fromAsync(pageOf(facts, []))).join('');
@@ -135,11 +136,12 @@ export async function livePage(file: BatchFile, startedAt: number): Promise<stri
 const pageOf = (facts: ReportFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) =>
   htmlPage({ name: 'report', title: facts.batch, facts, blobs });
 
-// Writes the full cells of the rows beside the report: 2,000 rows a file, as scripts, because a page that was opened from a folder
-// may load scripts and nothing else. The page loads a file when it shows one of its rows.
-
 export const rowsFile = (number: number): string => `report/rows/${String(number).padStart(5, '0')}.js`;
 
+/**
+ * Writes the full cells of the rows beside the report, 2,000 rows a file. The files are scripts, because a page that was opened from a
+ * folder can load nothing else. The page loads a file when it shows one of its rows.
+ */
 function rowFiles(store: Store, columns: ReturnType<typeof columnsOf>, confirm: ReportParams['confirm']) {
   let rows = new Deflated();
   let count = 0;
@@ -158,7 +160,7 @@ function rowFiles(store: Store, columns: ReturnType<typeof columnsOf>, confirm: 
     }
   };
   return {
-    /** Rows in order. A promise if a file has to be written before the next row. */
+    /** Adds rows in order. Returns a promise if a file has to be written before the next row. */
     add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
       const data = columns.flatMap(({ name, input }, at) =>
         input === undefined ? [[name, cells[at] ?? ''] as const] : [],

@@ -19,12 +19,12 @@ export const SMALL_FILE = 'report/small.js';
 /** `outputs/SKU-0017.png` has `report/small/SKU-0017.png.webp`, which the page computes too. */
 const smallCopyOf = (path: string): string => `report/small/${path.replace(/^outputs\//, '')}.webp`;
 
-/** What the page loads when no row has a small copy. */
+/** The script that the page loads when no row has a small copy. */
 export const NO_SMALL_COPIES = 'runsheetSmall("")\n';
 
 export type FirstFile = { readonly row: number; readonly path: string; readonly bytes: number };
 
-/** `made`: now; `missing`: those that a later call can make. */
+/** `made`: copies of this call; `missing`: copies left to a later call. */
 export type SmallCopies = { readonly made: number; readonly missing: number };
 
 export async function makeSmallCopies(
@@ -56,7 +56,7 @@ export async function copyLarge(
   };
   await pMap(files, copy, { concurrency: AT_A_TIME });
   const column = new Deflated();
-  for (const one of has) column.uint8(one);
+  for (const flag of has) column.uint8(flag);
   const script = `runsheetSmall("${await column.base64()}")\n`;
   await store.update(SMALL_FILE, () => script);
   return count;

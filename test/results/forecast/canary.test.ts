@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { canaryRows } from '../../../src/batches/canary-rows.ts';
-import { forecast, type Interval, type RunSample } from '../../../src/results/forecast/forecast.ts';
+import { forecast, type RunSample } from '../../../src/results/forecast/forecast.ts';
+import type { Interval } from '../../../src/results/forecast/estimated-sum.ts';
 import { between, dice, lognormal, sizeBetween } from './workload.ts';
 
 const ROWS = 1_000;

@@ -3,9 +3,9 @@ import {
   forecast,
   type Forecast,
   type ForecastParams,
-  type Interval,
   type RunSample,
 } from '../../../src/results/forecast/forecast.ts';
+import type { Interval } from '../../../src/results/forecast/estimated-sum.ts';
 import { between, dice, execute, lognormal, sizeBetween, type Workload } from './workload.ts';
 
 const PRICES = { A10G: 0.0003, H100: 0.0023 };
