@@ -1,12 +1,12 @@
-// Computes the identity of a batch: its rows in order, the deployment and the service (R24). The file's bytes, its name and
-// options that do not change a row are not part of it.
+// Computes the identity of a batch: its rows in order, the deployment and the service (R24). The bytes and the name of the file, and
+// options that change no row, do not count.
 
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path';
 import { identityOf, isSameService, type ServiceName } from '../host/service-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 
-export type Asked = {
+export type BatchIdentity = {
   /** sha256 of the rows: key, GPU and inputs of each; see {@link LaidOut.content}. */
   readonly rows: string;
   readonly deploymentId: string;
@@ -15,20 +15,21 @@ export type Asked = {
 };
 
 /** sha256 of the identity. */
-export const contentOf = ({ base, ...asked }: Asked): string => hashOf({ ...asked, base: identityOf(base) });
+export const contentOf = ({ base, ...identity }: BatchIdentity): string =>
+  hashOf({ ...identity, base: identityOf(base) });
 
-const hashOf = ({ rows, deploymentId, base }: Asked): string =>
+const hashOf = ({ rows, deploymentId, base }: BatchIdentity): string =>
   createHash('sha256')
     .update(JSON.stringify([rows, deploymentId, base]))
     .digest('hex');
 
-/** Whether a batch has these rows. An older release hashed the address as it was set, and a service may have several. */
+/** Whether a batch has these rows. Older releases hashed the address as it was written, and a service may have several addresses. */
 export function hasContent(
   { content, deployment, service }: Pick<BatchFile, 'content' | 'deployment' | 'service'>,
-  asked: { readonly rows: string; readonly deploymentId: string; readonly service: ServiceName },
+  wanted: { readonly rows: string; readonly deploymentId: string; readonly service: ServiceName },
 ): boolean {
-  if (deployment.id !== asked.deploymentId || !isSameService(service, asked.service)) return false;
-  return [contentOf, hashOf].some((hash) => hash({ ...asked, base: service.base }) === content);
+  if (deployment.id !== wanted.deploymentId || !isSameService(service, wanted.service)) return false;
+  return [contentOf, hashOf].some((hash) => hash({ ...wanted, base: service.base }) === content);
 }
 
 const ID_DIGITS = 12;

@@ -33,11 +33,11 @@ import { count } from '../options/number-text.ts';
 export type ServiceSpec = {
   /** The API's base address, or `local`. */
   readonly base: string;
-  /** The id in the profile of the service, if it has one. */
+  /** The id in the profile of the service, if any. */
   readonly id?: string;
   readonly api: Api;
   readonly rehearsal: boolean;
-  /** Whether an accepted run is in every later list, so that a short wait proves that there is none. */
+  /** Whether an accepted run is in every later list, so that a short wait proves that a run does not exist. */
   readonly isConsistent?: boolean;
   /** undefined if the service has no profile. */
   readonly timing: Timing | undefined;
@@ -46,7 +46,7 @@ export type ServiceSpec = {
 
 /** Options that change no row, and therefore not the identity of the batch. */
 export type Settings = Omit<OptionalLimits, 'adaptive'> & {
-  /** Whether the useful concurrency is found, up to `concurrency`. */
+  /** Whether the batch looks for its useful concurrency, up to `concurrency`. */
   readonly adaptive?: true;
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
@@ -57,9 +57,9 @@ export type Settings = Omit<OptionalLimits, 'adaptive'> & {
   readonly webhooks: boolean;
   readonly canary?: Canary;
   readonly reserve?: 'p99';
-  /** For how long a run on a GPU of the user's own may execute. */
+  /** How long a run on one of the user's own GPUs may execute. */
   readonly timeLimitMs?: number;
-  /** The only GPU servers of the user's own that may run the rows. */
+  /** The user's own GPU servers that may run the rows (default: all). */
   readonly servers?: readonly string[];
   /** The template of the names of output files, such as `{sku}-{seed}`. */
   readonly outputName?: string;
@@ -88,10 +88,10 @@ function optionsOf(spec: Pick<BatchSpec, 'copy' | 'options'>): BatchFile['sheet'
   return { ...options, drop: [...drop], ...(ladder === undefined ? {} : { ladder: [...ladder] }) };
 }
 
-/** Only if something was guessed. */
-function askedIn({ copy, options, asked = options }: BatchSpec): Pick<BatchFile['sheet'], 'asked'> {
-  const [given, settled] = [optionsOf({ copy, options: asked }), optionsOf({ copy, options })];
-  return JSON.stringify(given) === JSON.stringify(settled) ? {} : { asked: given };
+/** The user's own options, if guesses changed them. */
+function askedIn({ copy, options, asked: written = options }: BatchSpec): Pick<BatchFile['sheet'], 'asked'> {
+  const [own, settled] = [optionsOf({ copy, options: written }), optionsOf({ copy, options })];
+  return JSON.stringify(own) === JSON.stringify(settled) ? {} : { asked: own };
 }
 
 type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor' | 'stage'>;
@@ -100,7 +100,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
   const { copy, deployment, service } = spec;
   const { folders = [], claimed = [] } = copy.beside ?? {};
   const [folder] = [...folders, ...claimed];
-  const { inputTypes: _, servers: __, ...known } = deployment;
+  const { inputTypes: _, servers: __, ...stored } = deployment;
   return {
     format: 2,
     ...identity,
@@ -130,7 +130,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },
     ...(spec.from === undefined ? {} : { from: spec.from }),
-    deployment: definedOnly(known),
+    deployment: definedOnly(stored),
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),
     seed: Number.parseInt(identity.content.slice(0, 7), 16),
@@ -191,24 +191,23 @@ const runDeadlineMs = ({ runTimeoutSeconds }: Deployment): number | undefined =>
 
 /** A rehearsal, a service whose lists are always up to date, and the rule `fail` use the short waiting time. */
 function unconfirmedRule(
-  given: Settings['unconfirmed'],
+  setting: Settings['unconfirmed'],
   { rehearsal, isConsistent, timing }: ServiceSpec,
 ): UnconfirmedRule {
-  const { rule, afterMs } = given ?? { rule: 'unknown' };
+  const { rule, afterMs } = setting ?? { rule: 'unknown' };
   const { postDeadlineMs, settleWithoutControlMs } = timing ?? DEFAULT_TIMING;
   const isSoon = rehearsal || isConsistent === true || rule === 'fail';
   return { rule, afterMs: afterMs ?? (isSoon ? postDeadlineMs + settleWithoutControlMs : UNCONFIRMED_MS) };
 }
 
-// Checks the name and the settings of a new batch that a command, a program or a workflow asks for. The numbers have
-// travelled as JSON, so that NaN has become null. All of it throws E602.
-type Request = Pick<BatchSpec, 'options' | 'settings'> & { readonly name?: string };
+type CheckedRequest = Pick<BatchSpec, 'options' | 'settings'> & { readonly name?: string };
 
-export function checkRequest({ name, settings, options }: Request): void {
+/** Throws E602 for a wrong name or setting. The request has travelled as JSON, so a NaN arrives as null. */
+export function checkRequest({ name, settings, options }: CheckedRequest): void {
   checkName(name);
-  const given: Readonly<Record<string, unknown>> = settings;
+  const values: Readonly<Record<string, unknown>> = settings;
   for (const { option, stored, kind } of STORED_LIMITS)
-    if (given[stored] !== undefined && !kind.isKept(given[stored])) {
+    if (values[stored] !== undefined && !kind.isKept(values[stored])) {
       const { kind: full } = LIMITS[option as LimitName];
       throw problem('E602', { what: `${option} is not ${formOf(full).expected(full)}` });
     }
@@ -242,7 +241,7 @@ function refuseNoRoom(settings: Settings, ladder: readonly string[] | undefined)
   if (!adaptive) refuseTooMany({ concurrency, retries, retriesByKind, ladder, resubmits });
 }
 
-/** What decides how many runs a batch has room for; `written`: how the user wrote its options. */
+/** The settings that limit how many runs the state of a batch can hold; `written`: how the user wrote its options. */
 export type Room = {
   readonly concurrency: number | undefined;
   readonly retries: number | undefined;
@@ -254,7 +253,7 @@ export type Room = {
 
 const AS_OPTIONS = { concurrency: 'concurrency', retries: 'retries' };
 
-/** Throws E602 if the state of a batch has no room for so many runs. */
+/** Throws E602 if the state of a batch cannot hold this many runs. */
 export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPTIONS, ...room }: Room): void {
   const { retries = USUAL_RETRIES, retriesByKind = {} } = room;
   const attempts = mostRetries({ retries, retriesByKind, ...(ladder && { ladder }) });
@@ -269,7 +268,7 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
 /** The servers that settings are checked with. */
 export type Reached = {
   readonly pools: { show(pool: string): Promise<unknown> };
-  /** Absent where a worker makes a batch: it is made also if nobody may start its program. */
+  /** Absent where a worker creates the batch, which must not fail because a program is not allowed. */
   readonly programs?: Programs;
 };
 
@@ -284,7 +283,7 @@ export type Where = {
 
 type Checked = Pick<LimitChange, 'pool' | 'notify'> & Partial<Pick<LimitChange, 'maxCostNano'>>;
 
-/** Throws E312 for a budget without a bound, E540 for a pool that does not exist, because a batch would wait in it for ever, and E602. */
+/** Throws E312 for a budget without a bound, E540 for a pool that does not exist, where a batch would wait for ever, and E602. */
 export async function checkSettings(
   change: Checked,
   { config, isCluster, file, reach }: Where,

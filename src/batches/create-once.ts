@@ -14,7 +14,7 @@ import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './batch-spec.ts';
 import type { CreatedBatch } from './make-batch.ts';
-import { propose, type Needed, type Source } from './propose.ts';
+import { propose, type Needed, type ProposalSource } from './propose.ts';
 import { answersTo, asOption, type ReuseWish, type Wording } from './questions.ts';
 import { nameOf, ofOther } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
@@ -25,7 +25,7 @@ export type BatchCall = {
   /** A path, or a file, http, https or s3 URL. */
   readonly sheet: string;
   /** Instead of what is at the address: the results of a batch. */
-  readonly from?: Extract<Source, { readonly from: object }>['from'];
+  readonly from?: Extract<ProposalSource, { readonly from: object }>['from'];
   /** Default: by the name of the sheet, else by its first character. */
   readonly format?: SheetFormat;
   /** Names the call: the same id means the same batch. */
@@ -107,7 +107,11 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   }
 }
 
-function sheetOf(maker: Maker, { sheet: address, format, request, job }: BatchCall, service: Spoken): Source {
+function sheetOf(
+  maker: Maker,
+  { sheet: address, format, request, job }: BatchCall,
+  service: Spoken,
+): ProposalSource {
   const { config, download, signal, isEmbedded } = maker;
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const found = sheetAt(address, { download, signal, service: base });

@@ -1,5 +1,4 @@
-// Reads the options of a new batch, or limits that change, as a command, a program or a workflow gives them, and makes a request of
-// them.
+// Reads the options of a new batch, or changed limits, from a command, a program or a workflow, and turns them into a request.
 
 import { definedOnly } from '../options/defined-only.ts';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
@@ -20,20 +19,20 @@ import type { BatchRequest } from './batch-request.ts';
 import type { Settings } from './batch-spec.ts';
 import { answersTo, type Answers, type ReuseWish } from './questions.ts';
 
-/** What to write instead. `example`: how the door writes one. */
+/** The hint for a wrong value. `example` writes a value as the door does. */
 export function hintFor(wrong: Wrong, kind: OptionKind, example: (value: string) => string): string {
   const { hint, unknown } = wrong;
   if (unknown !== undefined) return hintAmong(unknown[0], 'values', unknown[1]);
-  const [first = '', ...others] = formOf(kind).examples(kind);
-  return hint ?? `for example ${[example(first), ...others].join(', ')}`;
+  const [first = '', ...moreExamples] = formOf(kind).examples(kind);
+  return hint ?? `for example ${[example(first), ...moreExamples].join(', ')}`;
 }
 
-/** The options of a program, of a workflow, or of JSON. Throws E602 for one that the door does not have, and for a wrong value. */
+/** Reads the options of a program, a workflow or JSON. Throws E602 for an unknown option or a wrong value. */
 export function givenFrom(door: Exclude<Door, 'command'>, options: object): OptionValues {
   const rows = new Map<string, AnyOption>(optionsOf(door));
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    given.map(([option, value]) => {
+    entries.map(([option, value]) => {
       const row = rows.get(option);
       if (row === undefined) throw noOption(option, [...rows.keys()]);
       return [option, valueOf(option, row, value, IN_PROGRAM)];
@@ -41,43 +40,43 @@ export function givenFrom(door: Exclude<Door, 'command'>, options: object): Opti
   );
 }
 
-const noOption = (option: string, known: readonly string[]): RunsheetError =>
-  problem('E602', { what: `there is no option ${option}`, hint: hintAmong(option, 'options', known) });
+const noOption = (option: string, options: readonly string[]): RunsheetError =>
+  problem('E602', { what: `there is no option ${option}`, hint: hintAmong(option, 'options', options) });
 
-type Written = {
+type OptionNotation = {
   readonly name: (option: string) => string;
   readonly example: (option: string, kind: OptionKind, value: string) => string;
 };
 
-export const IN_PROGRAM: Written = {
+export const IN_PROGRAM: OptionNotation = {
   name: (option) => option,
   example: (option, kind, value) => {
-    const { inProgram = (one: string) => (Number.isNaN(Number(one)) ? `'${one}'` : one) } = formOf(kind);
+    const { inProgram = (text: string) => (Number.isNaN(Number(text)) ? `'${text}'` : text) } = formOf(kind);
     return `{ ${option}: ${inProgram(value)} }`;
   },
 };
 
-export const IN_FLAGS: Written = {
+export const IN_FLAGS: OptionNotation = {
   name: flagOf,
   example: (option, _, value) => `${flagOf(option)} ${value}`,
 };
 
-/** The value that is stored. Throws E602. */
+/** The stored form of a value. Throws E602 for a wrong one. */
 export function valueOf(
   option: string,
   { kind, removable }: Pick<AnyOption, 'kind' | 'removable'>,
   value: unknown,
-  { name, example }: Written,
+  { name, example }: OptionNotation,
 ): unknown {
   if (removable && (value === null || value === 'none')) return 'none';
-  const found = read(kind, value);
-  if ('kept' in found)
-    return kind.type === 'targets' && (found.kept as readonly unknown[]).length === 0 ? 'none' : found.kept;
+  const result = read(kind, value);
+  if ('kept' in result)
+    return kind.type === 'targets' && (result.kept as readonly unknown[]).length === 0 ? 'none' : result.kept;
   // A target may contain a secret.
   const shown = kind.type === 'targets' || Array.isArray(value) ? '' : ` ${shownValue(value)}`;
   throw problem('E602', {
-    what: `${name(option)}${shown} ${found.wrong}`,
-    hint: hintFor(found, kind, (one) => example(option, kind, one)),
+    what: `${name(option)}${shown} ${result.wrong}`,
+    hint: hintFor(result, kind, (text) => example(option, kind, text)),
   });
 }
 
@@ -86,20 +85,20 @@ const shownValue = (value: unknown): string =>
     ? String(value)
     : (JSON.stringify(value) ?? String(value));
 
-export function limitChangeOf(given: OptionValues): LimitChange {
-  const limits: LimitChange = keptIn('live', given);
-  const { concurrency } = given;
+export function limitChangeOf(options: OptionValues): LimitChange {
+  const limits: LimitChange = keptIn('live', options);
+  const { concurrency } = options;
   return typeof concurrency === 'object'
     ? { ...limits, concurrency: concurrency.auto, adaptive: true }
     : limits;
 }
 
-/** `asks`: whether the batch waits for its user also after a canary whose rows all succeeded. */
-export function settingsOf(given: OptionValues, asks = false): Settings {
-  const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = given;
-  const { timeLimit: timeLimitMs, servers } = given;
+/** `asks`: whether the batch waits for its user even after every canary row succeeded. */
+export function settingsOf(options: OptionValues, asks = false): Settings {
+  const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = options;
+  const { timeLimit: timeLimitMs, servers } = options;
   return {
-    ...withoutNone(limitChangeOf(given)),
+    ...withoutNone(limitChangeOf(options)),
     ...definedOnly({
       unconfirmed,
       outputName,
@@ -113,16 +112,16 @@ export function settingsOf(given: OptionValues, asks = false): Settings {
   };
 }
 
-export const sheetOptionsOf = (given: OptionValues): BatchRequest['options'] => ({
+export const sheetOptionsOf = (options: OptionValues): BatchRequest['options'] => ({
   map: {},
   set: {},
   drop: [],
   types: {},
-  ...keptIn('reading', given),
-  ...keptIn('sheet', given),
+  ...keptIn('reading', options),
+  ...keptIn('sheet', options),
 });
 
-/** What is answered besides what happens to rows of other batches. */
+/** The answers that options give in advance, except for rows that other batches have. */
 export const acceptedBy = ({
   guess,
   acceptGpu,
@@ -135,30 +134,30 @@ export const acceptedBy = ({
   ...(acceptCost ? { lowBudget: 'accept' } : {}),
 });
 
-/** A request without where its batch is made, and without what happens to rows of other batches. */
+/** A request without its service, and without a decision about rows that other batches have. */
 export const wishOf = (
-  given: OptionValues,
+  values: OptionValues,
   asks = false,
 ): Omit<BatchRequest, 'service' | 'again' | 'madeFor'> => ({
-  deployment: given.deployment ?? '',
-  options: sheetOptionsOf(given),
-  settings: settingsOf(given, asks),
-  order: keptIn('order', given),
-  answers: acceptedBy(given),
-  ...(given.name === undefined ? {} : { name: given.name }),
+  deployment: values.deployment ?? '',
+  options: sheetOptionsOf(values),
+  settings: settingsOf(values, asks),
+  order: keptIn('order', values),
+  answers: acceptedBy(values),
+  ...(values.name === undefined ? {} : { name: values.name }),
 });
 
 type RequestParams = { readonly service: Spoken; readonly asks?: boolean; readonly reuse?: ReuseWish };
 
-export function requestOf(given: OptionValues, { service, asks, reuse }: RequestParams): BatchRequest {
-  const wish = wishOf(given, asks);
+export function requestOf(values: OptionValues, { service, asks, reuse }: RequestParams): BatchRequest {
+  const wish = wishOf(values, asks);
   return { ...wish, service, again: reuse === 'again', answers: { ...answersTo(reuse), ...wish.answers } };
 }
 
-/** Options that contradict each other. `ofValues`: only with such values. */
+/** Two options that exclude each other. `ofValues` limits the rule to some of their values. */
 export type Excludes = {
   readonly both: readonly [string, string];
-  readonly ofValues?: (one: unknown, other: unknown) => boolean;
+  readonly ofValues?: (first: unknown, second: unknown) => boolean;
   readonly why?: string;
   readonly hint: string;
 };
@@ -179,18 +178,18 @@ const EXCLUDES: readonly Excludes[] = [
 
 /** Throws E602 for two options that exclude each other. */
 export function refuseBoth(
-  given: object,
+  options: object,
   name: (option: string) => string = (option) => option,
   rules: readonly Excludes[] = EXCLUDES,
 ): void {
-  const values: Readonly<Record<string, unknown>> = { ...given };
+  const values: Readonly<Record<string, unknown>> = { ...options };
   const isGiven = (option: string): boolean => values[option] !== undefined && values[option] !== false;
-  const found = rules.find(
-    ({ both: [one, other], ofValues }) =>
-      isGiven(one) && isGiven(other) && (ofValues?.(values[one], values[other]) ?? true),
+  const broken = rules.find(
+    ({ both: [first, second], ofValues }) =>
+      isGiven(first) && isGiven(second) && (ofValues?.(values[first], values[second]) ?? true),
   );
-  if (found === undefined) return;
-  const { both, why, hint } = found;
+  if (broken === undefined) return;
+  const { both, why, hint } = broken;
   throw problem('E602', {
     what: `${both.map(name).join(' and ')} exclude each other${why === undefined ? '' : `: ${why}`}`,
     hint,

@@ -1,5 +1,5 @@
-// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word,
-// and a command finds a batch from any folder.
+// Remembers where this user's batches on this machine are, so that the same sheet in another folder is not silently bought again, and
+// a command finds a batch from any folder.
 //
 //   <places>/<service and deployment>/<mark>.json   the place of a batch
 
@@ -29,7 +29,7 @@ export type Place = {
   readonly home?: string;
   readonly batch: string;
   readonly mark: string;
-  /** The file that says so. */
+  /** The note that records this place. */
   readonly path: string;
 };
 
@@ -38,10 +38,10 @@ export type PlacedBatch = BatchFolder & Pick<Place, 'out' | 'home'>;
 const schema = z.object({ out: z.string(), home: z.string().exactOptional(), batch: z.string() });
 const noteIn = (text = ''): z.output<typeof schema> | undefined => schema.safeParse(jsonIn(text)).data;
 
-/** The command that wrote an older one has made its batch, or never will. */
+/** The command that wrote an older note has created its batch, or never will. */
 const LEFT_MS = 86_400_000;
 
-/** Folders for each name of the service: its addresses, and the id of its profile. Rows of a rehearsal are compared with no others. */
+/** Folders for each name of the service: its addresses, and the id of its profile. Rows of a rehearsal are compared only with rehearsals. */
 const foldersOf = (
   places: string,
   { deployment, service: { id, rehearsal } }: Placed['file'],
@@ -52,7 +52,7 @@ const foldersOf = (
     return join(places, createHash('sha256').update(name).digest('hex').slice(0, 16));
   });
 
-/** Before the batch exists: a command that is killed leaves a place without a batch. */
+/** Records the place before the batch exists, so a killed command can leave a place without a batch. */
 export function rememberPlace(places: string, { out, home, file }: Placed): void {
   const text = JSON.stringify({ out, home, batch: file.batch });
   for (const folder of foldersOf(places, file, [identityOf(file.service.base)])) {
@@ -61,25 +61,25 @@ export function rememberPlace(places: string, { out, home, file }: Placed): void
   }
 }
 
-/** undefined if this user has not made the batch on this machine. A move of the batch does not matter. */
+/** The note of a batch that this user created on this machine, even if its folder has moved. */
 function noteOfPlace(places: string, file: Placed['file']): string | undefined {
   const folders = foldersOf(places, file, spellingsOf(file.service.base));
   return folders.flatMap((folder) => textIfThere(join(folder, `${file.mark}.json`)) ?? [])[0];
 }
 
-/** The state folder of the servers that were to run the batch, as far as this user has made it on this machine. */
+/** The state folder of the servers meant to run the batch, if this user created it on this machine. */
 export function homeOfPlace(places: string, file: Placed['file']): string | undefined {
   return noteIn(noteOfPlace(places, file))?.home;
 }
 
-/** The places of batches with this name, or else of those whose name begins so, the newest one first. */
+/** The places of batches with this name, or else with this prefix, newest first. */
 export async function placesNamed(places: string, name: string): Promise<readonly Place[]> {
-  const all = await allPlaces(places);
-  const exact = all.filter(({ batch }) => batch === name);
-  return exact.length > 0 ? exact : all.filter(({ batch }) => batch.startsWith(name));
+  const candidates = await allPlaces(places);
+  const exact = candidates.filter(({ batch }) => batch === name);
+  return exact.length > 0 ? exact : candidates.filter(({ batch }) => batch.startsWith(name));
 }
 
-/** Folders outside of `out` that have batches, the one with the newest batch first. */
+/** Folders other than `out` that have batches, the folder of the newest batch first. */
 export async function outsElsewhere(places: string, out: string): Promise<readonly string[]> {
   const byOut = Map.groupBy(await allPlaces(places), (place) => place.out);
   byOut.delete(out);
@@ -93,70 +93,70 @@ export async function outsElsewhere(places: string, out: string): Promise<readon
 const OUTS_MOST = 5;
 const BATCHES_TRIED = 10;
 
-/** The newest one first. */
+/** Every recorded place, newest first. */
 async function allPlaces(places: string): Promise<readonly Place[]> {
-  const found: Place[] = [];
+  const recorded: Place[] = [];
   for (const file of await readdir(places, { recursive: true }).catch(() => [])) {
     const mark = basename(file, '.json');
     if (mark === basename(file)) continue;
     const path = join(places, file);
     const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
-    if (place !== undefined) found.push({ ...place, mark, path });
+    if (place !== undefined) recorded.push({ ...place, mark, path });
   }
   const madeAt = ({ path }: Place): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return found.sort((one, other) => madeAt(other) - madeAt(one));
+  return recorded.sort((a, b) => madeAt(b) - madeAt(a));
 }
 
-/** A batch.json may call any service a rehearsal. */
+/** The flag in batch.json is not proof: anybody may have written it for any service. */
 const isRehearsal = ({ rehearsal, base }: BatchFile['service']): boolean => rehearsal && mayRehearse(base);
 
-/** Whether this user has made the batch, has named its folder, or pays nothing for it. Else a stranger may have chosen its rows. */
+/** Whether this user created the batch, named its folder, or pays nothing for it. Otherwise a stranger may have chosen its rows. */
 export const isOwnBatch = (
   { places, isOutNamed }: Pick<Config, 'places' | 'isOutNamed'>,
   file: Placed['file'],
 ): boolean =>
   isOutNamed ||
   isRehearsal(file.service) ||
-  // The note of a rehearsal speaks for no service of another machine.
+  // The note of a rehearsal proves nothing about a service on another machine.
   (!file.service.rehearsal && noteOfPlace(places, file) !== undefined);
 
-/** The places of the same deployment outside of `out`, without the marks that are known. */
+/** The places of the same deployment outside `out`, except those with `skippedMarks`. */
 export async function placesElsewhere(
   places: string,
   { out, file }: Placed,
-  known: Pick<ReadonlySet<string>, 'has'> = new Set(),
+  skippedMarks: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): Promise<readonly Place[]> {
-  const found = new Map<string, Place>();
+  const byMark = new Map<string, Place>();
   for (const folder of foldersOf(places, file, spellingsOf(file.service.base)))
     for (const name of await readdir(folder).catch(() => [])) {
       const mark = name.replace(/\.json$/, '');
-      if (mark === name || known.has(mark) || found.has(mark)) continue;
+      if (mark === name || skippedMarks.has(mark) || byMark.has(mark)) continue;
       const path = join(folder, name);
-      // Another command may have removed it.
+      // Another command may have removed the note.
       const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
-      if (place !== undefined && place.out !== out) found.set(mark, { ...place, mark, path });
+      if (place !== undefined && place.out !== out) byMark.set(mark, { ...place, mark, path });
     }
-  return [...found.values()];
+  return [...byMark.values()];
 }
 
-/** One that cannot be read, or is gone, has nothing that could be used. */
+/** Opens the batches at these places; skips batches that are gone or unreadable. */
 export async function batchesAt(places: readonly Place[]): Promise<readonly PlacedBatch[]> {
-  const found: PlacedBatch[] = [];
+  const batches: PlacedBatch[] = [];
   const unreached = new Set<string>();
   for (const { out, home, batch: name, mark, path } of places) {
     if (unreached.has(out)) continue;
     const begun = performance.now();
-    const batch = await ifReached(openBatchFolder(out, name).then((one) => one ?? 'none'));
+    const batch = await ifReached(openBatchFolder(out, name).then((folder) => folder ?? 'none'));
     const isLate = performance.now() - begun >= REACHED_MS;
-    // A batch that is damaged says nothing of the others there.
+    // A damaged batch does not mean that its neighbours are unreachable.
     if (batch === undefined) {
       if (isLate) unreached.add(out);
     } else if (batch === 'none') {
-      // It was removed, or never came to be; a disk that is not mounted comes back.
+      // The batch was removed or never created. Keep the note while the folder is missing: its disk may be unmounted.
       if (existsSync(out) && isLeft(path)) rmSync(path, { force: true });
-    } else if (batch.file.mark === mark) found.push({ ...batch, out, ...(home !== undefined && { home }) });
+    } else if (batch.file.mark === mark) batches.push({ ...batch, out, ...(home !== undefined && { home }) });
   }
-  return found;
+  return batches;
 }
 
 const REACHED_MS = 3_000;
@@ -165,12 +165,12 @@ const REACHED_MS = 3_000;
 async function ifReached<T>(reading: Promise<T>): Promise<T | undefined> {
   const read = new AbortController();
   const late = passed(REACHED_MS, read.signal).catch(() => undefined);
-  const found = await Promise.race([reading.catch(() => undefined), late]);
+  const result = await Promise.race([reading.catch(() => undefined), late]);
   read.abort();
-  return found;
+  return result;
 }
 
-/** In steps: a process that stood still has to look at what was read meanwhile before it gives up. */
+/** Waits in steps, so that a process that was suspended still sees a finished read before it gives up. */
 async function passed(ms: number, signal: AbortSignal): Promise<undefined> {
   for (let step = 0; step < STEPS; step += 1) await wait(ms / STEPS, undefined, { signal });
 }

@@ -1,5 +1,5 @@
-// A new batch while it does not exist: holds the newest of each stage, what the user has decided, and makes the stages anew that an answer
-// changes. Nothing is sent. Its caller disposes of it.
+// A batch before it exists: holds its stages and the user's decisions, and recomputes the stages that an answer changes. Nothing is
+// sent. The caller disposes of it.
 
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { newMark, type DraftBatch } from './laid-out-sheet.ts';
@@ -38,7 +38,7 @@ export class NewBatch implements Disposable {
   #drafted: Drafted;
   #compared: ComparedBatch | undefined;
   #settled: SettledBatch | undefined;
-  /** The queue of the sheet was rewritten for a batch that was not made. */
+  /** The queue of the sheet was rewritten for a batch that was then not created. */
   #isQueueLost = false;
 
   private constructor(params: CreateParams, decided: Decided, drafted: Drafted) {
@@ -63,7 +63,7 @@ export class NewBatch implements Disposable {
     return this.#compared?.same;
   }
 
-  /** What would be made; undefined if the sheet can only be laid out with other guesses. */
+  /** The batch to create; undefined if the sheet can only be laid out with other guesses. */
   get draft(): DraftBatch | undefined {
     return this.#settled?.whole;
   }
@@ -86,7 +86,7 @@ export class NewBatch implements Disposable {
     return questionsOf(this.#params.copy.name, stages, this.#decided.answers);
   }
 
-  /** Adds answers, and repeats what they change. Throws what they bring to light. */
+  /** Adds answers and recomputes the stages that they change. Throws the errors that this reveals. */
   async answer(answers: Answers, again = this.#decided.again): Promise<void> {
     const before = this.#decided;
     this.#decided = { answers: { ...before.answers, ...answers }, again };
@@ -97,7 +97,7 @@ export class NewBatch implements Disposable {
     else if (this.#decided.answers.earlier !== before.answers.earlier) await this.#settle();
   }
 
-  /** Another limit of the cost; no row is another one. */
+  /** Applies a new cost limit, which changes no row. */
   async limit(maxCostNano: number): Promise<void> {
     this.#params = { ...this.#params, settings: { ...this.#params.settings, maxCostNano } };
     const { draft } = this.#drafted;
@@ -108,12 +108,12 @@ export class NewBatch implements Disposable {
     this.#settled &&= await limitedTo(this.#params, maxCostNano, this.#settled);
   }
 
-  /** Batches in other places that only the cluster knows. */
+  /** Adds batches in other places that only the cluster knows. */
   addElsewhere(batches: readonly RowsElsewhere[]): void {
     this.#compared &&= { ...this.#compared, elsewhere: [...this.#compared.elsewhere, ...batches] };
   }
 
-  /** Makes the batch exist, or finds the one that has the same rows. Throws {@link QuestionsOpen}, also if another command was faster. */
+  /** Creates the batch, or finds a batch of the same rows. Throws {@link QuestionsOpen}, also for a question that a faster command has raised. */
   async carryOut(): Promise<CreatedBatch> {
     for (;;) {
       if (this.same !== undefined) return { ...this.same, laidOut: undefined };
@@ -134,13 +134,13 @@ export class NewBatch implements Disposable {
     this.#compared = undefined;
   }
 
-  /** That rows are bought again was agreed to before the other batch was there. */
+  /** Withdraws the consent to buy rows again, which the user gave before the other batch existed. */
   #takeBackAgain(): void {
     const { earlier, ...answers } = this.#decided.answers;
     if (earlier === 'again' && answers.open !== 'again') this.#decided = { ...this.#decided, answers };
   }
 
-  /** The layout stays. A batch that was taken back may have been seen under its mark, which is never used again. */
+  /** Compares the same layout again under a new mark, because others may have seen the batch under the old one. */
   async #compareAgain(): Promise<void> {
     if (this.#isQueueLost) this.#drafted = await draftBatch(this.#params, this.#decided);
     this.#isQueueLost = false;
@@ -172,7 +172,7 @@ type Stages = {
   readonly settled: SettledBatch | undefined;
 };
 
-/** What has to be decided about a sheet called `name` before its batch is made. */
+/** The open questions about a sheet called `name`. */
 function questionsOf(
   name: string,
   { drafted: { agreed, draft, failure }, compared, settled }: Stages,
@@ -180,16 +180,16 @@ function questionsOf(
 ): readonly Question[] {
   if (compared?.same !== undefined) return [];
   const guesses = draft?.laidOut.guesses ?? agreed.guesses;
-  const asked: Question[] = agreed.problems.length === 0 ? [...aboutGuesses(name, guesses, failure)] : [];
+  const questions: Question[] = agreed.problems.length === 0 ? [...aboutGuesses(name, guesses, failure)] : [];
   if (settled !== undefined) {
     const { file, laidOut } = settled.whole;
     const elsewhere = compared?.elsewhere ?? [];
-    asked.push(...aboutEarlier(compared?.overlap, answers));
-    if (elsewhere.length > 0) asked.push({ id: 'elsewhere', rows: file.sheet.rows, others: elsewhere });
-    asked.push(...outsideFiles(name, laidOut.files), ...manyRows(file), ...otherGpu(file, laidOut.gpus));
-    if (settled.budget !== undefined) asked.push({ id: 'lowBudget', ...settled.budget });
+    questions.push(...aboutEarlier(compared?.overlap, answers));
+    if (elsewhere.length > 0) questions.push({ id: 'elsewhere', rows: file.sheet.rows, others: elsewhere });
+    questions.push(...outsideFiles(name, laidOut.files), ...manyRows(file), ...otherGpu(file, laidOut.gpus));
+    if (settled.budget !== undefined) questions.push({ id: 'lowBudget', ...settled.budget });
   }
-  return unanswered(asked, answers);
+  return unanswered(questions, answers);
 }
 
 function aboutEarlier(overlap: Overlap | undefined, answers: Answers): readonly Question[] {

@@ -1,5 +1,5 @@
-// What a refused sheet still lacks once it is corrected, so that one command has all of it. A sheet without its required input, for
-// example, is refused for that alone; its rows are read with the likely column, and what is wrong with them is corrected too.
+// Collects every correction of a refused sheet, so that one command contains them all. A sheet that lacks a required input, for example,
+// is refused for that alone; reading its rows with the likely column reveals the remaining problems, which are corrected too.
 
 import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
 import { read } from '../options/read.ts';
@@ -12,7 +12,7 @@ type Options = BatchSpec['options'];
 
 const MOST_TRIES = 4;
 
-/** The error, with what `tried` says of the corrected sheet: it throws, or returns the guesses of a sheet that is accepted. */
+/** Adds further corrections to the error. `tried` reads the corrected sheet: it throws, or returns the guesses of an accepted sheet. */
 export async function withFurther(
   error: unknown,
   options: Options,
@@ -25,7 +25,7 @@ export async function withFurther(
   let next = correctionsOf(error);
   let corrected = options;
   for (let tries = 0; tries < MOST_TRIES && next.length > 0; tries += 1) {
-    if (!next.every((one) => 'add' in one)) break;
+    if (!next.every((correction) => 'add' in correction)) break;
     corrected = withFlags(
       corrected,
       next.flatMap(({ add }) => add),
@@ -68,35 +68,35 @@ const givenFlags = (words: readonly string[]): readonly GivenFlag[] =>
 const isFlag = (word: string): boolean => /^--[a-z]/.test(word);
 
 function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
-  const given: Record<string, unknown> = {};
+  const flagValues: Record<string, unknown> = {};
   for (const [option, { kind }] of Object.entries<AnyOption>(OPTIONS)) {
     const values = flags.flatMap(([flag, value = '']) => (optionOf(flag) === option ? [value] : []));
     if (values.length === 0) continue;
-    const found =
+    const result =
       kind.type === 'flag' ? { kept: true } : read(kind, isRepeated(kind) ? values : values.at(-1));
-    if ('kept' in found) given[option] = found.kept;
+    if ('kept' in result) flagValues[option] = result.kept;
   }
-  if (flags.some(([flag]) => flag === '--no-decimal-comma')) given['decimalComma'] = false;
+  if (flags.some(([flag]) => flag === '--no-decimal-comma')) flagValues['decimalComma'] = false;
   const {
     map,
     set,
     drop = [],
     types,
     split = [],
-    ...others
+    ...added
   } = {
-    ...keptIn('reading', given),
-    ...keptIn('sheet', given),
+    ...keptIn('reading', flagValues),
+    ...keptIn('sheet', flagValues),
   };
-  const all = [...(options.split ?? []), ...split];
+  const splits = [...(options.split ?? []), ...split];
   return {
     ...options,
-    ...others,
+    ...added,
     map: { ...options.map, ...map },
     set: { ...options.set, ...set },
     drop: [...options.drop, ...drop],
     types: { ...options.types, ...types },
-    ...(all.length === 0 ? {} : { split: all }),
+    ...(splits.length === 0 ? {} : { split: splits }),
   };
 }
 

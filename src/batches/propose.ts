@@ -1,6 +1,7 @@
-// One request, one door: whatever makes a new batch proposes it here. A proposal holds the copy of the sheet and what was found out
-// about it; its caller disposes of it. Stages: the copy, the batch that was made of the same bytes (offline), the service, then the
-// layout and the comparison with other batches (`stages.ts`). Nothing is bought or uploaded before it is carried out.
+// Proposes a new batch: every command, program and workflow that creates a batch comes through here. A proposal holds the copy of the
+// sheet and everything learned about it; its caller disposes of it. Stages: copy the sheet, look for a batch of the same bytes
+// (offline), ask the service, then lay out the rows and compare them with other batches (`stages.ts`). Nothing is bought or uploaded
+// until the proposal is carried out.
 
 import { dirname } from 'node:path';
 import type { Config } from '../host/config.ts';
@@ -45,8 +46,8 @@ import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';
 import type { Proposed } from './settle.ts';
 
-export type Source =
-  /** `-` for what is read from a stream. */
+export type ProposalSource =
+  /** `-` reads a stream. */
   | { readonly path: string; readonly copying: Omit<CopyParams, keyof Preparing> }
   | { readonly from: Omit<FromRequest, keyof Preparing | 'options'> };
 
@@ -58,30 +59,34 @@ export type Needed = Reached & {
 
 export type Around = {
   readonly config: Config;
-  /** A plan is never carried out, and needs no servers but the local run service. */
+  /** A plan is never carried out and needs no server except the local run service. */
   readonly isPlan?: boolean;
-  /** Whether every problem of a sheet that is refused is listed in a file (default: yes). */
+  /** Whether a file lists every problem of a refused sheet (default: yes). */
   readonly listsErrors?: boolean | undefined;
-  /** Starts or reaches the servers once they are needed: a sheet that is refused needs none. */
+  /** Connects to the servers, or starts them, when first needed: a refused sheet needs none. */
   readonly servers: () => Promise<Needed>;
   readonly isCluster: Where['isCluster'];
-  /** Says how the rows of another batch become a sheet. */
+  /** Reports how the rows of another batch become a sheet. */
   readonly onFrom?: (from: FromSheet) => void;
   readonly onUpload?: (
     from: FromSheet,
     done?: { readonly uploaded: number; readonly endsAt: number | undefined },
   ) => void;
-  /** Says how far the files of this machine are. */
+  /** Reports the progress of uploading local files. */
   readonly onUploading?: (uploading: Uploading) => void;
-  /** Says why a comparison with other batches takes long. */
+  /** Reports why a comparison with other batches takes long. */
   readonly onComparing?: (why: LongComparison) => void;
   readonly signal?: AbortSignal;
 };
 
-type Given = { readonly request: BatchRequest; readonly source: Source; readonly around: Around };
+type ProposalInput = {
+  readonly request: BatchRequest;
+  readonly source: ProposalSource;
+  readonly around: Around;
+};
 
 export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
-  #given: Given;
+  #input: ProposalInput;
   readonly #incoming: Incoming;
   #copy: SheetCopy | undefined;
   #from: FromSheet | undefined;
@@ -95,18 +100,18 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #answers: Answers;
   #again: boolean;
 
-  private constructor(given: Given, incoming: Incoming) {
-    [this.#given, this.#incoming] = [whereMoved(given), incoming];
-    this.#answers = given.request.answers ?? {};
-    this.#again = given.request.again;
+  private constructor(input: ProposalInput, incoming: Incoming) {
+    [this.#input, this.#incoming] = [whereMoved(input), incoming];
+    this.#answers = input.request.answers ?? {};
+    this.#again = input.request.again;
   }
 
-  /** Throws the errors of the request, of the sheet and of the service; see `questions` for what has to be decided. */
-  static async of(given: Given): Promise<Proposal> {
-    const { request, around } = given;
+  /** Throws the errors of the request, the sheet and the service; open decisions are in `questions`. */
+  static async of(input: ProposalInput): Promise<Proposal> {
+    const { request, around } = input;
     checkRequest(request);
     await checkSettings(request.settings, around);
-    const proposal = new Proposal(given, await Incoming.make(preparingIn(around.config)));
+    const proposal = new Proposal(input, await Incoming.make(preparingIn(around.config)));
     try {
       await proposal.#read();
       return proposal;
@@ -116,12 +121,12 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     }
   }
 
-  /** The batch that exists already: of the same request, or of the same rows. */
+  /** An existing batch of the same request or the same rows. */
   get existing(): BatchFolder | undefined {
     return this.#unchanged ?? this.#new?.same;
   }
 
-  /** The batch that would be made; undefined if it was found by its bytes, or as long as a question keeps it from being laid out. */
+  /** The batch to create; undefined if a batch of the same bytes exists, or while a question prevents the layout. */
   get draft(): DraftBatch | undefined {
     return this.#new?.draft;
   }
@@ -150,7 +155,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     return [...unanswered(own, this.#answers), ...(this.#new?.questions ?? [])];
   }
 
-  /** Adds answers; stages that they do not touch are kept. */
+  /** Adds answers and redoes only the stages that they change. */
   async with(...patches: readonly Patch[]): Promise<Proposal> {
     await this.#restore();
     for (const patch of patches) {
@@ -166,9 +171,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     return this;
   }
 
-  /** Makes the batch exist. Throws {@link QuestionsOpen} while one is open, and if another command was faster. */
+  /** Creates the batch. Throws {@link QuestionsOpen} while a question is open, including one that a faster command has raised. */
   async carryOut(): Promise<CreatedBatch> {
-    const { around } = this.#given;
+    const { around } = this.#input;
     if (this.#unchanged !== undefined) return { ...this.#unchanged, laidOut: undefined };
     await this.#restore();
     if (this.questions.length > 0 || this.#new === undefined) throw new QuestionsOpen(this.questions);
@@ -185,7 +190,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     await this.#incoming[Symbol.asyncDispose]();
   }
 
-  /** Disposes of everything that was made from the copy of the sheet. */
+  /** Disposes of everything derived from the copy of the sheet. */
   #drop(): void {
     this.#new?.[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();
@@ -193,7 +198,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     [this.#new, this.#files, this.#local] = [undefined, undefined, undefined];
   }
 
-  /** Reads the sheet again if its copy was removed while its user was asked. */
+  /** Reads the sheet again if its copy was removed while the user was deciding. */
   async #restore(): Promise<void> {
     if (this.#unchanged !== undefined || !(await this.#incoming.restore())) return;
     const isLaidOut = this.#new !== undefined;
@@ -203,7 +208,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   async #copied(before?: SheetCopy): Promise<SheetCopy | undefined> {
-    const { request, source, around } = this.#given;
+    const { request, source, around } = this.#input;
     const preparing = preparingIn(around.config);
     const { folder } = this.#incoming;
     if ('from' in source) {
@@ -220,9 +225,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const { request, source, around } = this.#given;
+    const { request, source, around } = this.#input;
     this.#copy = await this.#copied();
-    // A plan shows what is in the sheet, also if a batch was made of it.
+    // A plan shows the contents of the sheet even if a batch of it exists.
     const isNew = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
     this.#unchanged = isNew ? undefined : await this.#findUnchanged();
     if (this.#unchanged !== undefined && !around.isPlan) return;
@@ -233,21 +238,21 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   async #limit(limit: { readonly maxCostNano: number }): Promise<void> {
-    const { request } = this.#given;
-    this.#given = { ...this.#given, request: { ...request, settings: { ...request.settings, ...limit } } };
+    const { request } = this.#input;
+    this.#input = { ...this.#input, request: { ...request, settings: { ...request.settings, ...limit } } };
     await this.#new?.limit(limit.maxCostNano);
   }
 
-  /** Reads the sheet with other options; a layout of the options before is dropped. */
+  /** Reads the sheet with other options and drops the layout of the previous ones. */
   #readAs(options: AgreedOptions): void {
-    const { request } = this.#given;
-    this.#given = { ...this.#given, request: { ...request, options: withAgreed(request.options, options) } };
+    const { request } = this.#input;
+    this.#input = { ...this.#input, request: { ...request, options: withAgreed(request.options, options) } };
     this.#new?.[Symbol.dispose]();
     this.#new = undefined;
   }
 
   #findUnchanged(): Promise<BatchFolder | undefined> {
-    const { request, around } = this.#given;
+    const { request, around } = this.#input;
     const { options, name, service, deployment } = request;
     const unchanged = {
       copy: this.#copy as SheetCopy,
@@ -260,27 +265,27 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   async #findResults(): Promise<BatchFolder | undefined> {
-    const { request, around } = this.#given;
+    const { request, around } = this.#input;
     const { options } = request;
-    const found = await findBatchOfResults({
+    const results = await findBatchOfResults({
       out: around.config.out,
       copy: this.#copy as SheetCopy,
       reading: { ...keptIn('reading', options), ...definedOnly({ sheet: options.sheet }) },
       deployment: request.deployment,
     });
     // Rows cannot be added to a batch with a ladder.
-    return found?.file.sheet.options.ladder === undefined ? found : undefined;
+    return results?.file.sheet.options.ladder === undefined ? results : undefined;
   }
 
-  /** A local service has to run before it can be asked; a batch keeps its pool, so the pool has to exist before. */
+  /** Starts a local service before asking it. Checks the pool first, because a batch cannot change its pool later. */
   async #layOut(): Promise<void> {
-    const { request, around } = this.#given;
+    const { request, around } = this.#input;
     const { config, isPlan = false } = around;
     if (request.service.base === LOCAL) await around.servers();
     if (!isPlan) await checkSettings(request.settings, { ...around, reach: around.servers });
-    const asked = await createParams(config, this.#copy as SheetCopy, request);
+    const params = await createParams(config, this.#copy as SheetCopy, request);
     const common = {
-      ...asked,
+      ...params,
       places: config.places,
       home: (await around.isCluster()) ? undefined : config.home,
       again: this.#again,
@@ -294,7 +299,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const { deadlineAt } = request.settings;
     this.#local ??= new LocalFiles({
       config,
-      service: asked.service,
+      service: params.service,
       beside,
       deadlineAt,
       signal: around.signal,
@@ -305,22 +310,22 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     if (request.madeFor === undefined) this.#changed = await changedBefore(config, this.#params);
   }
 
-  /** The batches of the same rows that workers of the cluster run in other places. Nothing is paid for in a rehearsal. */
+  /** Batches of the same rows that workers of the cluster run in other places. A rehearsal costs nothing, so it skips the check. */
   async #onCluster({ batches }: Pick<Needed, 'batches'>): Promise<readonly RowsElsewhere[]> {
-    const { config, isCluster } = this.#given.around;
+    const { config, isCluster } = this.#input.around;
     const { draft, compared } = this.#new as NewBatch;
     const isAnswered = this.#again || this.#answers.elsewhere === 'again';
     if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
     const { rows, reused = 0 } = draft.file.sheet;
-    const known = await batches.withContent(draft.content);
-    return known
+    const sameContent = await batches.withContent(draft.content);
+    return sameContent
       .filter(({ mark, batch, folder }) => !compared.has(mark) && folder !== locationOf(config.out, batch))
       .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: rows - reused }));
   }
 
-  /** Files go to the service only now; then the rows have their addresses. */
+  /** Uploads files only now, and writes their addresses into the rows. */
   async #upload(): Promise<void> {
-    const { onUpload, onUploading } = this.#given.around;
+    const { onUpload, onUploading } = this.#input.around;
     let copy: SheetCopy | undefined;
     if (this.#files !== undefined && this.#from?.isAddressed) {
       onUpload?.(this.#from);
@@ -339,7 +344,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       );
   }
 
-  /** Rows have other addresses than when they were laid out. */
+  /** Lays out the rows again, because addresses of their files have changed. */
   async #layOutAgain(copy: SheetCopy | undefined): Promise<void> {
     this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers };
     this.#new?.[Symbol.dispose]();
@@ -347,13 +352,13 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 }
 
-/** With the results of a batch, the condition is about all their columns, and is met before they are a sheet. */
-function whereMoved({ request, source, around }: Given): Given {
+/** Moves the condition of a sheet made from results to the results, where it can use all their columns. */
+function whereMoved({ request, source, around }: ProposalInput): ProposalInput {
   if ('path' in source) return { request, source, around };
   const { where, ...options } = request.options;
   const from = where === undefined ? source.from : { where, ...source.from };
   return { request: { ...request, options }, source: { from }, around };
 }
 
-export const propose = (request: BatchRequest, source: Source, around: Around): Promise<Proposal> =>
+export const propose = (request: BatchRequest, source: ProposalSource, around: Around): Promise<Proposal> =>
   Proposal.of({ request, source, around });

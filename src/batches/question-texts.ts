@@ -1,4 +1,4 @@
-// What the questions of a proposal are about, in words, and the error of one that cannot be asked.
+// Words the questions of a proposal, and the error of a question that cannot be asked.
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
@@ -13,7 +13,7 @@ import {
   isVersionSure,
   rowsLeft,
   sumOf,
-  type Answer,
+  type QuestionAnswer,
   type ChangedDeployment,
   type EarlierBatches,
   type IgnoredGpus,
@@ -51,19 +51,22 @@ export function questionText(question: Question): string {
   }
 }
 
-/** No other command raises a limit of the cost. */
-const assumedIn = (question: Question): Answer['flags'] =>
+/** The flags that a command for another question assumes; never a raised cost limit. */
+const assumedIn = (question: Question): QuestionAnswer['flags'] =>
   answersOf(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
 
-/** The error of the first open question; its commands answer the others as well. */
-export function refusal([question, ...others]: readonly Question[], wording: Wording): RunsheetError {
-  if (question === undefined) throw new Error('nothing is to be refused');
-  const assumed = others.flatMap(assumedIn);
+/** The error of the first open question. Its commands also answer the other questions. */
+export function refusal(
+  [question, ...furtherQuestions]: readonly Question[],
+  wording: Wording,
+): RunsheetError {
+  if (question === undefined) throw new Error('no question to refuse');
+  const assumed = furtherQuestions.flatMap(assumedIn);
   const written = answersOf(question).map((answer) => wording(answer, assumed));
   const [first, second = first] = written as [string, string?];
   switch (question.id) {
     case 'guesses':
-      // A sheet is also read for callers that are no command; then its flags are named.
+      // Callers other than commands get the names of the flags.
       return guessesRefused(question.sheet, question.guesses, wording === asOption ? {} : { command: first });
     case 'ofBatch':
       return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
@@ -82,8 +85,8 @@ export function refusal([question, ...others]: readonly Question[], wording: Wor
       });
     }
     case 'earlier': {
-      const { rows: all } = question;
-      const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all };
+      const { rows: total } = question;
+      const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all: total };
       return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
     }
     case 'elsewhere': {
@@ -112,16 +115,16 @@ export function refusal([question, ...others]: readonly Question[], wording: Wor
   }
 }
 
-/** The same request in the place of the other batch, and to the servers that run it. */
+/** The same request in the folder of the other batch, on the servers that run it. */
 function thereOf(
-  { others: [there] }: Question & { readonly id: 'elsewhere' },
+  { others: [batch] }: Question & { readonly id: 'elsewhere' },
   wording: Wording,
   assumed: Parameters<Wording>[1],
 ): string {
-  const { out = '', home } = there ?? {};
+  const { out = '', home } = batch ?? {};
   const option = `store: '${out}'${home === undefined ? '' : `, home: '${home}'`}`;
   const written = wording({ key: '', flags: [['--out', out]], option, with: { answers: {} } }, assumed);
-  // No flag of a command names it.
+  // No flag names the state folder.
   return home === undefined || written.includes(option)
     ? written
     : `RUNSHEET_HOME=${shellWord(home)} ${written}`;
@@ -130,7 +133,9 @@ function thereOf(
 /** `300 of 301 rows are done in portraits-7f3a`. */
 function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
   const sum = sumOf(done);
-  const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
+  const batches = done.map((shared) =>
+    done.length === 1 ? shared.batch : `${shared.batch} (${count(shared.rows)})`,
+  );
   return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
 
@@ -165,7 +170,9 @@ export function earlierNotes(
   { rows, reused }: BatchFile['sheet'],
 ): readonly string[] {
   if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
-  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
+  const isSure = done.every((shared) => shared.isVersionSure)
+    ? ''
+    : '; the deployment may have changed since';
   const flags =
     reused === undefined
       ? `: --reuse runs ${plural(rowsLeft({ rows, done }), 'row')}, --again all ${count(rows)}`
@@ -187,9 +194,12 @@ function rowsText(shared: readonly SharedRows[], verb: (rows: number) => string)
 }
 
 /** `300 of 301 rows are in another folder: portraits-7f3a in /data/batches`. */
-function elsewhereText({ rows, others }: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>) {
-  const sum = sumOf(others);
-  const places = others.map(({ batch, out }) => `${batch} in ${out}`);
+function elsewhereText({
+  rows,
+  others: batches,
+}: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>) {
+  const sum = sumOf(batches);
+  const places = batches.map(({ batch, out }) => `${batch} in ${out}`);
   return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
 }
 
@@ -221,13 +231,13 @@ function budgetText({ maxNano, runNano, gpu, forecastNano }: LowBudget): string 
 
 /** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */
 function outsideText({ sheet, files, bytes, first }: Question & { readonly id: 'outsideFiles' }): string {
-  const all = [...first, ...(files > first.length ? ['…'] : [])];
+  const paths = [...first, ...(files > first.length ? ['…'] : [])];
   const what = plural(files, 'file');
-  return `${sheet} names ${what} outside of its folder, or hidden in it (${count(bytes)} bytes): ${all.join(', ')}`;
+  return `${sheet} names ${what} outside of its folder, or hidden in it (${count(bytes)} bytes): ${paths.join(', ')}`;
 }
 
 const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
   `--grid, --repeat and --split make ${plural(rows, 'row')} of ${sheet}`;
 
-export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>
-  `${plural(rows, 'row')} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;
+export const ignoredText = ({ own, asked: gpus, rows }: IgnoredGpus): string =>
+  `${plural(rows, 'row')} ${rows === 1 ? 'asks' : 'ask'} for ${gpus.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;

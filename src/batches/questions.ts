@@ -1,5 +1,5 @@
-// What has to be decided before money is spent or files leave this machine: every question that a proposal may have, and its answers. A
-// door answers as it can: a terminal asks, a command has flags, a program options.
+// Every question that must be decided before money is spent or files leave this machine, with its possible answers. A terminal asks
+// its user; a command answers with flags, a program with options.
 
 import { definedOnly } from '../options/defined-only.ts';
 import { usdText } from '../options/kinds.ts';
@@ -38,7 +38,7 @@ export type Answers = {
   readonly lowBudget?: 'accept';
 };
 
-/** Every row is bought, whatever other batches have. */
+/** Buys every row, even rows that other batches have. */
 export const AGAIN: Answers = {
   earlier: 'again',
   open: 'again',
@@ -48,7 +48,7 @@ export const AGAIN: Answers = {
   ofBatch: 'new',
 };
 
-/** What a program decides about rows that other batches have; `refuse`: it has to be asked. */
+/** A program's decision about rows that other batches have; `refuse` leaves the question open. */
 export type ReuseWish = 'refuse' | 'reuse' | 'again';
 
 export const answersTo = (wish: ReuseWish = 'refuse'): Answers =>
@@ -58,14 +58,14 @@ export const answersTo = (wish: ReuseWish = 'refuse'): Answers =>
 export type SharedRows = {
   readonly batch: string;
   readonly rows: number;
-  /** The numbers of the first ones in the new batch. */
+  /** Row numbers, in the new batch, of the first shared rows. */
   readonly first: readonly number[];
   /** Whether that batch is known to have used the same version of the deployment. */
   readonly isVersionSure: boolean;
 };
 
 export type EarlierBatches = {
-  /** The batch that has the same rows; a command would attach to it. */
+  /** A batch of the same rows, to which a command would attach. */
   readonly same?: string;
   readonly done?: readonly SharedRows[];
   readonly open?: readonly SharedRows[];
@@ -84,7 +84,7 @@ export type IgnoredGpus = {
 export type RowsElsewhere = {
   readonly batch: string;
   readonly out: string;
-  /** The state folder of the embedded servers that run it, if it is another one. */
+  /** The state folder of the embedded servers that run it, unless it is this one. */
   readonly home?: string;
   readonly rows: number;
 };
@@ -95,7 +95,7 @@ export type ChangedDeployment = {
   readonly sheet: string;
   readonly batch: string;
   readonly rows: number;
-  /** As far as they are known. */
+  /** Empty if the service no longer has the earlier version. */
   readonly changes: readonly string[];
 };
 
@@ -104,7 +104,7 @@ export type Question =
       readonly id: 'guesses';
       readonly sheet: string;
       readonly guesses: readonly Guess[];
-      /** Why the sheet is refused also with them. */
+      /** Why the sheet is refused even with these guesses. */
       readonly refused?: unknown;
     }
   | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
@@ -124,11 +124,11 @@ export type Question =
   | ({ readonly id: 'lowBudget' } & LowBudget)
   | {
       readonly id: 'boughtBefore';
-      /** Rows that are sent again, and those of them that may have such a run. */
+      /** `rows` are sent again; `paid` of them may have a run that was paid for. */
       readonly rows: number;
       readonly paid: number;
       readonly expectedUsd: number | undefined;
-      /** The batches that have them, if they are others. */
+      /** The batches that have these rows, unless it is the batch itself. */
       readonly batches?: readonly string[];
     };
 
@@ -137,30 +137,30 @@ export type Patch =
   | {
       readonly answers: Answers;
       readonly again?: true;
-      /** Options of a batch, for what the request leaves open. */
+      /** Options of a batch, used where the request has none. */
       readonly options?: AgreedOptions;
-      /** Another limit of the cost. */
+      /** A new cost limit. */
       readonly settings?: { readonly maxCostNano: number };
     }
   | { readonly into: string };
 
-export type Answer = {
+export type QuestionAnswer = {
   readonly key: string;
-  /** What it does; none for a question that asks whether all is right. */
+  /** The effect of the answer; absent for a yes-or-no question. */
   readonly text?: string;
-  /** The flags that say it beforehand, by flag. */
+  /** The flags that give this answer in advance, each with its values. */
   readonly flags: readonly (readonly string[])[];
   readonly option: string;
   readonly with: Patch;
 };
 
-/** The first one that raises no limit is assumed in commands that also answer another question. */
-export type PossibleAnswers = readonly [Answer, ...Answer[]];
+/** Commands that also answer another question assume the first answer that raises no limit. */
+export type PossibleAnswers = readonly [QuestionAnswer, ...QuestionAnswer[]];
 
-/** How a door writes an answer down. `assumed`: the flags that answer what else is open, as is assumed. */
-export type Wording = (answer: Answer, assumed: readonly (readonly string[])[]) => string;
+/** Writes an answer for a command or a program. `assumed`: flags that answer the other open questions. */
+export type Wording = (answer: QuestionAnswer, assumed: readonly (readonly string[])[]) => string;
 
-/** Thrown by a proposal that cannot be carried out as it is. */
+/** Thrown by a proposal that cannot be carried out before these questions are answered. */
 export class QuestionsOpen extends Error {
   override readonly name = 'QuestionsOpen';
   readonly questions: readonly Question[];
@@ -184,13 +184,13 @@ export const rowsLeft = ({
 
 type Of<Id extends Question['id']> = Question & { readonly id: Id };
 
-/** The answer to a question whether all is right. */
-const yes = (flags: Answer['flags'], option: string, answers: Answers): readonly [Answer] => [
+/** The only answer to a yes-or-no question. */
+const yes = (flags: QuestionAnswer['flags'], option: string, answers: Answers): readonly [QuestionAnswer] => [
   { key: 'y', flags, option, with: { answers } },
 ];
 
-/** Buys the rows in a new batch (--again). `options`: those of the batch that has the rows. */
-const again = (text: string, answers: Answers, options?: AgreedOptions): Answer => ({
+/** Buys the rows in a new batch (--again). `options`: the options of the batch that has the rows. */
+const again = (text: string, answers: Answers, options?: AgreedOptions): QuestionAnswer => ({
   key: 'a',
   text,
   flags: [['--again'], ...flagsOf({ ...options })],
@@ -210,7 +210,7 @@ const ANSWERS: {
   ofBatch: ({ batch, file }) => [
     {
       key: 'i',
-      text: 'send those that you changed again, in that batch',
+      text: 'send the rows that you changed again, in that batch',
       flags: [['--into', batch]],
       option: `getHandle('${batch}').append(…)`,
       with: { into: batch },
@@ -238,14 +238,14 @@ const ANSWERS: {
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
   lowBudget: ({ maxNano, runNano, enoughNano }) => {
     const usd = enoughNano / 1e9;
-    const raise: Answer = {
+    const raise: QuestionAnswer = {
       key: 'r',
       text: `raise the limit to ${usdText(enoughNano)}, which suffices for all rows`,
       flags: [['--max-cost', String(usd)]],
       option: `maxCost: ${usd}`,
       with: { answers: {}, settings: { maxCostNano: enoughNano } },
     };
-    const keep: Answer = {
+    const keep: QuestionAnswer = {
       key: 'k',
       text: `keep it: the batch pauses when ${usdText(maxNano)} are spent`,
       flags: [['--accept-cost']],
@@ -260,7 +260,7 @@ const ANSWERS: {
 export const answersOf = (question: Question): PossibleAnswers =>
   (ANSWERS[question.id] as (question: Question) => PossibleAnswers)(question);
 
-/** The options of a batch with which its results are read too, because they have the columns of its sheet. */
+/** The options of a batch that also apply to its results, which have the columns of its sheet. */
 export type AgreedOptions = Partial<Omit<SheetOptions, 'format'>>;
 
 function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
@@ -275,13 +275,13 @@ function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
   };
 }
 
-/** The options of a request with those of a batch that it leaves open. */
+/** Completes the options of a request with the options of a batch. */
 export function withAgreed(
   own: Omit<SheetOptions, 'format'>,
-  { map, set, drop = [], types, gpu, ...others }: AgreedOptions,
+  { map, set, drop = [], types, gpu, ...agreed }: AgreedOptions,
 ): Omit<SheetOptions, 'format'> {
   return {
-    ...others,
+    ...agreed,
     ...(gpu !== undefined && own.ladder === undefined && { gpu }),
     ...own,
     map: { ...map, ...own.map },
@@ -291,25 +291,25 @@ export function withAgreed(
   };
 }
 
-/** Whether a user on a terminal may be asked: about some rows only a flag decides, because more is at stake than a key shows. */
+/** Whether a terminal may ask this question. The others need a flag, because one keypress is too little for what is at stake. */
 export function isAsked(question: Question): boolean {
   if (question.id === 'open') return false;
   return question.id !== 'earlier' || isVersionSure(question);
 }
 
 export const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
-  [...done, ...unknown].every((one) => one.isVersionSure);
+  [...done, ...unknown].every((shared) => shared.isVersionSure);
 
 export const asOption: Wording = ({ option }) => option;
 
-/** Those that are not answered: an answer has the name of its question. */
+/** The questions without an answer of the same name. */
 export const unanswered = (questions: readonly Question[], answers: Answers): readonly Question[] =>
   questions.filter(({ id }) => answers[id] === undefined);
 
 export const answersIn = (patches: readonly Patch[]): Answers =>
   Object.assign({}, ...patches.map((patch) => ('answers' in patch ? patch.answers : {})));
 
-/** `refused`: why the sheet is refused also with them. */
+/** `refused`: why the sheet is refused even with these guesses. */
 export const aboutGuesses = (
   sheet: string,
   guesses: readonly Guess[],
@@ -319,7 +319,7 @@ export const aboutGuesses = (
     ? []
     : [{ id: 'guesses', sheet, guesses, ...(refused !== undefined && { refused }) }];
 
-/** More rows than this are asked about, unless a limit says how many are meant. */
+/** A sheet that expands to more rows than this needs consent, unless --limit is set. */
 const FEW_ROWS = 100_000;
 
 export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FEW_ROWS): readonly Question[] {
@@ -328,25 +328,29 @@ export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FE
   return isMany ? [{ id: 'manyRows', sheet: name, rows }] : [];
 }
 
-/** A sheet from another person may name any file. Those that were uploaded before have left this machine. */
-export function outsideFiles(sheet: string, found: FilesFound | undefined): readonly Question[] {
-  if (found === undefined || found.outside.files === 0) return [];
-  return [{ id: 'outsideFiles', sheet, ...found.outside }];
+/** Asks before uploading, because a sheet from somebody else may name any file. Files uploaded before need no question. */
+export function outsideFiles(sheet: string, files: FilesFound | undefined): readonly Question[] {
+  if (files === undefined || files.outside.files === 0) return [];
+  return [{ id: 'outsideFiles', sheet, ...files.outside }];
 }
 
-export function otherGpu(...asked: Parameters<typeof ignoredGpus>): readonly Question[] {
-  const ignored = ignoredGpus(...asked);
+export function otherGpu(...params: Parameters<typeof ignoredGpus>): readonly Question[] {
+  const ignored = ignoredGpus(...params);
   return ignored === undefined ? [] : [{ id: 'otherGpu', ...ignored }];
 }
 
-/** undefined if no row asks for another GPU, or if it is known that the service honours it, as in a rehearsal. */
+/** undefined if no row asks for another GPU, or if the service is known to honour it, as in a rehearsal. */
 export function ignoredGpus(
   { deployment, service }: Pick<BatchFile, 'deployment' | 'service'>,
   gpus: Readonly<Record<string, number>>,
 ): IgnoredGpus | undefined {
   const { gpu: own } = deployment;
   if (own === undefined || service.rehearsal) return undefined;
-  const others = Object.entries(gpus).filter(([gpu, rows]) => gpu !== '' && gpu !== own && rows > 0);
-  if (others.length === 0) return undefined;
-  return { own, asked: others.map(([gpu]) => gpu), rows: others.reduce((sum, [, rows]) => sum + rows, 0) };
+  const otherGpus = Object.entries(gpus).filter(([gpu, rows]) => gpu !== '' && gpu !== own && rows > 0);
+  if (otherGpus.length === 0) return undefined;
+  return {
+    own,
+    asked: otherGpus.map(([gpu]) => gpu),
+    rows: otherGpus.reduce((sum, [, rows]) => sum + rows, 0),
+  };
 }

@@ -1,4 +1,4 @@
-// How a door comes from a proposal to what it proposes: everything that has to be decided is asked, or refused with what answers it.
+// Settles a proposal: asks every open question, or refuses it with an error that names the answer, then carries the proposal out.
 
 import type { RunsheetError } from '../errors/error.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
@@ -7,37 +7,41 @@ import {
   answersOf,
   isAsked,
   QuestionsOpen,
-  type Answer,
+  type QuestionAnswer,
   type PossibleAnswers,
   type Patch,
   type Question,
   type Wording,
 } from './questions.ts';
 
-/** What is proposed, and carried out once no question is open. */
+/** A proposal that can be carried out once no question is open. */
 export type Proposed<T> = {
   readonly questions: readonly Question[];
-  /** What there is to show; another one when answers have changed it. */
+  /** Shown to the user; a new object after answers have changed it. */
   readonly shown: unknown;
   with(...patches: readonly Patch[]): Promise<unknown>;
-  /** Throws {@link QuestionsOpen}, also if a question has come up meanwhile. */
+  /** Throws {@link QuestionsOpen}, also for a question that has come up since. */
   carryOut(): Promise<T>;
 };
 
 export type Policy = {
-  /** How it writes an answer down. */
+  /** Writes an answer for a command or a program. */
   readonly wording: Wording;
-  /** Asks its user, who may decline; without it, every question is refused. */
-  readonly ask?: (question: Question, text: string, answers: PossibleAnswers) => Promise<Answer | undefined>;
-  /** Shows what is proposed: before its user is asked, else before it is carried out. */
+  /** Asks the user, who may decline. Without `ask`, every question is refused. */
+  readonly ask?: (
+    question: Question,
+    text: string,
+    answers: PossibleAnswers,
+  ) => Promise<QuestionAnswer | undefined>;
+  /** Shows the proposal before the first question, or else before it is carried out. */
   readonly show?: () => Promise<void>;
-  /** Called when all is answered, before the batch is made. */
+  /** Called once every question is answered, before the batch is created. */
   readonly before?: () => Promise<unknown>;
-  /** The error of a door of its own. */
+  /** Replaces the composed error. */
   readonly refused?: (composed: RunsheetError, questions: readonly Question[]) => Error;
 };
 
-/** Carries the proposal out when all is answered. Throws the error of the first question without an answer. */
+/** Carries the proposal out once every question is answered. Throws the error of the first question without an answer. */
 export async function settle<T>(
   proposal: Proposed<T>,
   policy: Policy,
@@ -70,16 +74,16 @@ export async function settle<T>(
   }
 }
 
-/** What is decided about all open questions. */
+/** Asks the open questions in order. Throws the error of the first one that is declined or cannot be asked. */
 async function answersBy(
   { wording, ask, refused: own = (composed) => composed }: Policy,
   questions: readonly Question[],
 ): Promise<readonly Patch[]> {
   const refused = (first: Question): Error => {
-    const all = [first, ...questions.filter((one) => one !== first)];
-    return own(refusal(all, wording), all);
+    const firstThenOthers = [first, ...questions.filter((question) => question !== first)];
+    return own(refusal(firstThenOthers, wording), firstThenOthers);
   };
-  const unasked = questions.find((one) => ask === undefined || !isAsked(one));
+  const unasked = questions.find((question) => ask === undefined || !isAsked(question));
   if (unasked?.id === 'guesses' && unasked.refused !== undefined) throw unasked.refused;
   if (unasked !== undefined || ask === undefined) throw refused(unasked as Question);
   const patches: Patch[] = [];

@@ -1,10 +1,10 @@
-// The stages of a new batch, each a value made from the one before:
+// The stages of a new batch, each computed from the previous one:
 //
 //   drafted    the sheet is laid out, or refused with the guesses that are still open
-//   compared   with the batches that exist, at one moment; remade when another command was faster
-//   settled    with reused results and the canary first, its name, and its forecast against the limit of the cost
+//   compared   with the existing batches at one moment; computed again if another command was faster
+//   settled    reused results are in, the canary is first, the name is chosen, and the forecast is checked against the cost limit
 //
-// An answer that changes a stage makes it anew, and those after it; `new-batch.ts` holds the newest of each.
+// An answer that changes a stage computes it and all later stages again; `new-batch.ts` holds the current values.
 
 import { definedOnly } from '../options/defined-only.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
@@ -31,22 +31,22 @@ import { dropReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, knownName, sameAs } from './reuse/reuse.ts';
 
 export type CreateParams = SheetParams & {
-  /** Where the batches in other folders are known; undefined: they do not matter. */
+  /** The folder that records batches in other folders; undefined to ignore them. */
   readonly places?: string;
   /** The state folder of the embedded servers that run it. */
   readonly home?: string | undefined;
   readonly again: boolean;
   readonly answers?: Answers;
-  /** Once it aborts, no batch is made. */
+  /** Once aborted, no batch is created. */
   readonly signal?: AbortSignal;
-  /** Says why a comparison with other batches takes long. */
+  /** Reports why a comparison with other batches takes long. */
   readonly onComparing?: ((why: LongComparison) => void) | undefined;
 };
 
-/** What the user has decided. `again`: the batch is made whatever other batches have. */
+/** The user's decisions. `again`: create the batch even if other batches have its rows. */
 export type Decided = { readonly answers: Answers; readonly again: boolean };
 
-/** `failure`: why the sheet cannot be laid out with the guesses that are open. */
+/** `failure`: why the sheet cannot be laid out with the open guesses. */
 export type Drafted = {
   readonly agreed: AgreedSheet;
   readonly draft?: DraftBatch;
@@ -61,7 +61,7 @@ export type ComparedBatch = {
   readonly comparedElsewhere: Compared;
   /** The batch that has the same rows. */
   readonly same?: BatchFolder;
-  /** The rows that other batches have; whoever holds the stage disposes of it. */
+  /** The rows that other batches have; the holder of the stage disposes of it. */
   readonly overlap?: Overlap;
   readonly elsewhere: readonly RowsElsewhere[];
 };
@@ -69,7 +69,7 @@ export type ComparedBatch = {
 /** `whole`: with reused results and the canary first. */
 export type SettledBatch = { readonly whole: DraftBatch; readonly budget: LowBudget | undefined };
 
-/** Throws the errors of the sheet, unless guesses about it are open. */
+/** Throws the errors of the sheet, unless guesses are still open. */
 export async function draftBatch(params: CreateParams, { answers }: Decided): Promise<Drafted> {
   const further = (error: unknown): Promise<unknown> =>
     withFurther(error, params.options, (options) => guessesAbout(params, options));
@@ -85,7 +85,7 @@ export async function draftBatch(params: CreateParams, { answers }: Decided): Pr
   }
 }
 
-/** Rows that are bought whatever other batches have need no comparison. */
+/** Compares the rows with other batches, unless the user buys every row anyway. */
 export async function compareBatch(
   params: CreateParams,
   draft: DraftBatch,
@@ -125,7 +125,7 @@ async function compareElsewhere(
   const elsewhere: RowsElsewhere[] = [];
   for (const { batch, out, home } of batches) {
     const rows = sumOf(shared.get(batch) ?? []);
-    // Of two places of the same rows, which have one name, the first one counts.
+    // If two places have a batch of this name, only the first counts.
     shared.delete(batch);
     const state = home === params.home ? {} : definedOnly({ home });
     if (rows > 0) elsewhere.push({ batch, out, ...state, rows });
@@ -142,7 +142,7 @@ export const placesFor = (
 export const buysAll = ({ earlier, open, undelivered }: Answers): boolean =>
   [earlier, open, undelivered].every((answer) => answer === 'again');
 
-/** Results that are reused leave the queue, and the canary comes first in it. `before`: what was settled over the same layout. */
+/** Removes rows with reused results from the queue, and puts the canary first. `before`: the previous settlement of this layout. */
 export async function settleBatch(
   params: CreateParams,
   { draft, overlap }: Pick<ComparedBatch, 'draft' | 'overlap'>,
@@ -155,7 +155,7 @@ export async function settleBatch(
   const reused = reusable === undefined ? draft : await reuseRows(draft, reusable);
   const ordered = await canaryFirst(reused, params.settings.canary);
   const batch = await freeName(params, draft, again);
-  // What has not changed is the same value: it is not shown again.
+  // An unchanged batch keeps its identity, so that it is not shown again.
   const whole = batch === ordered.batch ? ordered : { ...ordered, batch };
   return { whole, budget: await lowBudget(params.out, whole) };
 }
@@ -166,7 +166,7 @@ async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: b
   return free;
 }
 
-/** Another limit of the cost; no row is another one. */
+/** Applies a new cost limit, which changes no row. */
 export async function limitedTo(
   { out }: Pick<CreateParams, 'out'>,
   maxCostNano: number,

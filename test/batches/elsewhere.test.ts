@@ -157,7 +157,7 @@ describe('results of reused rows', () => {
     await expect(copyReused(layout, place.out)).rejects.toMatchObject({
       code: 'E504',
       message: expect.stringContaining(
-        'copies.jsonl names a file that is no output of a batch in this place',
+        'copies.jsonl names a file that is not an output of a batch in this place',
       ),
     });
     expect(readdirSync(layout.location, { recursive: true })).toEqual(['reused', 'reused/copies.jsonl']);

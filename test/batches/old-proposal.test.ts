@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { propose, type Around, type Proposal, type Source } from '../../src/batches/propose.ts';
+import { propose, type Around, type Proposal, type ProposalSource } from '../../src/batches/propose.ts';
 import { INCOMING } from '../../src/batches/copy-sheet.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { realConsole } from '../console/real-service.ts';
@@ -25,7 +25,7 @@ const copies = (): readonly string[] =>
     .filter((name) => name.startsWith(INCOMING))
     .map((name) => join(console.out, name));
 
-const proposed = (source?: Source): Promise<Proposal> => {
+const proposed = (source?: ProposalSource): Promise<Proposal> => {
   const config = loadConfig();
   const servers = async () => ({
     pools: { show: async () => undefined },

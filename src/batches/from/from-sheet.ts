@@ -37,7 +37,7 @@ import {
   sourceColumns,
   type SourceColumns,
 } from './source-rows.ts';
-import { SheetWriter, writeRows, type Written } from './write-rows.ts';
+import { SheetWriter, writeRows, type WrittenSheet } from './write-rows.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import type { RememberingService } from '../../service-client/remembering.ts';
 
@@ -55,7 +55,7 @@ export type FromRequest = Preparing & {
   readonly isOwn?: boolean;
 };
 
-export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
+export type FromSheet = Pick<WrittenSheet, 'rows' | 'written' | 'withoutFile'> & {
   readonly batchFolder: BatchFolder;
   readonly copy: SheetCopy;
   readonly columns: SourceColumns;

@@ -33,14 +33,14 @@ export type RowsParams = {
   readonly addressed: ReadonlySet<'output' | 'outputs'>;
 };
 
-/** Counts for messages: the rows read, and those left out because they have no file. */
-export type Counts = { rows: number; withoutFile: number };
+/** Counts for messages: rows read, and rows left out because they have no file. */
+export type RowCounts = { rows: number; withoutFile: number };
 
 /** The values of each row in the order of the columns, without those of the picks. Throws E556 for a row that lacks the file of an input. */
 export async function* sourceRows(
   params: RowsParams,
   isPicked: (row: Pick<RowRecord, 'row' | 'key'>) => boolean,
-  counts: Counts,
+  counts: RowCounts,
 ): AsyncGenerator<readonly (readonly unknown[])[]> {
   const { batchFolder, columns, where, each, addressed } = params;
   const { store, file, batch } = batchFolder;

@@ -8,9 +8,9 @@ import { Pieces } from '../../store/pieces.ts';
 import { SortedLines } from '../../store/sorted-lines.ts';
 import type { Store } from '../../store/store.ts';
 import type { Picks } from './picks.ts';
-import { sourceRows, type Counts, type RowsParams } from './source-rows.ts';
+import { sourceRows, type RowCounts, type RowsParams } from './source-rows.ts';
 
-export type Written = Counts & {
+export type WrittenSheet = RowCounts & {
   readonly written: number;
   readonly sha256: string;
   readonly bytes: number;
@@ -22,8 +22,8 @@ type WriteParams = RowsParams & {
 };
 
 /** Throws E552 for picks that the batch does not have. */
-export async function writeRows(to: Store, name: string, params: WriteParams): Promise<Written> {
-  const counts: Counts = { rows: 0, withoutFile: 0 };
+export async function writeRows(to: Store, name: string, params: WriteParams): Promise<WrittenSheet> {
+  const counts: RowCounts = { rows: 0, withoutFile: 0 };
   const sheet = new SheetWriter(to, name);
   try {
     for await (const values of params.picks === undefined
@@ -62,7 +62,7 @@ export class SheetWriter {
     return this.#pieces.add(line);
   }
 
-  async end(): Promise<Pick<Written, 'written' | 'sha256' | 'bytes'>> {
+  async end(): Promise<Pick<WrittenSheet, 'written' | 'sha256' | 'bytes'>> {
     await this.#pieces.commit();
     return { written: this.rows, sha256: this.#hash.digest('hex'), bytes: this.#bytes };
   }
@@ -72,14 +72,14 @@ export class SheetWriter {
   }
 }
 
-async function* inOrder(params: WriteParams, counts: Counts): AsyncGenerator<readonly unknown[]> {
+async function* inOrder(params: WriteParams, counts: RowCounts): AsyncGenerator<readonly unknown[]> {
   for await (const rows of sourceRows(params, () => true, counts)) yield* rows;
 }
 
 async function* asPicked(
   params: WriteParams,
   picks: Picks,
-  counts: Counts,
+  counts: RowCounts,
 ): AsyncGenerator<readonly unknown[]> {
   using picked = new SortedLines();
   let rowPicks: readonly number[] = [];

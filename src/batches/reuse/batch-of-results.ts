@@ -1,5 +1,5 @@
-// Finds the batch whose results a sheet is: failures.csv after its rows were corrected. Such a sheet ends with the result columns,
-// and one of them names the rows.
+// Finds the batch that wrote a sheet of results, such as failures.csv after its rows were corrected. Such a sheet ends with the
+// result columns, and one of them names the rows.
 
 import { isRunsheetError } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
@@ -24,27 +24,27 @@ type Wanted = {
 export async function findBatchOfResults(wanted: Wanted): Promise<BatchFolder | undefined> {
   const { out, copy, reading, deployment } = wanted;
   const layout = openStore(copy.folder);
-  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
+  const readOptions = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
   const source = sourceIn(layout, copy);
-  const { options } = await settleReading(source, given, undefined);
+  const { options } = await settleReading(source, readOptions, undefined);
   const columns = (await columnsOf(source, options).catch(noHeader)).map(({ name }) => name);
   const keyColumn = resultKeyIn(columns);
   if (keyColumn === undefined) return undefined;
   const own = JSON.stringify(ownColumns(columns));
-  const known = (await listBatchFolders(out)).filter(
+  const candidates = (await listBatchFolders(out)).filter(
     ({ file }) =>
       JSON.stringify(ownColumns(file.sheet.columns)) === own &&
       [file.deployment.id, file.deployment.name].includes(deployment),
   );
-  if (known.length === 0) return undefined;
+  if (candidates.length === 0) return undefined;
   const keys = new Set<string>();
   const at = columns.indexOf(keyColumn);
   for await (const cells of readCells(source.open, options, columns)) keys.add(cells[at] ?? '');
-  for (const batch of known) if (await hasAll(batch, keys)) return batch;
+  for (const batch of candidates) if (await hasAll(batch, keys)) return batch;
   return undefined;
 }
 
-/** Results have a header in their first row. The layout knows the inputs, so it may find one below a title. */
+/** Results have their header in the first row. For other sheets, the layout can still find a header below a title. */
 function noHeader(error: unknown): [] {
   if (isRunsheetError(error, 'E103') || isRunsheetError(error, 'E104')) return [];
   throw error;

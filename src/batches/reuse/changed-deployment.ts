@@ -1,5 +1,5 @@
-// A batch of the same sheet on an earlier version of its deployment: a workflow file that was edited, or a deployment that was made
-// again. Its rows are other requests, so nothing else would notice that all of them are run once more.
+// Finds a batch of the same sheet on an earlier version of its deployment: the workflow file was edited, or the deployment was
+// recreated. Its rows are different requests, so no other check notices that every row would run again.
 
 import { openServices } from '../../service-client/open-services.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
@@ -12,7 +12,7 @@ import type { ChangedDeployment } from '../questions.ts';
 
 const CHANGES_MOST = 5;
 
-/** The newest one; undefined without any. */
+/** The newest such batch, if any. */
 export async function changedBefore(
   config: Config,
   { copy, deployment, service, out }: Pick<CreateParams, 'copy' | 'deployment' | 'service' | 'out'>,
@@ -28,7 +28,7 @@ export async function changedBefore(
   );
   if (before === undefined) return undefined;
   const { batch, file } = before;
-  // A service may have forgotten it.
+  // The service may have deleted the earlier version.
   const earlier = await openServices(config, openTransport(1))
     .at({ base: service.base, api: service.api })
     .getDeployment(file.deployment.id)
@@ -42,10 +42,10 @@ export async function changedBefore(
   };
 }
 
-/** `5.steps 20 → 30`: inputs whose default differs, and those that came or went. */
+/** `5.steps 20 → 30`: inputs that were added, removed or given another default. */
 function changesOf({ inputTypes: before = [] }: Deployment, { inputTypes: after = [] }: Deployment) {
   const [was, is] = [before, after].map(
-    (types) => new Map(types.map((one) => [one.name, textOf(one.default)])),
+    (types) => new Map(types.map((type) => [type.name, textOf(type.default)])),
   ) as [Map<string, string>, Map<string, string>];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((input) => {
     const [old, now] = [was.get(input), is.get(input)];

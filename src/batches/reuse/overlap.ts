@@ -1,6 +1,6 @@
-// Finds the rows of a new batch that earlier batches in the same folder have: rows with the same inputs and GPU, for the same
-// version of the deployment at the same service. Keys and files do not count: a changed prompt may keep its key. Rows go through
-// a temporary SQLite database, because a million do not fit in memory.
+// Finds the rows of a new batch that earlier batches in the same folder already have: the same inputs and GPU, for the same version
+// of the deployment at the same service. Keys are not compared, because a row whose prompt changed may keep its key. Rows go through
+// a temporary SQLite database, because a million rows do not fit in memory.
 
 import { lstat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,11 +26,11 @@ import { hasPlace } from '../watched/sheet-places.ts';
 export type NewRows = {
   readonly file: BatchFile;
   readonly rows: () => AsyncIterable<Pick<SheetRow, 'row' | 'gpu' | 'inputs'>>;
-  /** Only what other batches have taken on since then counts. */
+  /** Ignores rows that other batches took on before this time. */
   readonly since?: string;
 };
 
-/** The rows of a sheet that is laid out; by default all of them. */
+/** The rows of a laid-out sheet, all by default. */
 export const rowsIn = (
   { file, layout }: { readonly file: BatchFile; readonly layout: Store },
   isWanted = (_row: number): boolean => true,
@@ -42,7 +42,7 @@ export const rowsIn = (
   },
 });
 
-/** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
+/** A row that succeeded in an earlier batch. `origin` names the row whose run was paid for: `<batch>#<row>`. */
 export type ReusableRow = {
   readonly batch: string;
   readonly store: Store;
@@ -50,21 +50,21 @@ export type ReusableRow = {
   readonly record: PartRecord;
 };
 
-/** Of the rows that are wanted. The caller closes it. */
+/** Compares the wanted rows with `batches`. The caller disposes of the overlap. */
 export async function findOverlap(
   batches: readonly BatchFolder[],
   { file, rows, since }: NewRows,
 ): Promise<Overlap> {
-  const others: OtherBatch[] = [];
-  for (const other of batches) {
-    const places = mayShare(file, other.file) ? await placesSince(other, since) : [];
-    if (places?.length !== 0) others.push({ ...other, places });
+  const candidates: EarlierBatch[] = [];
+  for (const folder of batches) {
+    const places = mayShare(file, folder.file) ? await placesSince(folder, since) : [];
+    if (places?.length !== 0) candidates.push({ ...folder, places });
   }
   const overlap = new Overlap(file.sheet.rows);
   try {
-    if (others.length === 0) return overlap;
-    for await (const row of rows()) overlap.add(row.row, requestHash(row.inputs, askedBy(row, file)));
-    for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
+    if (candidates.length === 0) return overlap;
+    for await (const row of rows()) overlap.add(row.row, requestHash(row.inputs, gpuKeyOf(row, file)));
+    for (const earlier of candidates) if (!overlap.isComplete) await addBatch(overlap, file, earlier);
     overlap.end();
     return overlap;
   } catch (error) {
@@ -73,99 +73,108 @@ export async function findOverlap(
   }
 }
 
-/** `places`: undefined for all of them. */
-type OtherBatch = BatchFolder & { readonly places: readonly PassSegment[] | undefined };
+/** `places`: the rows to compare; undefined for every row. */
+type EarlierBatch = BatchFolder & { readonly places: readonly PassSegment[] | undefined };
 
-async function placesSince({ store, file }: BatchFolder, since = ''): Promise<OtherBatch['places']> {
+async function placesSince({ store, file }: BatchFolder, since = ''): Promise<EarlierBatch['places']> {
   if (file.createdAt >= since) return undefined;
   const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
   return passes.filter(({ at }) => at >= since).flatMap(({ segments }) => segments);
 }
 
-/** A version that one of them does not know counts as the same; then only the user can decide. */
-export function mayShare(file: BatchFile, other: BatchFile): boolean {
-  const isOther =
-    file.deployment.versionId !== other.deployment.versionId && isVersionKnown(file) && isVersionKnown(other);
-  return !isOther && file.deployment.id === other.deployment.id && isSameService(file.service, other.service);
+/** An unknown version counts as the same version; then only the user can decide. */
+export function mayShare(file: BatchFile, earlier: BatchFile): boolean {
+  const isOtherVersion =
+    file.deployment.versionId !== earlier.deployment.versionId &&
+    isVersionKnown(file) &&
+    isVersionKnown(earlier);
+  return (
+    !isOtherVersion &&
+    file.deployment.id === earlier.deployment.id &&
+    isSameService(file.service, earlier.service)
+  );
 }
 
 const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;
 
-/** Its GPU, or its whole ladder: another ladder asks for something else. */
-function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {
+/** The GPU of a row, or the whole ladder: a row on another ladder is another request. */
+function gpuKeyOf({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {
   const { ladder } = sheet.options;
   return gpu ?? (ladder === undefined ? (deployment.gpu ?? '') : ladder.join(','));
 }
 
-/** What a row of an earlier batch answers: a row of a ladder also answers a request for the GPU on which it ended. */
-function answeredBy({ row, record }: Pick<BatchRow, 'row' | 'record'>, file: BatchFile): readonly string[] {
-  const own = requestHash(row.inputs, askedBy(row, file));
+/** The requests that a row of an earlier batch answers. A row on a ladder also answers a request for the GPU on which it ended. */
+function requestsAnsweredBy(
+  { row, record }: Pick<BatchRow, 'row' | 'record'>,
+  file: BatchFile,
+): readonly string[] {
+  const own = requestHash(row.inputs, gpuKeyOf(row, file));
   const isClimbing = row.gpu === undefined && file.sheet.options.ladder !== undefined;
   return isClimbing && record?.gpu_asked !== undefined
     ? [own, requestHash(row.inputs, record.gpu_asked)]
     : [own];
 }
 
-/** The same before the records are read. */
+/** The requests that a row could answer, before its record is read. */
 const mayAnswer = (row: SheetRow, file: BatchFile): readonly string[] =>
   row.gpu === undefined
-    ? [askedBy(row, file), ...(file.sheet.options.ladder ?? [])].map((asked) =>
-        requestHash(row.inputs, asked),
-      )
+    ? [gpuKeyOf(row, file), ...(file.sheet.options.ladder ?? [])].map((gpu) => requestHash(row.inputs, gpu))
     : [requestHash(row.inputs, row.gpu)];
 
-/** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
-async function addBatch(overlap: Overlap, file: BatchFile, other: OtherBatch): Promise<void> {
-  const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
-  const from = await firstShared(overlap, file, other);
+/** Throws E504 if the results of shared rows cannot be read: otherwise these rows would silently be bought again. */
+async function addBatch(overlap: Overlap, file: BatchFile, earlier: EarlierBatch): Promise<void> {
+  const isVersionSure = isVersionKnown(file) && isVersionKnown(earlier.file);
+  const from = await firstShared(overlap, file, earlier);
   if (from === undefined) return;
-  const standing = await readStanding(other);
+  const standing = await readStanding(earlier);
   const isCounted = ({ sentAgain, record }: StandingRow): boolean =>
-    other.places === undefined ||
+    earlier.places === undefined ||
     sentAgain !== undefined ||
-    (record !== undefined && hasPlace(other.places, placeOf(record)));
+    (record !== undefined && hasPlace(earlier.places, placeOf(record)));
   const asking = async (row: StandingRow): Promise<Asking> => {
-    const requests = isCounted(row) ? answeredBy({ ...row, row: askedOf(row, file) }, other.file) : [];
-    const isWanted = requests.some((one) => overlap.has(one));
-    return { row, requests, isDone: isWanted && (await isReusable(row, other)) };
+    const requests = isCounted(row)
+      ? requestsAnsweredBy({ ...row, row: rowAsSent(row, file) }, earlier.file)
+      : [];
+    const isWanted = requests.some((hash) => overlap.has(hash));
+    return { row, requests, isDone: isWanted && (await isReusable(row, earlier)) };
   };
-  // Files are looked for ahead, and rows come in their order.
+  // The files of several rows are checked ahead; rows keep their order.
   for await (const { row, requests, isDone } of pMapIterable(standing.rows(from), asking, {
     concurrency: LOOKED_FOR,
   })) {
-    const request = requests.find((one) => overlap.has(one));
+    const request = requests.find((hash) => overlap.has(hash));
     if (request === undefined) continue;
-    const shared = { batch: other.batch, store: other.store, row: row.row.row, isVersionSure };
+    const shared = { batch: earlier.batch, store: earlier.store, row: row.row.row, isVersionSure };
     if (row.isOpen) overlap.addUnsettled(request, shared, 'open');
     else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
-    else if (isUndelivered(row, other.file)) overlap.addUnsettled(request, shared, 'undelivered');
+    else if (isUndelivered(row, earlier.file)) overlap.addUnsettled(request, shared, 'undelivered');
     else if (isDone) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
 
-/** Rows whose files are looked for at the same time. */
+/** Rows whose files are checked at the same time. */
 const LOOKED_FOR = 32;
 
-/** A row of an earlier batch, what it answers, and whether its result can be used. */
+/** A row of an earlier batch, the requests it answers, and whether its result can be used. */
 type Asking = {
   readonly row: StandingRow;
   readonly requests: readonly string[];
   readonly isDone: boolean;
 };
 
-function askedOf({ row, record, sentAgain }: StandingRow, { sheet }: BatchFile): SheetRow {
+function rowAsSent({ row, record, sentAgain }: StandingRow, { sheet }: BatchFile): SheetRow {
   const { change } = sentAgain ?? record ?? {};
   return { ...row, inputs: byFields(changedInputs(row.inputs, change), sheet.inputs) };
 }
 
-/** The first row of the first page with such a request; the parts of a batch without one are not read. */
+/** The first row of the first page that shares a request, so that batches without a shared row need not be read further. */
 async function firstShared(
   overlap: Overlap,
   { sheet }: BatchFile,
   { store, file }: BatchFolder,
 ): Promise<number | undefined> {
   const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
-  // The pages of the sheet do not show all requests.
+  // Changed and appended rows are not in the pages of the sheet.
   if (passes.some(({ isChanged, appended }) => isChanged || appended)) return 1;
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
@@ -177,28 +186,28 @@ async function firstShared(
   return undefined;
 }
 
-/** A batch whose pages are missing shares nothing that is known. */
+/** A batch whose pages are missing has no rows to compare. */
 function noneIfMissing(error: unknown): readonly SheetRow[] {
   if (isRunsheetError(error, 'E504')) return [];
   throw error;
 }
 
-/** Whether the result of a row can be used for a row that asks for the same: it succeeded, and its files are there. */
+/** Whether a row with the same request can use the result of `row`: its run succeeded, and its files exist. */
 async function isReusable(row: BatchRow, { store, file }: BatchFolder): Promise<boolean> {
   const { record } = row;
   if (record?.outcome !== 'succeeded' || !isOnOwnGpu(row, file)) return false;
-  const are = await Promise.all(record.files.map((one) => isPresent(store, one)));
-  return are.every(Boolean);
+  const arePresent = await Promise.all(record.files.map((output) => isPresent(store, output)));
+  return arePresent.every(Boolean);
 }
 
 /** A row that was sent on another GPU than its own answers another request. */
 function isOnOwnGpu({ row, record }: BatchRow, file: BatchFile): boolean {
-  const asked = record?.gpu_asked;
+  const requestedGpu = record?.gpu_asked;
   const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
-  return asked === undefined || own.includes(asked);
+  return requestedGpu === undefined || own.includes(requestedGpu);
 }
 
-/** Its run succeeded and was paid for, and its files can perhaps be fetched. */
+/** Whether the run succeeded and was paid for, but its files were not fetched. */
 const isUndelivered = (row: BatchRow, file: BatchFile): boolean =>
   row.record !== undefined && undelivered(row.record) !== undefined && isOnOwnGpu(row, file);
 
@@ -206,23 +215,23 @@ async function isPresent(store: Store, { path, bytes }: FileRecord): Promise<boo
   if (!path.startsWith('outputs/') || path.split('/').includes('..')) return false;
   const { localPath } = store;
   if (localPath === undefined) return (await store.facts(path))?.bytes === bytes;
-  // A link is no file that a run made.
-  const found = await lstat(localPath(path)).catch(unlessAbsent);
-  return found?.isFile() === true && found.size === bytes;
+  // A run never creates links.
+  const stats = await lstat(localPath(path)).catch(unlessAbsent);
+  return stats?.isFile() === true && stats.size === bytes;
 }
 
-/** A file that cannot be read may exist: buying its row again needs a decision of the user. */
+/** An unreadable file may still exist, so the user must decide before its row is bought again. */
 function unlessAbsent(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-/** What an earlier batch has of a row: its result, no outcome yet, the outcome unknown, or a run whose files were not delivered. */
+/** The state of a row in an earlier batch: a result, no outcome yet, outcome unknown, or a run whose files were not delivered. */
 type RowStatus = 'done' | 'open' | 'unknown' | 'undelivered';
 
-type Shared = Omit<Source, 'status'> & { readonly row: number };
+type EarlierRow = Omit<RowSource, 'status'> & { readonly row: number };
 
-type Source = {
+type RowSource = {
   readonly batch: string;
   readonly store: Store;
   readonly isVersionSure: boolean;
@@ -237,13 +246,13 @@ const TABLES = `
   CREATE TABLE unsettled (request TEXT, source INTEGER);
 `;
 
-/** The rows of a new batch, each with the earlier row that answers the same request, if there is one. */
+/** The rows of a new batch, each with the earlier row, if any, that answers the same request. */
 export class Overlap implements Disposable {
   readonly rows: number;
   #left = 0;
   // With an empty name SQLite uses a temporary file and removes it.
   readonly #database = new DatabaseSync('');
-  readonly #sources: Source[] = [];
+  readonly #sources: RowSource[] = [];
   readonly #insert;
   readonly #free;
   readonly #take;
@@ -276,26 +285,29 @@ export class Overlap implements Disposable {
     this.#left += 1;
   }
 
-  /** Whether a row with this request still lacks an earlier one. */
+  /** Whether a row with this request still has no earlier row. */
   has(request: string): boolean {
     return !this.isComplete && this.#free.get(request) !== undefined;
   }
 
-  /** A result is used once: a sheet that repeats a request wants several results. */
-  addDone(request: string, shared: Shared, record: PartRecord): void {
+  /** Uses each result once: a sheet that repeats a request wants several results. */
+  addDone(request: string, shared: EarlierRow, record: PartRecord): void {
     const origin = record.reused_from ?? `${shared.batch}#${shared.row}`;
     const isUnused = this.#buy.run(origin).changes === 1;
     if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
   }
 
-  addUnsettled(request: string, shared: Shared, status: Exclude<RowStatus, 'done'>): void {
+  addUnsettled(request: string, shared: EarlierRow, status: Exclude<RowStatus, 'done'>): void {
     this.#unsettled.run(request, this.#sourceOf(shared, status));
   }
 
   /** An unsettled row counts only if no other batch has the same row done. */
   end(): void {
-    const all = this.#database.prepare('SELECT request, source FROM unsettled ORDER BY rowid').all();
-    for (const { request, source } of all) this.#takeFree(String(request), Number(source), null, null);
+    const unsettledRows = this.#database
+      .prepare('SELECT request, source FROM unsettled ORDER BY rowid')
+      .all();
+    for (const { request, source } of unsettledRows)
+      this.#takeFree(String(request), Number(source), null, null);
   }
 
   get done(): readonly SharedRows[] {
@@ -319,11 +331,11 @@ export class Overlap implements Disposable {
   }
 
   resultOf(row: number): ReusableRow | undefined {
-    const found = this.#find.get(row);
-    const source = this.#sources[Number(found?.['source'])];
-    if (found === undefined || source === undefined) return undefined;
-    const record = parseExactly(String(found['record'])) as PartRecord;
-    return { batch: source.batch, store: source.store, origin: String(found['origin']), record };
+    const match = this.#find.get(row);
+    const source = this.#sources[Number(match?.['source'])];
+    if (match === undefined || source === undefined) return undefined;
+    const record = parseExactly(String(match['record'])) as PartRecord;
+    return { batch: source.batch, store: source.store, origin: String(match['origin']), record };
   }
 
   [Symbol.dispose](): void {
@@ -337,8 +349,8 @@ export class Overlap implements Disposable {
     this.#left -= 1;
   }
 
-  #sourceOf({ batch, store, isVersionSure }: Shared, status: RowStatus): number {
-    const at = this.#sources.findIndex((one) => one.batch === batch && one.status === status);
+  #sourceOf({ batch, store, isVersionSure }: EarlierRow, status: RowStatus): number {
+    const at = this.#sources.findIndex((source) => source.batch === batch && source.status === status);
     return at >= 0 ? at : this.#sources.push({ batch, store, isVersionSure, status }) - 1;
   }
 

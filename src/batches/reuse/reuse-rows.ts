@@ -1,12 +1,12 @@
 // Gives rows of a new batch the results of earlier batches. These rows are in no lane, so the batch buys no runs for them. Their
-// records and files are part of the layout until batch.json exists: of two commands that make the same batch only one may write
-// into its folder, and a killed command must leave nothing there. Before the workflow starts, `placeReused` moves them to where
-// results are read. Every command that starts the batch does this first, so a kill between any two steps loses nothing.
+// records and files stay in the layout until batch.json exists: of two commands that create the same batch only one may write into
+// its folder, and a killed command must leave nothing there. Before the workflow starts, `placeReused` moves them to where results
+// are read. Every command that starts the batch does this first, so a kill between any two steps loses nothing.
 //
 //   layout/<mark>/reused/parts/0000-….jsonl   →   parts/0000-….jsonl   pass 0: before the first pass of the workflow
 //   layout/<mark>/reused/outputs/<key>.png    →   outputs/<key>.png
 //
-// Where files cannot be linked, the layout lists them (reused/copies.jsonl), and they are copied when it is in its place.
+// Where files cannot be linked, the layout lists them in reused/copies.jsonl, and `copyReused` copies them once the layout is in place.
 
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, rename } from 'node:fs/promises';
@@ -42,30 +42,30 @@ export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Pr
   return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
 }
 
-/** The folder of a layout that has the results of reused rows. */
+/** The folder of a layout that holds the results of reused rows. */
 const REUSED = 'reused';
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
-/** The results leave a layout that was not brought to its place. */
+/** Removes the reused results from a layout that is not in place yet. */
 export const dropReused = (layout: Store): Promise<void> => layout.clear(REUSED);
 
-/** Completes the layout, which is in its place in `out`: its batch exists only afterwards. Throws E504 if a file of an earlier batch is missing. */
+/** Copies the listed files into a layout that is in place in `out`, before its batch exists. Throws E504 if a file of an earlier batch is missing. */
 export const copyReused = (layout: Store, out: string): Promise<void> =>
   copyListed({ store: layout, out }, COPIES);
 
-/** Moves the results of reused rows to where results are read; does nothing if that was done. */
+/** Moves the results of reused rows to where results are read. Idempotent. */
 export async function placeReused({ store, file }: BatchFolder): Promise<void> {
   if (file.sheet.reused === undefined) return;
   const { localPath } = store;
   if (localPath === undefined) return placeCopies(store, file);
   const from = localPath(`${LAYOUT}/${file.mark}/${REUSED}`);
-  // The records come last, so that each file that they name is there.
+  // Records move last, so that every file they name is already in place.
   for (const name of [OUTPUTS, PARTS])
     await rename(join(from, name), localPath(name)).catch(undefinedIfAbsent);
 }
 
-/** The same where files cannot be moved: a part is written when its files are there. */
+/** `placeReused` for stores without rename: copies the files of a part, then writes the part. */
 async function placeCopies(store: Store, file: BatchFile): Promise<void> {
   const from = `${LAYOUT}/${file.mark}/${REUSED}`;
   const layout = layoutOf(store, file);
@@ -73,7 +73,7 @@ async function placeCopies(store: Store, file: BatchFile): Promise<void> {
     const part = `${PARTS}/${name}`;
     if (await store.exists(part)) continue;
     const text = await store.read(`${from}/${part}`);
-    // Another command was faster and has removed what it copied.
+    // Another command placed this part first and cleared the layout.
     if (text === undefined && (await store.exists(part))) continue;
     if (text === undefined) throw new Error(`${from}/${part} is gone before it was copied`);
     const paths = parsePart(text).flatMap(({ files }) => files.map(({ path }) => path));
@@ -82,35 +82,35 @@ async function placeCopies(store: Store, file: BatchFile): Promise<void> {
       await copyAll(store, copies);
       await store.create(part, text);
     } catch (error) {
-      // The same, while its files were copied.
+      // Another command placed this part while its files were being copied.
       if (!(await store.exists(part))) throw error;
     }
   }
   await layout.clear(REUSED);
 }
 
-type Written = {
-  /** By row number; 1 for a row with a result. */
+type WrittenResults = {
+  /** Indexed by row number; 1 for a row with a result. */
   readonly isReused: Uint8Array;
   readonly reused: number;
-  /** The other rows by GPU; '' for rows that name none. */
+  /** The number of other rows by GPU; '' for rows that name no GPU. */
   readonly gpus: LaidOut['gpus'];
 };
 
-async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<Written> {
+async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<WrittenResults> {
   const isReused = new Uint8Array(file.sheet.rows + 1);
   const gpus: Record<string, number> = {};
-  let waiting: Reused[] = [];
+  let waiting: ReusedRow[] = [];
   let [reused, part] = [0, 0];
   const copies = new Pieces(() => layout.draft(COPIES));
   const writePart = async (): Promise<void> => {
     part += 1;
-    const kept = await Promise.all(waiting.map((one) => keptRecord({ file, layout }, one)));
+    const kept = await Promise.all(waiting.map((reusedRow) => keptRecord({ file, layout }, reusedRow)));
     await layout.write(
       `${REUSED}/${partName(REUSED_PASS, part)}`,
       jsonLines(kept.map(({ record }) => record)),
     );
-    await copies.add(jsonLines(kept.flatMap((one) => one.copies)));
+    await copies.add(jsonLines(kept.flatMap((result) => result.copies)));
     waiting = [];
   };
   for (let page = 1; page <= file.sheet.pages; page += 1)
@@ -129,19 +129,19 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   return { isReused, reused, gpus };
 }
 
-type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
+type ReusedRow = { readonly row: SheetRow; readonly result: ReusableRow };
 
-/** The record of the new row, after its files were added to the layout, and what is still to be copied. */
+/** Links the files of a result into the layout; returns the record of the new row and the files that must be copied instead. */
 async function keptRecord(
   { file, layout }: Pick<Draft, 'file' | 'layout'>,
-  { row, result }: Reused,
+  { row, result }: ReusedRow,
 ): Promise<{ readonly record: PartRecord; readonly copies: readonly FileCopy[] }> {
   const { batch, store, origin, record } = result;
   const { localPath } = store;
   const names = outputNames(file.sheet.rows, row);
-  const files = record.files.map((one, at) => ({
-    ...one,
-    path: `${outputStem(names, at + 1)}${extname(one.path)}`,
+  const files = record.files.map((output, at) => ({
+    ...output,
+    path: `${outputStem(names, at + 1)}${extname(output.path)}`,
   }));
   const copies: FileCopy[] = [];
   for (const [at, { path }] of record.files.entries()) {
@@ -162,7 +162,7 @@ async function keptRecord(
   return { record: kept, copies };
 }
 
-/** A hard link, because the earlier batch may be removed; a copy where the file system has no links. */
+/** Adds a hard link, because the earlier batch may be removed, or a copy where the file system has no links. */
 async function addFile(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   try {
@@ -179,20 +179,20 @@ async function* without(rows: AsyncIterable<Queued>, isReused: Uint8Array): Asyn
 }
 
 type FileCopy = {
-  /** The name of the batch, which lies in the same place, and the file there. */
+  /** The earlier batch in the same place, and the path of the file in it. */
   readonly batch: string;
   readonly path: string;
   readonly to: string;
 };
 
-/** The layout of the new batch, and the place of all batches. */
+/** The layout of the new batch, and the folder of all batches. */
 type Target = { readonly store: Store; readonly out: string };
 
 const AT_A_TIME = 16;
 
 /**
  * Copies all files that `list` names; does nothing without a list. Throws E504 if one of them is missing, or if the list names
- * another place than outputs of batches in `out`, because others may write to the bucket: it must not get files of this machine.
+ * anything but outputs of batches in `out`: others may write to the bucket, and a list must not upload files of this machine.
  */
 async function copyListed({ store, out }: Target, list: string): Promise<void> {
   if (!(await store.exists(list))) return;
@@ -208,14 +208,14 @@ function listedCopy(line: string, list: string): FileCopy {
   const copy = schema.safeParse(jsonIn(line)).data;
   if (copy !== undefined) return copy;
   throw problem('E504', {
-    what: `${list} names a file that is no output of a batch in this place: ${shortened(line, 200)}`,
+    what: `${list} names a file that is not an output of a batch in this place: ${shortened(line, 200)}`,
   });
 }
 
 const isIn = (folder: string, name: string): boolean =>
   name.startsWith(`${folder}/`) && !/\p{Cc}|\\/u.test(name) && name.split('/').every(isBatchName);
 
-/** Nothing but outputs of batches. */
+/** Allows only outputs of batches. */
 const schema = z.object({
   batch: z.string().refine(isBatchName),
   path: z.string().refine((name) => isIn(OUTPUTS, name)),

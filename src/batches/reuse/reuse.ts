@@ -1,5 +1,5 @@
-// Finds an existing batch by its content, so that the same rows are not paid for twice if the sheet is renamed, saved again
-// or run with other settings.
+// Finds an existing batch by its content, so that the same rows are not paid for twice when the sheet is renamed, saved again or
+// run with other settings.
 
 import { canonical } from '../../host/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
@@ -25,18 +25,18 @@ export type Earlier = {
 };
 
 /**
- * The batch with this content: the one with this name, or the oldest one. Throws E602 if the name belongs to other
- * content, or to another call.
+ * The batch with this content: the batch called `name`, or else the oldest. Throws E602 if the name belongs to other content or
+ * to another call.
  */
 export async function findSame(
   { out, name, madeFor, batches }: Earlier,
-  asked: Omit<Same, 'madeFor'>,
+  wanted: Omit<Same, 'madeFor'>,
 ): Promise<BatchFolder | undefined> {
-  if (name === undefined) return batches.findLast(({ file }) => hasContent(file, asked));
+  if (name === undefined) return batches.findLast(({ file }) => hasContent(file, wanted));
   const named = await openBatchFolder(out, name);
   if (named === undefined && (await openStore(locationOf(out, name)).exists(PIPELINE_FILE)))
     throw problem('E602', { what: `"${name}" is the name of a pipeline`, hint: 'choose another --name' });
-  return named && joined(named, { ...asked, madeFor });
+  return named && joined(named, { ...wanted, madeFor });
 }
 
 /** The facts in which two equal batches agree. */
@@ -52,16 +52,16 @@ export const sameAs = ({ file, laidOut }: Drafted): Same => ({
 });
 
 /** Throws E602 if the name belongs to other content, or to another call. */
-export function joined(named: BatchFolder, asked: Same): BatchFolder {
-  if (!hasContent(named.file, asked)) throw taken(named);
-  if (asked.madeFor !== undefined && asked.madeFor !== named.file.madeFor) throw ofOther(named);
+export function joined(named: BatchFolder, wanted: Same): BatchFolder {
+  if (!hasContent(named.file, wanted)) throw taken(named);
+  if (wanted.madeFor !== undefined && wanted.madeFor !== named.file.madeFor) throw ofOther(named);
   return named;
 }
 
 /** Folder with the batch name of each content, written before the batch exists. */
 export const NAMES = '.names';
 
-/** The batch name of this content: the one that the first command chose, even if the sheet has another name now. */
+/** The batch name that the first command chose for this content, even if the sheet was renamed since. */
 export async function nameOf(out: string, { content, batch }: Drawn): Promise<string> {
   const store = openStore(out);
   const file = `${NAMES}/${content}`;
@@ -69,7 +69,7 @@ export async function nameOf(out: string, { content, batch }: Drawn): Promise<st
   return (await store.read(file)) ?? batch;
 }
 
-/** The same, without drawing one. */
+/** The name that a command chose for this content, or `batch`; reserves nothing. */
 export const knownName = async (out: string, { content, batch }: Drawn): Promise<string> =>
   (await openStore(out).read(`${NAMES}/${content}`)) ?? batch;
 
@@ -81,7 +81,7 @@ const taken = ({ batch, file }: BatchFolder) =>
     hint: 'choose another --name, or add --again to make a new batch beside it',
   });
 
-/** The batch of a call is found again by its name, so that it has no other. */
+/** A call finds its batch again by name, so the name is never replaced. */
 export const ofOther = ({ batch, file }: BatchFolder) =>
   problem('E602', {
     what: `the batch "${batch}" was made by another command or call (${file.sheet.name}, ${file.createdAt})`,
@@ -91,11 +91,11 @@ export const ofOther = ({ batch, file }: BatchFolder) =>
 type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & {
   readonly base: string;
   readonly name?: string;
-  /** Instead of the bytes: the request of a sheet that is made from a batch. */
+  /** Replaces the bytes for a sheet that is made from a batch: its request. */
   readonly request?: string;
 };
 
-/** The batch of a sheet with the same bytes, found without a layout and without a request to the service. */
+/** Finds the batch of a sheet with the same bytes, without a layout and without a request to the service. */
 export async function findUnchanged(
   out: string,
   { copy, options, base, name, request }: Unchanged,
@@ -103,12 +103,12 @@ export async function findUnchanged(
 ): Promise<BatchFolder | undefined> {
   const wanted = inOneOrder(sheetOptionsOf({ copy, options }));
   return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service, from } }) => {
-    // A name may belong to another deployment by now, and only the service knows that.
+    // The name may belong to another deployment now, which only the service knows.
     const isMeant =
       deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
     return (
       isMeant &&
-      // The same text may name other pictures by now.
+      // The files that the sheet names may have changed.
       (sheet.files?.count ?? 0) === 0 &&
       (name ?? batch) === batch &&
       isSameService(service, { base }) &&
@@ -137,8 +137,8 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared
-    .filter(([, given, has]) => given !== undefined && given !== has)
-    .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
+    .filter(([, wanted, stored]) => wanted !== undefined && wanted !== stored)
+    .map(([flag, , stored]) => `${flag} (it has ${stored ?? 'none'})`);
 }
 
 const sortedText = (texts: readonly string[]): string | undefined =>

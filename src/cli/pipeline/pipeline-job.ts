@@ -9,7 +9,7 @@ import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
 import { msOf } from '../../options/read.ts';
 import type { Servers } from '../../library/servers.ts';
 import { durationFrom } from '../../library/start/given-rows.ts';
-import type { Source } from '../../batches/propose.ts';
+import type { ProposalSource } from '../../batches/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
 import { aliasesOf, LETTERS } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -24,7 +24,7 @@ export type AskedStage = {
   readonly definition: StageDefinition;
   readonly flags: SheetFlags;
   /** Set for a stage with its own sheet. */
-  readonly rows: (() => Promise<Source>) | undefined;
+  readonly rows: (() => Promise<ProposalSource>) | undefined;
 };
 
 export type AskedJob = {

@@ -1,6 +1,6 @@
 // Answers a proposal's questions: asks a user on a terminal, and refuses a script with the complete commands to choose from.
 
-import type { Answer, Question, Wording } from '../../batches/questions.ts';
+import type { QuestionAnswer, Question, Wording } from '../../batches/questions.ts';
 import type { Policy } from '../../batches/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
@@ -25,8 +25,8 @@ const asking =
   (
     question: Question,
     what: string,
-    answers: readonly [Answer, ...Answer[]],
-  ): Promise<Answer | undefined> => {
+    answers: readonly [QuestionAnswer, ...QuestionAnswer[]],
+  ): Promise<QuestionAnswer | undefined> => {
     const [yes] = answers;
     if (yes.text === undefined) {
       const text = question.id === 'guesses' ? 'Is that right?' : terminalLine(`${what}. Send them?`);
@@ -38,7 +38,7 @@ const asking =
       '  q  stop',
     ];
     const keys = Object.fromEntries(answers.map((answer) => [answer.key, answer]));
-    const choices: Readonly<Record<string, Answer | undefined>> = { ...keys, q: undefined };
+    const choices: Readonly<Record<string, QuestionAnswer | undefined>> = { ...keys, q: undefined };
     return ask(process, `${lines.join('\n')}\n[${Object.keys(choices).join('/')}] `, choices);
   };
 

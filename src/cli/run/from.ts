@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FromSheet } from '../../batches/from/from-sheet.ts';
-import type { Around, Source } from '../../batches/propose.ts';
+import type { Around, ProposalSource } from '../../batches/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
@@ -48,7 +48,7 @@ export async function sourceOf(
   { process: { stdin }, job }: Pick<Context, 'process' | 'job'>,
   flags: SheetFlags,
   sheet: string,
-): Promise<Source> {
+): Promise<ProposalSource> {
   const { from, pick, each = 'row' } = flags;
   if (sheet === NO_SHEET)
     return {

@@ -16,7 +16,7 @@ import {
   stageStates,
 } from '../../batches/pipeline/pipeline-folder.ts';
 import { refusePast } from '../../batches/batch-spec.ts';
-import type { Source } from '../../batches/propose.ts';
+import type { ProposalSource } from '../../batches/propose.ts';
 import { list, problem } from '../../errors/error.ts';
 import { named } from '../../options/kinds.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
@@ -38,7 +38,7 @@ export type AskedPipeline = {
 /** The hash of a sheet, which distinguishes the pipelines of one job. */
 export function sheetHash(
   { config }: Servers,
-  rows: Extract<Source, { readonly path: string }>,
+  rows: Extract<ProposalSource, { readonly path: string }>,
 ): Promise<string> {
   return withCopy(rows.path, { ...preparingIn(config), ...rows.copying }, async ({ sha256 }) => sha256);
 }

@@ -3,7 +3,7 @@
 import type { BatchRequest } from '../../batches/batch-request.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
-import { propose, type Source as Rows } from '../../batches/propose.ts';
+import { propose, type ProposalSource as Rows } from '../../batches/propose.ts';
 import { earlierNotes, ignoredText, questionText } from '../../batches/question-texts.ts';
 import { ignoredGpus, type EarlierBatches, type Question } from '../../batches/questions.ts';
 import type { Config } from '../../host/config.ts';

@@ -10,7 +10,7 @@ import { callSignal, unlessAborted } from '../../host/call-signal.ts';
 import type { CopyParams } from '../../batches/copy-sheet.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { definedOnly } from '../../options/defined-only.ts';
-import type { Source as ProposedSource } from '../../batches/propose.ts';
+import type { ProposalSource } from '../../batches/propose.ts';
 import type { Config } from '../../host/config.ts';
 import { pathOf } from '../connect-options.ts';
 import { findBatch } from '../handle/find-batch.ts';
@@ -190,7 +190,7 @@ export async function sourceFrom(
   config: Config,
   source: Source,
   options: GivenOptions,
-): Promise<{ readonly source: ProposedSource } & Pick<GivenSheet, 'failure'>> {
+): Promise<{ readonly source: ProposalSource } & Pick<GivenSheet, 'failure'>> {
   if (!isFrom(source)) {
     const { path, copy: copying, failure } = givenSheet(source, options);
     return { source: { path, copying }, failure };

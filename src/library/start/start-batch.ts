@@ -2,7 +2,7 @@
 
 import type { BatchRequest } from '../../batches/batch-request.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
-import { propose, type Around, type Proposal, type Source as Rows } from '../../batches/propose.ts';
+import { propose, type Around, type Proposal, type ProposalSource as Rows } from '../../batches/propose.ts';
 import { sumOf, type Question, type Wording } from '../../batches/questions.ts';
 import { differences } from '../../batches/reuse/reuse.ts';
 import { settle, type Policy } from '../../batches/settle.ts';
