@@ -66,13 +66,13 @@ const WITH_TEMPORAL = new Set([
 
 describe('the tree', () => {
   it('uses only what each folder may use', () => {
-    expect(SOURCES.flatMap((file) => importsOf(file).flatMap((one) => offence(file, one)))).toEqual([]);
+    expect(SOURCES.flatMap((file) => importsOf(file).flatMap((use) => offence(file, use)))).toEqual([]);
   });
 
   it('makes and controls batches through the library, in the commands of runs, batches and schedules', () => {
     const commands = SOURCES.filter((file) => /^src\/cli\/(run|batch|schedule)\//.test(file));
     const behind = new Set(
-      ['batches', 'store', 'service-client', 'temporal', 'results'].map((one) => `src/${one}`),
+      ['batches', 'store', 'service-client', 'temporal', 'results'].map((folder) => `src/${folder}`),
     );
     const past = commands.flatMap((file) =>
       importsOf(file).flatMap(({ target, path, typeOnly }) =>

@@ -41,7 +41,7 @@ const { services, secrets, networks } = parse(readFileSync(join(ROOT, 'docker-co
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
-const all = Object.entries(services);
+const serviceEntries = Object.entries(services);
 
 const OURS = ['worker', 'runsheet'] as const;
 
@@ -50,10 +50,10 @@ function interpolated(value: string, set: Readonly<Record<string, string>>): str
   const inner = /\$\{(\w+)(?:(:[-+])([^{}]*))?\}/;
   const filled = value.replace(
     inner,
-    (_, name: string, how: string | undefined, other: string | undefined) => {
+    (_, name: string, how: string | undefined, fallback: string | undefined) => {
       const own = set[name] ?? '';
-      if (how === ':+') return own === '' ? '' : (other ?? '');
-      return own === '' ? (other ?? '') : own;
+      if (how === ':+') return own === '' ? '' : (fallback ?? '');
+      return own === '' ? (fallback ?? '') : own;
     },
   );
   return filled === value ? value : interpolated(filled, set);
@@ -61,7 +61,9 @@ function interpolated(value: string, set: Readonly<Record<string, string>>): str
 
 describe('docker-compose.yml', () => {
   it('publishes the UI, which only shows, the receiver and the run service, on loopback, and nothing else', () => {
-    const ports = all.flatMap(([name, service]) => (service.ports ?? []).map((port) => [name, port]));
+    const ports = serviceEntries.flatMap(([name, service]) =>
+      (service.ports ?? []).map((port) => [name, port]),
+    );
     expect(ports).toEqual([
       ['ui', expect.stringMatching(/^127\.0\.0\.1:.*:8080$/)],
       ['worker', expect.stringMatching(/^127\.0\.0\.1:.*:8480$/)],
@@ -72,7 +74,7 @@ describe('docker-compose.yml', () => {
 
   it('starts every program without rights that it does not need', () => {
     const rights: Record<string, readonly string[]> = {};
-    for (const [name, { security_opt, cap_drop, cap_add, privileged }] of all) {
+    for (const [name, { security_opt, cap_drop, cap_add, privileged }] of serviceEntries) {
       expect([name, security_opt, cap_drop]).toEqual([name, ['no-new-privileges:true'], ['ALL']]);
       expect(privileged, name).toBeUndefined();
       if (cap_add !== undefined) rights[name] = cap_add;
@@ -97,17 +99,17 @@ describe('docker-compose.yml', () => {
 
   it('lets nothing reach the outside but what must', () => {
     const on = (network: string): readonly string[] =>
-      all.filter(([, one]) => one.networks?.includes(network)).map(([name]) => name);
+      serviceEntries.filter(([, service]) => service.networks?.includes(network)).map(([name]) => name);
     const outer = new Set(['prepare', 'service']);
-    expect(on('inner')).toEqual(all.map(([name]) => name).filter((name) => !outer.has(name)));
+    expect(on('inner')).toEqual(serviceEntries.map(([name]) => name).filter((name) => !outer.has(name)));
     expect(on('outside')).toEqual(['ui', 'worker', 'runsheet', 'service']);
     expect(networks).toEqual({ inner: { internal: true }, outside: null });
-    const others = all.filter(([, one]) => one.networks === undefined);
-    expect(others.map(([name, { network_mode }]) => [name, network_mode])).toEqual([['prepare', 'none']]);
+    const isolated = serviceEntries.filter(([, service]) => service.networks === undefined);
+    expect(isolated.map(([name, { network_mode }]) => [name, network_mode])).toEqual([['prepare', 'none']]);
   });
 
   it('has no secret in it, and takes them from files', () => {
-    const names = all.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
+    const names = serviceEntries.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
     const secret = names.filter((name) => /PASSWORD|PWD|KEY|SECRET|TOKEN/.test(name));
     const inFiles = secret.filter((name) => !name.startsWith('AWS_'));
     expect(new Set(inFiles)).toEqual(
@@ -122,8 +124,8 @@ describe('docker-compose.yml', () => {
     );
     // S3 clients read variables, which are passed on.
     for (const name of OURS) {
-      const passed = Object.entries(services[name]?.environment ?? {}).filter(([one]) =>
-        one.startsWith('AWS_'),
+      const passed = Object.entries(services[name]?.environment ?? {}).filter(([variable]) =>
+        variable.startsWith('AWS_'),
       );
       expect(passed.length).toBe(5);
       for (const [variable, value] of passed) expect(value).toBe(`\${${variable}:-}`);

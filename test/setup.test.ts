@@ -29,7 +29,7 @@ it('runs no install script, and gives npm no key of another program', () => {
   const env = { ...Object.fromEntries(secrets.map((name) => [name, 'swordfish'])), ...kept };
   execFileSync(process.execPath, [join(folder, 'bin', 'setup.mjs')], { env, stdio: 'ignore' });
   expect(readFileSync(join(folder, 'args'), 'utf8')).toMatch(/^ci --ignore-scripts /);
-  const given = readFileSync(join(folder, 'env'), 'utf8');
-  expect(given).not.toContain('swordfish');
-  for (const [name, value] of Object.entries(kept)) expect(given).toContain(`${name}=${value}`);
+  const environment = readFileSync(join(folder, 'env'), 'utf8');
+  expect(environment).not.toContain('swordfish');
+  for (const [name, value] of Object.entries(kept)) expect(environment).toContain(`${name}=${value}`);
 });

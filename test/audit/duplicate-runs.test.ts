@@ -207,12 +207,12 @@ describe('lists of a batch that began longer ago than a service keeps runs', () 
     const before = await read([ended(NOW - HOUR_MS), older], { known: [OWN], back });
     expect(before.reading.lists).toBe('complete');
     const first = [ended(NOW - HOUR_MS, 2), ended(began + 9_000)];
-    const known = [OWN, idOf(2)];
-    expect((await read(first, { known, back, firstEnded: OWN })).reading.lists).toBe('complete');
-    expect((await read(first.slice(0, 1), { known, back, firstEnded: OWN })).reading.lists).toBe(
+    const knownIds = [OWN, idOf(2)];
+    expect((await read(first, { known: knownIds, back, firstEnded: OWN })).reading.lists).toBe('complete');
+    expect((await read(first.slice(0, 1), { known: knownIds, back, firstEnded: OWN })).reading.lists).toBe(
       'incomplete',
     );
-    const rebuilt = await read(first, { known, back, firstEnded: OWN, isRebuilt: true });
+    const rebuilt = await read(first, { known: knownIds, back, firstEnded: OWN, isRebuilt: true });
     expect(rebuilt.reading.lists).toBe('incomplete');
   });
 

@@ -29,12 +29,12 @@ it('the known runs of a large batch are found among as many others', () => {
 });
 
 it('the known runs name the one that ended first, of those whose end is known', () => {
-  const known = new KnownRuns();
-  known.add('a');
-  expect(known.firstEnded).toBeUndefined();
-  known.add('b', '2026-11-21T10:00:02Z');
-  known.add('c', '2026-11-21T10:00:01Z');
-  known.add('d', '2026-11-21T10:00:03Z');
-  known.add('e', 'never');
-  expect(known.firstEnded).toBe('c');
+  const knownRuns = new KnownRuns();
+  knownRuns.add('a');
+  expect(knownRuns.firstEnded).toBeUndefined();
+  knownRuns.add('b', '2026-11-21T10:00:02Z');
+  knownRuns.add('c', '2026-11-21T10:00:01Z');
+  knownRuns.add('d', '2026-11-21T10:00:03Z');
+  knownRuns.add('e', 'never');
+  expect(knownRuns.firstEnded).toBe('c');
 });

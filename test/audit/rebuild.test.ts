@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 const writePart: WritePart = (...part) => partWriter(store)(...part);
-const rebuilt: Rebuild = (...given) => rebuildOf(store)(...given);
+const rebuilt: Rebuild = (...inputs) => rebuildOf(store)(...inputs);
 
 describe('a batch that is rebuilt', () => {
   describe('after a command of a user', () => {

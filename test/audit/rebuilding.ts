@@ -42,9 +42,9 @@ export type Rebuild = (bought: readonly Bought[], given?: Given) => Promise<Coun
 /** Rebuilds the rows as the next workflow run would. */
 export const rebuildOf =
   (store: Store): Rebuild =>
-  async (bought, given = {}) => {
-    const service = listing(bought.map((one) => runOf(one)));
-    const params = { file: FILE, service, back: BACK, pass: 2, now: NOW, ...given };
+  async (bought, overrides = {}) => {
+    const service = listing(bought.map((run) => runOf(run)));
+    const params = { file: FILE, service, back: BACK, pass: 2, now: NOW, ...overrides };
     const { snapshot, ...counts } = await rebuild({ store, ...params });
     return { ...counts, state: restore(JSON.parse(JSON.stringify(snapshot)) as typeof snapshot) };
   };

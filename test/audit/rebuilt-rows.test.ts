@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const writePart: WritePart = (...part) => partWriter(store)(...part);
-const rebuilt: Rebuild = (...given) => rebuildOf(store)(...given);
+const rebuilt: Rebuild = (...inputs) => rebuildOf(store)(...inputs);
 
 describe('a batch that is rebuilt at a service that may have deleted runs', () => {
   const back = { ...BACK, agoMs: 48 * HOUR_MS };
@@ -42,20 +42,21 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
     endedAt,
   });
   const late = (place: number): Bought => ({ place, at: NOW - 2 * HOUR_MS, endedAt: NOW - HOUR_MS });
-  const phases = (all: { readonly state: State }) => rowsIn(all).map(({ place, phase }) => [place, phase]);
+  const phases = (result: { readonly state: State }) =>
+    rowsIn(result).map(({ place, phase }) => [place, phase]);
 
   it('has rows without a run as unconfirmed, and sends none of them again', async () => {
     await writePart(1, 1, recordOf(1));
-    const all = await rebuilt([late(3), stranger(NOW - 30 * HOUR_MS)], { back });
-    expect(all).toMatchObject({ done: 1, running: 1, again: 0, unconfirmed: 4 });
-    expect(phases(all)).toEqual([
+    const result = await rebuilt([late(3), stranger(NOW - 30 * HOUR_MS)], { back });
+    expect(result).toMatchObject({ done: 1, running: 1, again: 0, unconfirmed: 4 });
+    expect(phases(result)).toEqual([
       [2, 'unconfirmed'],
       [3, 'ended'],
       [4, 'unconfirmed'],
       [5, 'unconfirmed'],
       [6, 'unconfirmed'],
     ]);
-    const { state } = all;
+    const { state } = result;
     expect(state.lanes[0]?.segments).toEqual([]);
     expect(state.ledger).toMatchObject({ sent: 6, accepted: 2, unconfirmed: 4 });
     const commands = step(state, [{ type: 'started' }], NOW);
@@ -80,13 +81,13 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
   it('sends rows without a run if the list shows a run that ended before the batch, or the service deletes none', async () => {
     const shown = [late(3), stranger(began - 2 * HOUR_MS)];
     const file = { ...FILE, service: { ...FILE.service, id: 'service' } };
-    for (const all of [
+    for (const result of [
       await rebuilt(shown, { back }),
       await rebuilt([late(3)], { back, file }),
       await rebuilt([late(3)], { back: { ...back, agoMs: 22 * HOUR_MS } }),
     ]) {
-      expect(all).toMatchObject({ again: 2, unconfirmed: 0 });
-      expect(all.state.lanes[0]?.segments).toEqual([{ first: 4, count: 3 }]);
+      expect(result).toMatchObject({ again: 2, unconfirmed: 0 });
+      expect(result.state.lanes[0]?.segments).toEqual([{ first: 4, count: 3 }]);
     }
     // Runs of this batch may have been made while the service's clock was almost an hour behind.
     expect(await rebuilt([late(3), stranger(began - 1_000)], { back })).toMatchObject({ unconfirmed: 5 });
@@ -104,14 +105,14 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
         kind: 'retry',
         segments: [{ lane: 0, first, count: 2 }],
       });
-    const all = await rebuilt([late(1), late(2)], { back, pass: 4 });
-    expect(phases(all)).toEqual([
+    const result = await rebuilt([late(1), late(2)], { back, pass: 4 });
+    expect(phases(result)).toEqual([
       [5_001, 'unconfirmed'],
       [5_002, 'unconfirmed'],
       [5_003, 'unconfirmed'],
       [5_004, 'unconfirmed'],
     ]);
-    expect(all.state.lanes[0]?.segments).toEqual([]);
+    expect(result.state.lanes[0]?.segments).toEqual([]);
   });
 
   it('is not refused because the list lacks runs that ended long ago, only because it lacks later ones', async () => {
@@ -141,9 +142,9 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
   it('has no more rows as unconfirmed than a batch can have sent before they were in a part', async () => {
     const lanes = [{ places: 30_000 }];
     const file = { ...FILE, sheet: { ...FILE.sheet, rows: 30_000, lanes } };
-    const all = await rebuilt([late(3)], { back, file });
-    expect(all).toMatchObject({ running: 1, unconfirmed: 9_999 });
-    expect(all.state.lanes[0]?.segments).toEqual([{ first: 10_001, count: 20_000 }]);
+    const result = await rebuilt([late(3)], { back, file });
+    expect(result).toMatchObject({ running: 1, unconfirmed: 9_999 });
+    expect(result.state.lanes[0]?.segments).toEqual([{ first: 10_001, count: 20_000 }]);
   });
 });
 

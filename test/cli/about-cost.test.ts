@@ -22,7 +22,7 @@ describe('the forecast of a running batch', () => {
   });
 
   it('needs ten rows, 5 % of them, and never more than a thousand', () => {
-    const known = [
+    const thresholds = [
       [9, 100],
       [10, 100],
       [49, 1_000],
@@ -30,7 +30,7 @@ describe('the forecast of a running batch', () => {
       [999, 1_000_000],
       [1_000, 1_000_000],
     ] as const;
-    expect(known.map(([done, rows]) => aboutCostUsd(spent(done, rows)) !== undefined)).toEqual([
+    expect(thresholds.map(([done, rows]) => aboutCostUsd(spent(done, rows)) !== undefined)).toEqual([
       false,
       true,
       false,

@@ -11,7 +11,7 @@ import { runsOf } from '../stage/truth.ts';
 const CAP = 4;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.3, runSpread: 0.2 });
 
-const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
+const stage = sharedStage((newStage) => newStage.startAll(DEPLOYMENTS));
 const run = (...args: readonly string[]): Promise<Ended> => stage.runHere(args);
 
 /** A sheet whose rows name the fault that strikes each of their runs. */

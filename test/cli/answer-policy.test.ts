@@ -29,15 +29,15 @@ const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
 
 /** The answers that a proposal with these questions gets. */
 async function answersTo(questions: readonly Question[], asking: Asking): Promise<readonly Patch[]> {
-  const given: Patch[] = [];
+  const answers: Patch[] = [];
   const proposal = {
     questions,
     shown: undefined,
     with: async (...patches: readonly Patch[]) => {
-      given.push(...patches);
+      answers.push(...patches);
       proposal.questions = [];
     },
-    carryOut: async () => given,
+    carryOut: async () => answers,
   };
   return (await settle(proposal, policyOf(asking))) as readonly Patch[];
 }
@@ -90,7 +90,7 @@ describe('run on a terminal asks about rows that are done', () => {
   });
 
   it('unless the run service does not tell the version of the deployment: then only --reuse reuses them', async () => {
-    const done = EARLIER.done.map((one) => ({ ...one, isVersionSure: false }));
+    const done = EARLIER.done.map((row) => ({ ...row, isVersionSure: false }));
     await expect(onTerminal([{ ...EARLIER, done }]).choice).rejects.toMatchObject({
       code: 'E530',
       message: expect.stringContaining('does not tell whether the deployment has changed'),

@@ -20,7 +20,7 @@ const DEPLOYMENTS = deploymentsOf({
 });
 
 describe('-c auto', () => {
-  const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
+  const stage = sharedStage((newStage) => newStage.startAll(DEPLOYMENTS));
 
   it('is turned on by scale, finds the machines of the service, and shows what it has found', async () => {
     const sheet = stage.sheet(ROWS);

@@ -85,7 +85,7 @@ describe('the command line', () => {
       plan('--output=json', '--limit', '0'),
       ['pln', '-o', 'json'],
     ];
-    const ended = await Promise.all(args.map((one) => run(one)));
+    const ended = await Promise.all(args.map((words) => run(words)));
     expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(args.map(() => [2, '']));
     const codes = ended.map(({ stdout }) => (JSON.parse(stdout) as { error: { code: string } }).error.code);
     expect(codes).toEqual(['E605', 'E602', 'E605']);

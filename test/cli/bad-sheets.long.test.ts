@@ -9,7 +9,7 @@ import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, type Stage } from '../stage/stage.ts';
 
 describe('a bad sheet', () => {
-  const stage = sharedStage((one) => one.service());
+  const stage = sharedStage((newStage) => newStage.service());
 
   it('ends with 5, its code and its place, starts no run and leaves no batch', async () => {
     stage.write('bad.csv', 'prompt,seed\na,1\nb,many\n');
@@ -45,9 +45,9 @@ async function sentBy(stage: Stage, command: string): Promise<readonly unknown[]
 }
 
 describe('the last command that plan prints works when a script has it', () => {
-  const stage = sharedStage(async (one) => {
-    one.write('deployments.json', deploymentsOf({ inputTypes: INPUTS }));
-    await one.service(['--deployments', one.path('deployments.json')]);
+  const stage = sharedStage(async (newStage) => {
+    newStage.write('deployments.json', deploymentsOf({ inputTypes: INPUTS }));
+    await newStage.service(['--deployments', newStage.path('deployments.json')]);
   });
 
   it.each([

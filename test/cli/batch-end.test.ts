@@ -130,7 +130,8 @@ describe('the closing line of a batch', () => {
     const put = (text: string): void => void lines.push(text);
     const printer = {
       output,
-      next: (...next: readonly Next[]) => output === 'text' && next.forEach((one) => put(nextLine(one))),
+      next: (...next: readonly Next[]) =>
+        output === 'text' && next.forEach((command) => put(nextLine(command))),
       paint: plain,
       raw: put,
       notice: put,

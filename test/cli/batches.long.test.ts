@@ -29,7 +29,7 @@ const DEPLOYMENTS = deploymentsOf(
 
 type Interval = { readonly low: number; readonly expected: number; readonly high: number };
 
-const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
+const stage = sharedStage((newStage) => newStage.startAll(DEPLOYMENTS));
 const run = (...args: readonly string[]): Promise<Ended> => stage.runHere(args);
 const folderOf = (batch: string): string => stage.path('batches', batch);
 /** The runs that the service executed for the batch. */

@@ -77,7 +77,7 @@ export function cloneWith(copySources: () => void): void {
     clone = mkdtempSync(join(tmpdir(), 'runsheet-'));
     mkdirSync(at('node_modules'));
     copySources();
-    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => one !== '.cache'))
+    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((entry) => entry !== '.cache'))
       symlinkSync(join(ROOT, 'node_modules', name), at('node_modules', name));
   });
   beforeEach(() => rmSync(at('node_modules/.cache'), { recursive: true, force: true }));

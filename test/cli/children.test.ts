@@ -24,9 +24,9 @@ describe('the children of the embedded servers', () => {
   let record: StackRecord | undefined;
 
   beforeAll(async () => {
-    const given = { ...SECRETS, ...FOREIGN, RUNSHEET_API_URL: 'http://127.0.0.1:1/api' };
+    const environment = { ...SECRETS, ...FOREIGN, RUNSHEET_API_URL: 'http://127.0.0.1:1/api' };
     const before = process.umask(0o022);
-    const dev = stage.start(['dev'], given);
+    const dev = stage.start(['dev'], environment);
     process.umask(before);
     await dev.says(/service +http/);
     record = readRecord(stage.path('.runsheet'));

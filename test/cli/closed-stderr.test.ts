@@ -5,7 +5,7 @@ import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { ownEnvironment } from '../stage/command.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 
-const stage = sharedStage((one) => one.service());
+const stage = sharedStage((newStage) => newStage.service());
 
 it.each([
   [['doctor'], 0, /✓ folders/],

@@ -15,7 +15,7 @@ const DEPLOYMENTS = deploymentsOf(
 );
 
 describe('an external Temporal and a separate worker', () => {
-  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
+  const stage = freshStage((newStage) => newStage.cluster(DEPLOYMENTS));
 
   it('Ctrl-C detaches with 130, the batch continues, status prints JSON, follow attaches and ends with 0', async () => {
     await stage.worker();
@@ -45,14 +45,14 @@ describe('an external Temporal and a separate worker', () => {
     await stage.worker({ RUNSHEET_API_URL: real.base });
     const args = [stage.sheet(3), '-d', 'portraits'];
     const here = { RUNSHEET_API_URL: real.base };
-    const there = {
+    const elsewhere = {
       ...here,
       XDG_STATE_HOME: stage.path('state-there'),
       RUNSHEET_OUT: stage.path('out-there'),
     };
     const first = await stage.run(['run', ...args], here);
     expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('3 of 3 rows succeeded')]);
-    const refused = await stage.run(['submit', ...args], there);
+    const refused = await stage.run(['submit', ...args], elsewhere);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/error\[E539\][^]*--out[^]*--again/);
     expect(await stage.truth()).toHaveLength(3);

@@ -26,7 +26,7 @@ describe('the compile cache of a command', () => {
   });
 
   const at = (...names: readonly string[]): string => join(place, ...names);
-  const ours = (): string => at('cache', 'runsheet', 'compile');
+  const ownCache = (): string => at('cache', 'runsheet', 'compile');
   const ask = (environment: Readonly<Record<string, string>> = {}): string => {
     const places = { TMPDIR: at('tmp'), XDG_CACHE_HOME: at('cache'), NODE_COMPILE_CACHE: undefined };
     const env = { ...process.env, ...places, ...environment };
@@ -36,8 +36,8 @@ describe('the compile cache of a command', () => {
   it('is in the user’s own cache folder, which no other user can read or write', () => {
     ask();
     expect(readdirSync(at('tmp'))).toEqual([]);
-    expect(readdirSync(ours())).not.toEqual([]);
-    expect(statSync(ours()).mode & 0o777).toBe(0o700);
+    expect(readdirSync(ownCache())).not.toEqual([]);
+    expect(statSync(ownCache()).mode & 0o777).toBe(0o700);
     expect(statSync(at('cache', 'runsheet')).mode & 0o777).toBe(0o700);
   });
 
@@ -47,30 +47,30 @@ describe('the compile cache of a command', () => {
   });
 
   it.each<[string, () => void]>([
-    ['others may write', () => chmodSync(ours(), 0o707)],
-    ['its group may write', () => chmodSync(ours(), 0o770)],
+    ['others may write', () => chmodSync(ownCache(), 0o707)],
+    ['its group may write', () => chmodSync(ownCache(), 0o770)],
     ['others may replace', () => chmodSync(at('cache', 'runsheet'), 0o777)],
     [
       'is a link',
       () => {
-        rmSync(ours(), { recursive: true });
+        rmSync(ownCache(), { recursive: true });
         mkdirSync(at('elsewhere'));
-        symlinkSync(at('elsewhere'), ours());
+        symlinkSync(at('elsewhere'), ownCache());
       },
     ],
   ])('is not kept in a folder that %s', (_, make) => {
-    mkdirSync(ours(), { recursive: true, mode: 0o700 });
+    mkdirSync(ownCache(), { recursive: true, mode: 0o700 });
     make();
     expect(ask()).toBe('0.1.0\n');
-    expect(readdirSync(ours())).toEqual([]);
+    expect(readdirSync(ownCache())).toEqual([]);
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 
   it.skipIf(process.getuid?.() !== 0)('is not kept in a folder of another user', () => {
-    mkdirSync(ours(), { recursive: true, mode: 0o700 });
-    chownSync(ours(), STRANGER, STRANGER);
+    mkdirSync(ownCache(), { recursive: true, mode: 0o700 });
+    chownSync(ownCache(), STRANGER, STRANGER);
     expect(ask()).toBe('0.1.0\n');
-    expect(readdirSync(ours())).toEqual([]);
+    expect(readdirSync(ownCache())).toEqual([]);
   });
 
   it('is skipped if there is no place for it', () => {

@@ -19,7 +19,7 @@ const DEPLOYMENTS = deploymentsOf({
 });
 
 describe('a batch with 200 runs outstanding', () => {
-  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
+  const stage = freshStage((newStage) => newStage.cluster(DEPLOYMENTS));
 
   /** Gives a command; resolves with the time when the batch had acknowledged it. */
   const command = async (...words: readonly string[]): Promise<number> => {

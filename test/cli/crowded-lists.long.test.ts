@@ -115,7 +115,7 @@ describe('many rows among the runs of other users', () => {
     await running.killTree();
     expect(existsSync(join(stage.batch(), 'summary.json'))).toBe(false);
     await buyAsStrangers(stage.batchFile().batch);
-    for (const name of readdirSync(stage.path('.runsheet')).filter((one) => one.startsWith('temporal')))
+    for (const name of readdirSync(stage.path('.runsheet')).filter((entry) => entry.startsWith('temporal')))
       rmSync(stage.path('.runsheet', name), { recursive: true });
 
     const refused = await stage.run(args());

@@ -56,13 +56,13 @@ describe('doctor --cluster', () => {
   }
   /** The failed checks once doctor has printed `text`. A member may begin to poll a moment after it reports that it is ready. */
   async function faults(text: RegExp): Promise<readonly Check[]> {
-    let found: readonly Check[] = [];
+    let failed: readonly Check[] = [];
     await until(async () => {
       const { checks } = await ask();
-      found = checks.filter(({ ok }) => !ok);
-      return found.some(({ message }) => text.test(message));
+      failed = checks.filter(({ ok }) => !ok);
+      return failed.some(({ message }) => text.test(message));
     }, `doctor says ${text}`);
-    return found;
+    return failed;
   }
 
   it('lists every worker and receiver with its release, clock and batches, and ends with 0', async () => {

@@ -6,9 +6,9 @@ import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
 import { runsOf } from '../stage/truth.ts';
 
-const stage = sharedStage(async (one) => {
-  await one.startAll(deploymentsOf({ concurrencyLimit: 4, runSeconds: 2, runSpread: 0.2 }));
-  await one.setFaults({ 'no-output': 1 });
+const stage = sharedStage(async (newStage) => {
+  await newStage.startAll(deploymentsOf({ concurrencyLimit: 4, runSeconds: 2, runSpread: 0.2 }));
+  await newStage.setFaults({ 'no-output': 1 });
 });
 
 describe('runs that succeed without a file', () => {

@@ -80,7 +80,7 @@ async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly
 }
 
 describe('encryption', () => {
-  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
+  const stage = freshStage((newStage) => newStage.cluster(DEPLOYMENTS));
 
   const set = (environment: Readonly<Record<string, string>>): void => {
     stage.environment = { ...stage.environment, ...environment };
@@ -177,8 +177,8 @@ describe('encryption in an embedded stack', () => {
     // The batch must still run when the second command arrives.
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '1'], withKey(KEY));
     await until(async () => (await stage.truth()).length >= 4, 'the batch is under way');
-    const other = await stage.run(['status'], withKey(OTHER));
-    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
+    const refused = await stage.run(['status'], withKey(OTHER));
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
     expect((await running.ended).code).toBe(0);
     const searched = {
       folder: stage.path('batches'),

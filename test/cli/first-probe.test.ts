@@ -22,10 +22,10 @@ const FOUND = { batch: 'owls', file: {}, store: {} } as unknown as FoundBatch;
 const probed = (each: readonly (Progress | Error)[], withinMs = 60_000): Promise<Progress> => {
   let at = 0;
   const read = async (): Promise<Progress | undefined> => {
-    const one = each[Math.min(at, each.length - 1)];
+    const reading = each[Math.min(at, each.length - 1)];
     at += 1;
-    if (one instanceof Error) throw one;
-    return one;
+    if (reading instanceof Error) throw reading;
+    return reading;
   };
   return firstProbe(read, RESUMED, withinMs);
 };
@@ -43,8 +43,8 @@ describe('the first probe after a resume', () => {
 
   it('is over when the service has accepted a run, or nothing is left to send', async () => {
     const idle = { ...RESUMED, unsent: 0, running: 3 };
-    for (const one of [ACCEPTED, idle]) {
-      const latest = await probed([one, BLOCKED]);
+    for (const running of [ACCEPTED, idle]) {
+      const latest = await probed([running, BLOCKED]);
       await expect(refusePaused(FOUND, latest)).resolves.toBeUndefined();
     }
   });

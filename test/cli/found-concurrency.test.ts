@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { allowedNow, foundText, usefulLines } from '../../src/cli/follow/found-concurrency.ts';
 import type { Summary } from '../../src/results/summary.ts';
 
-const useful = (...found: readonly object[]): Summary =>
-  ({ useful_concurrency: found }) as unknown as Summary;
+const useful = (...figures: readonly object[]): Summary =>
+  ({ useful_concurrency: figures }) as unknown as Summary;
 const A10G = { gpu: 'A10G', is_default: true, concurrency: 14, basis: 'found' };
 const H100 = { gpu: 'H100', is_default: false, concurrency: 3, basis: 'found' };
 
 describe('what -c auto has found', () => {
   it('is shown while the batch runs, with the number of slots that follows', () => {
-    const one = { concurrency: 256, slots: 14, useful: [{ concurrency: 14, basis: 'found' }] } as const;
-    expect([foundText(one), allowedNow(one)]).toEqual(['concurrency 14 found, at most 256', 14]);
+    const figure = { concurrency: 256, slots: 14, useful: [{ concurrency: 14, basis: 'found' }] } as const;
+    expect([foundText(figure), allowedNow(figure)]).toEqual(['concurrency 14 found, at most 256', 14]);
     const two = {
       concurrency: 20,
       slots: 20,

@@ -32,9 +32,9 @@ describe('a command that makes a batch', () => {
     { into: 'finals', canary: 5 },
     { from: 'drafts', watch: true },
   ])('refuses flags that exclude each other: %o', async (flags) => {
-    const [one = '', other = ''] = Object.keys(flags);
+    const [first = '', second = ''] = Object.keys(flags);
     await expect(checkFlags('-', flags as RunFlags)).rejects.toThrow(
-      new RegExp(`--(${one}|${other}) and --(${one}|${other}) exclude each other`),
+      new RegExp(`--(${first}|${second}) and --(${first}|${second}) exclude each other`),
     );
   });
 });

@@ -111,15 +111,15 @@ describe('a sheet whose rows need 12, 20 and 40 GB', () => {
   it('sends a row again where its class is, or on a GPU that the user names', async () => {
     const { batch } = stage.batchFile();
     const row = String(
-      Array.from({ length: ROWS }, (_, at) => at + 1).find((one) => sizeOf(one).gpu === 'L40S'),
+      Array.from({ length: ROWS }, (_, at) => at + 1).find((number) => sizeOf(number).gpu === 'L40S'),
     );
-    const asked = ['retry', batch, '--outcome', 'succeeded', '--row', row, '--yes'];
+    const retry = ['retry', batch, '--outcome', 'succeeded', '--row', row, '--yes'];
     const shown = async () =>
       JSON.parse((await stage.run(['show', batch, row, '-o', 'json'])).stdout) as RowRecord;
     const before = (await shown()).attempts.length;
-    expect((await stage.run(asked)).code).toBe(0);
+    expect((await stage.run(retry)).code).toBe(0);
     expect((await shown()).attempts.slice(before)).toMatchObject([{ gpu_asked: 'L40S', gpu_used: 'L40S' }]);
-    expect((await stage.run([...asked, '--gpu', 'H100'])).code).toBe(0);
+    expect((await stage.run([...retry, '--gpu', 'H100'])).code).toBe(0);
     expect((await shown()).gpu_asked).toBe('H100');
     expect((await shown()).attempts.at(-1)).toMatchObject({ gpu_used: 'H100' });
     expect((await stage.run(['verify', batch])).code).toBe(0);

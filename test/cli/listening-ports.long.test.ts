@@ -18,21 +18,21 @@ function listeners(): ReadonlyMap<string, { readonly host: string; readonly port
       const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
       const [host = '', port = ''] = local.split(':');
       const bytes = host.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [];
-      const found = { host: bytes.toReversed().join('.'), port: Number.parseInt(port, 16) };
-      return state === LISTENING ? [[inode, found] as const] : [];
+      const address = { host: bytes.toReversed().join('.'), port: Number.parseInt(port, 16) };
+      return state === LISTENING ? [[inode, address] as const] : [];
     }),
   );
 }
 
 function portsOf(pids: readonly number[]) {
-  const all = listeners();
+  const addresses = listeners();
   return pids.flatMap((pid) =>
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
       const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
-      const found = inode === undefined ? undefined : all.get(inode);
-      return found === undefined
+      const address = inode === undefined ? undefined : addresses.get(inode);
+      return address === undefined
         ? []
-        : [{ ...found, program: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
+        : [{ ...address, program: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
     }),
   );
 }
@@ -83,14 +83,19 @@ describe.runIf(process.platform === 'linux')('while a batch runs', () => {
 
   it('no port of the embedded servers answers a page of another site', async () => {
     const own = ports.map(({ port }) => `127.0.0.1:${port}`);
-    const asked = ports.map(async (at, index) => ({
+    const probes = ports.map(async (at, index) => ({
       ...at,
       foreignHost: await answersOf(at, ['host: evil.example']),
       foreignOrigin: await answersOf(at, [`host: ${own[index]}`, 'origin: http://evil.example']),
     }));
-    const answers = await Promise.all(asked);
-    for (const one of answers)
-      expect(one).toEqual({ ...one, host: '127.0.0.1', foreignHost: EXPECTED, foreignOrigin: EXPECTED });
+    const answers = await Promise.all(probes);
+    for (const answer of answers)
+      expect(answer).toEqual({
+        ...answer,
+        host: '127.0.0.1',
+        foreignHost: EXPECTED,
+        foreignOrigin: EXPECTED,
+      });
     const open = answers.filter(({ foreignHost }) => foreignHost === METRICS);
     expect(open.length).toBe(1);
     const shown = await Promise.all(open.map((at) => answerOf(at, '/metrics', ['host: evil.example'])));

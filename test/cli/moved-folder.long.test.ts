@@ -6,7 +6,7 @@ import { freshStage } from '../stage/shared-stage.ts';
 
 /** The commands that a refusal prints. */
 const printed = (stderr: string): readonly string[] =>
-  [...stderr.matchAll(/: (runsheet [^\n;]+)/g)].map(([, one = '']) => one);
+  [...stderr.matchAll(/: (runsheet [^\n;]+)/g)].map(([, command = '']) => command);
 
 describe('a folder that its user has moved', () => {
   const stage = freshStage();

@@ -244,8 +244,8 @@ export const batchesOver = (executor: Executor): unknown =>
           readdirSync(stage.path('batches')).filter((name) => name.startsWith('lacking'));
         const made = batches();
         const flags = ['--workflow', stage.path('heavy_api.json'), '--comfyui', ground.gpus[0]?.url ?? ''];
-        const known = await stage.run(['run', lacking, ...flags], NOTHING_SET);
-        expect([known.code, known.stderr]).toEqual([2, expect.stringContaining('there is no node Fail')]);
+        const outcome = await stage.run(['run', lacking, ...flags], NOTHING_SET);
+        expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining('there is no node Fail')]);
         expect([batches(), failures()]).toEqual([made, before]);
       });
     });

@@ -64,7 +64,7 @@ describe('pictures beside a sheet', () => {
       await until(async () => {
         const { stdout } = await stage.run(['schedule', 'show', 'nightly', '-o', 'json']);
         const { firings } = JSON.parse(stdout) as { firings: { batch: string; state: string }[] };
-        return firings.some((one) => one.batch === batch && one.state === 'done');
+        return firings.some((firing) => firing.batch === batch && firing.state === 'done');
       }, 'the firing is over');
       return sent(before);
     };

@@ -60,7 +60,7 @@ describe('a catalogue of 1,000 rows with 300 pictures beside it', () => {
     expectOneRunPerRow(runs, ROWS);
     expect(await uploads()).toBeLessThanOrEqual(PICTURES + IN_FLIGHT);
     const pictures = new Set(runs.map(({ inputs }) => String(inputs?.['input_image'])));
-    expect([pictures.size, [...pictures].filter((one) => !one.startsWith('http'))]).toEqual([PICTURES, []]);
+    expect([pictures.size, [...pictures].filter((path) => !path.startsWith('http'))]).toEqual([PICTURES, []]);
     const [line] = stage.results();
     expect(line).toMatchObject({ sku: 'S-0', photo: 'photos/0.png', outcome: 'succeeded' });
   });

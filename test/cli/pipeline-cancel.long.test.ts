@@ -14,10 +14,10 @@ describe('pipeline cancel with embedded servers', () => {
   }, 120_000);
 
   const FINALS = '[[stage]]\nname = "finals"\nfrom = "drafts"\n';
-  const job = (limit: number, others: string): string =>
+  const job = (limit: number, moreStages: string): string =>
     stage.write(
       'poster.job.toml',
-      `deployment = "portraits"\nagain = true\nretries = 0\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\nconcurrency = 1\nlimit = ${limit}\n${others}`,
+      `deployment = "portraits"\nagain = true\nretries = 0\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\nconcurrency = 1\nlimit = ${limit}\n${moreStages}`,
     );
   const bought = (least: number): Promise<void> =>
     until(async () => (await stage.truth()).length >= least, `${least} runs were bought`);

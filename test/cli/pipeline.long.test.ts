@@ -136,9 +136,9 @@ describe('a pipeline from a job file', () => {
         'repaired.job.toml',
         `deployment = "portraits"\nagain = true\nretries = 0\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\nlimit = 3\n[[stage]]\nname = "finals"\nfrom = "drafts"\nwhere = "${where}"\n`,
       );
-    const given = ['run', job('row > 90'), '--name', 'repaired'];
+    const command = ['run', job('row > 90'), '--name', 'repaired'];
     await stage.setFaults({ fail: 1 });
-    const failed = await stage.run(given);
+    const failed = await stage.run(command);
     expect([failed.code, failed.stderr]).toEqual([
       8,
       expect.stringMatching(
@@ -156,7 +156,7 @@ describe('a pipeline from a job file', () => {
     );
 
     job('row < 3');
-    const last = await stage.run(given);
+    const last = await stage.run(command);
     expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
     expect(await shown()).toMatch(/drafts +finished +3 of 3 rows, .*\n +finals +finished +2 of 2 rows/);
 

@@ -49,21 +49,21 @@ describe('batches and their folders', () => {
     const real = await openRealService(local.base);
     onTestFinished(real.close);
     const args = ['run', stage.sheet(40), '-d', 'portraits', '-c', '2'];
-    const there = (name: string): Record<string, string> => ({
+    const environmentOf = (name: string): Record<string, string> => ({
       RUNSHEET_API_URL: real.base,
       RUNSHEET_HOME: stage.path(name, '.runsheet'),
       RUNSHEET_OUT: stage.path(name, 'batches'),
     });
-    const first = stage.start(args, there('one'));
+    const first = stage.start(args, environmentOf('one'));
     await first.says(/progress state=running .*outstanding=2/);
     await first.killTree();
-    const refused = await stage.run(args, there('two'));
+    const refused = await stage.run(args, environmentOf('two'));
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/error\[E539\][^]*--again/);
     // Only the servers of the batch's own home know the batch.
     const [, home = '', command = ''] =
       /\n {2}RUNSHEET_HOME=(\S+) runsheet (run --out .*)/.exec(refused.stderr) ?? [];
-    const continued = await stage.run(command.split(' '), { ...there('two'), RUNSHEET_HOME: home });
+    const continued = await stage.run(command.split(' '), { ...environmentOf('two'), RUNSHEET_HOME: home });
     expect([continued.code, continued.stderr]).toEqual([0, expect.stringContaining('40 of 40 rows')]);
     expectOneRunPerRow(await stage.truth(), 40);
   });

@@ -70,9 +70,9 @@ describe('batches in a pool', () => {
     const [from, used] = [Date.now(), [] as number[]];
     for (; Date.now() < from + WINDOW_MS; await wait(200)) used.push((await pool()).used);
     const [to, runs] = [Date.now(), await stage.truth()];
-    const [heavy, all] = [meanOf(runsOf(runs, 'heavy'), from, to), meanOf(runs, from, to)];
-    const slots = used.reduce((sum, one) => sum + one, 0) / used.length;
-    return { heavy: heavy / all, used: slots / SIZE, running: all / SIZE };
+    const [heavy, together] = [meanOf(runsOf(runs, 'heavy'), from, to), meanOf(runs, from, to)];
+    const slots = used.reduce((sum, count) => sum + count, 0) / used.length;
+    return { heavy: heavy / together, used: slots / SIZE, running: together / SIZE };
   };
   const hasSlots = (name: string, slots: number): Promise<void> =>
     until(async () => (await memberOf(name))?.used === slots, `${name} has ${slots} slots`);

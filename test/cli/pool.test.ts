@@ -23,9 +23,9 @@ describe('pool', () => {
   });
 
   it('must exist before a batch joins it', async () => {
-    const asked: string[] = [];
+    const names: string[] = [];
     const show = async (name: string) => {
-      asked.push(name);
+      names.push(name);
       return TOTALS;
     };
     const reach = async () => ({ pools: { show } });
@@ -33,6 +33,6 @@ describe('pool', () => {
     await checkSettings({}, where);
     await checkSettings({ pool: 'none' }, where);
     await checkSettings({ pool: 'gpus' }, where);
-    expect(asked).toEqual(['gpus']);
+    expect(names).toEqual(['gpus']);
   });
 });

@@ -8,7 +8,7 @@ const stage = new Stage();
 const opened: { close: () => unknown }[] = [];
 afterEach(async () => {
   await stage.close();
-  for (const one of opened.splice(0)) one.close();
+  for (const server of opened.splice(0)) server.close();
 });
 
 const bothCases = (url: string): Record<string, string> =>

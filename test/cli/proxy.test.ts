@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await stage.close();
-  for (const one of opened.splice(0)) one.close();
+  for (const server of opened.splice(0)) server.close();
 });
 
 it('a service that only the proxy can reach is used through it, with an authority of its own', async () => {

@@ -19,7 +19,7 @@ const QUICK = { postDeadlineMs: 1_000, settleWithoutControlMs: 1_000 };
 
 describe('a batch that is rebuilt in another state folder while it lives', () => {
   const stage = new Stage();
-  const other = (): string => stage.path('other-home');
+  const otherHome = (): string => stage.path('other-home');
   let servers: Servers;
   beforeAll(async () => {
     const seconds = { runSeconds: RUN_SECONDS };
@@ -28,7 +28,7 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
       stage.write('deployments.json', deploymentsOf(seconds)),
     ]);
     servers = new Servers({
-      home: other(),
+      home: otherHome(),
       store: stage.path('batches'),
       service: { url: base, apiKey: KEY },
       embedded: true,
@@ -66,7 +66,7 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
           return true;
         } catch (error) {
           if (!isRunsheetError(error, 'E511')) throw error;
-          isAnnounced ||= started().rebuilding?.holder.home === other();
+          isAnnounced ||= started().rebuilding?.holder.home === otherHome();
           await wait(300);
           return false;
         }
@@ -75,10 +75,10 @@ describe('a batch that is rebuilt in another state folder while it lives', () =>
       120_000,
     );
     expect(isAnnounced).toBe(true);
-    expect(started().holder).toMatchObject({ kind: 'embedded', home: other(), pid: process.pid });
+    expect(started().holder).toMatchObject({ kind: 'embedded', home: otherHome(), pid: process.pid });
     // The first one ends, because the other has the batch.
     const { code, stderr, stdout } = await run.ended;
-    expect(`${stdout}${stderr}`).toContain(`the state folder ${other()}`);
+    expect(`${stdout}${stderr}`).toContain(`the state folder ${otherHome()}`);
     expect(code).not.toBe(0);
     const summary = (): { readonly duplicates: { readonly runs: number } } =>
       JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as ReturnType<typeof summary>;

@@ -100,10 +100,15 @@ describe('the example, as npm start runs it', () => {
     expect(mostOutstanding(runs)).toBe(8);
     for (const row of sheet) {
       const { number, prompt, seed, steps, gpu } = row;
-      const asked = { number: Number(number), prompt, seed: '', ...(steps ? { steps: Number(steps) } : {}) };
+      const expected = {
+        number: Number(number),
+        prompt,
+        seed: '',
+        ...(steps ? { steps: Number(steps) } : {}),
+      };
       const run = runs.find(({ inputs }) => inputs?.['prompt'] === prompt);
       expect(JSON.stringify(run?.inputs?.['seed'])).toBe(seed);
-      expect({ ...run?.inputs, seed: '' }).toEqual(asked);
+      expect({ ...run?.inputs, seed: '' }).toEqual(expected);
       expect(run?.gpu).toBe(gpu || 'A10G');
     }
   });

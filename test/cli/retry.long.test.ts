@@ -35,9 +35,9 @@ describe('rows that are sent again', () => {
   });
 
   const batchFolder = async () => {
-    const one = await openBatchFolder(stage.path('batches'), stage.batchFile().batch);
-    if (one === undefined) throw new Error('no batch');
-    return one;
+    const folder = await openBatchFolder(stage.path('batches'), stage.batchFile().batch);
+    if (folder === undefined) throw new Error('no batch');
+    return folder;
   };
   const failed = (): readonly string[] =>
     stage
@@ -48,7 +48,7 @@ describe('rows that are sent again', () => {
   const expectWhole = async (): Promise<void> => {
     const results = stage.results();
     expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
-    const attempts = results.reduce((sum, one) => sum + Number(one['attempts']), 0);
+    const attempts = results.reduce((sum, row) => sum + Number(row['attempts']), 0);
     expect(await stage.truth()).toHaveLength(attempts);
     const verified = await stage.run(['verify', stage.batchFile().batch]);
     expect([verified.code, verified.stdout + verified.stderr]).toEqual([
@@ -65,13 +65,13 @@ describe('rows that are sent again', () => {
     const rows = failed();
     expect(rows.length).toBeGreaterThan(10);
 
-    const asked = ['retry', batch, '--reason', 'two together'];
-    const [one, two] = [stage.run(asked), stage.run(asked)];
+    const command = ['retry', batch, '--reason', 'two together'];
+    const [first, second] = [stage.run(command), stage.run(command)];
     const { store } = await batchFolder();
     await until(() => store.exists(passName(2)), 'the pass is there');
     await worker.kill('SIGKILL');
     worker = await stage.worker();
-    for (const { code, stderr } of await Promise.all([one, two])) expect([0, 3, stderr]).toContain(code);
+    for (const { code, stderr } of await Promise.all([first, second])) expect([0, 3, stderr]).toContain(code);
     const again = new Map(stage.results().map((result) => [result['row'], result['attempts']]));
     for (const [row, attempts] of again)
       expect([row, attempts]).toEqual([row, rows.includes(row ?? '') ? '2' : '1']);
@@ -141,17 +141,17 @@ describe('rows that are sent again', () => {
   });
 
   it('are sent by the next command if the one that asked was killed before it told the batch', async () => {
-    const one = await batchFolder();
+    const folder = await batchFolder();
     const rows = failed();
-    const pass = await sendAgain(one, {
+    const pass = await sendAgain(folder, {
       by: 'a command that was killed',
       isWanted: ({ outcome }) => outcome === 'failed',
     });
     expect(pass?.rows).toBe(rows.length);
     expect(
-      await sendAgain(one, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
+      await sendAgain(folder, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
     ).toBeUndefined();
-    const watched = await stage.run(['follow', one.batch]);
+    const watched = await stage.run(['follow', folder.batch]);
     expect([watched.code, watched.stderr]).toEqual([6, expect.stringContaining('error[E516]')]);
     const run = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits']);
     expect([0, 3]).toContain(run.code);

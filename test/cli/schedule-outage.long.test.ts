@@ -61,7 +61,7 @@ describe('a schedule that fires every ten seconds', () => {
     await change('pause');
     await until(async () => (await show()).firings.every(({ state }) => state === 'done'), 'all are done');
     const shown = await show();
-    const made = readdirSync(stage.path('batches')).filter((one) => one.startsWith('often-'));
+    const made = readdirSync(stage.path('batches')).filter((name) => name.startsWith('often-'));
     expect(made.toSorted()).toEqual(shown.firings.map(({ batch }) => batch).toSorted());
     expect(await stage.truth()).toHaveLength(ROWS * shown.fired);
     const times = shown.firings.map(({ time }) => Date.parse(time));

@@ -26,14 +26,14 @@ type Shown = {
 };
 
 describe('a schedule', () => {
-  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
+  const stage = freshStage((newStage) => newStage.cluster(DEPLOYMENTS));
 
   const show = async (name: string): Promise<Shown> =>
     JSON.parse((await stage.run(['schedule', 'show', name, '-o', 'json'])).stdout) as Shown;
   const trigger = async (name: string): Promise<string> =>
     (await stage.run(['schedule', 'trigger', name])).stdout.trim();
   const isOver = async (name: string, batch: string): Promise<boolean> =>
-    (await show(name)).firings.some((one) => one.batch === batch && one.state !== 'running');
+    (await show(name)).firings.some((firing) => firing.batch === batch && firing.state !== 'running');
 
   it('with --reuse buys 10 runs in the second night of 1,000 rows with 10 changed', async () => {
     await stage.worker();
@@ -85,8 +85,8 @@ describe('a schedule', () => {
       'fox\thas no job here; --prune deletes it\nheron\tchanges\n  cron "0 1 29 2 *" → "0 5 29 2 *"\nowl\tas it is\n';
     expect(await apply()).toMatchObject({ code: 2, stdout: drift, stderr: expect.stringContaining('E563') });
     // Another folder of batches has schedules of its own.
-    const others = ['schedule', 'create', 'kite', stage.path('jobs/prompts.csv'), '-d', 'quick', ...NEVER];
-    expect((await stage.run([...others, '--out', 'others'])).code).toBe(0);
+    const create = ['schedule', 'create', 'kite', stage.path('jobs/prompts.csv'), '-d', 'quick', ...NEVER];
+    expect((await stage.run([...create, '--out', 'others'])).code).toBe(0);
     expect(await apply('--yes', '--prune')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
@@ -202,7 +202,7 @@ describe('an embedded server', () => {
       );
     };
     await until(isRefused, 'the firing is refused');
-    expect(readdirSync(stage.path('batches')).filter((one) => one.startsWith('nightly-'))).toEqual([]);
+    expect(readdirSync(stage.path('batches')).filter((name) => name.startsWith('nightly-'))).toEqual([]);
     await connection.close();
 
     // The second firing also gets the encrypted result of the first one.

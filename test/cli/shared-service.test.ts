@@ -30,13 +30,19 @@ it('offers the workflows of flags and of a file, and simulated deployments only 
   await service.says(/RUNSHEET_API_URL=https:\/\/runs\.example\/api\n/);
   const [, url = ''] = await service.says(/listens at (\S+);/);
   const answer = await fetch(`${url}/api/deployments`, { headers: { authorization: 'Bearer key-of-ann' } });
-  const found = (await answer.json()) as readonly { name: string; gpu: string; input_types: unknown }[];
-  expect(found.map(({ name, gpu }) => [name, gpu])).toEqual([
+  const deployments = (await answer.json()) as readonly { name: string; gpu: string; input_types: unknown }[];
+  expect(deployments.map(({ name, gpu }) => [name, gpu])).toEqual([
     ['simulated', 'A10G'],
     ['portrait', 'RTX 4090'],
     ['hound', 'RTX 4090'],
   ]);
-  expect(found[1]?.input_types).toMatchObject([{ input_id: 'prompt' }, { input_id: 'wait' }, {}, {}, {}]);
+  expect(deployments[1]?.input_types).toMatchObject([
+    { input_id: 'prompt' },
+    { input_id: 'wait' },
+    {},
+    {},
+    {},
+  ]);
   expect(service.stdout + service.stderr).not.toMatch(/key-of-|live page/);
 });
 

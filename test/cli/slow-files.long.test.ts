@@ -32,8 +32,10 @@ describe('five batches whose files arrive at 200 bytes a second', () => {
   };
   const reasonOf = async (batch: string): Promise<string> =>
     /reason +(.*)/.exec((await stage.run(['status', batch])).stdout)?.[1] ?? '';
-  const all = <T>(work: (batch: string) => Promise<T>, batches: readonly string[]): Promise<readonly T[]> =>
-    Promise.all(batches.map(work));
+  const forEachBatch = <T>(
+    work: (batch: string) => Promise<T>,
+    batches: readonly string[],
+  ): Promise<readonly T[]> => Promise.all(batches.map(work));
 
   it('leave a sixth as fast as alone, name what they wait for within a minute, pause, and end when the host recovers', async () => {
     await stage.startAll(DEPLOYMENTS);
@@ -48,20 +50,20 @@ describe('five batches whose files arrive at 200 bytes a second', () => {
     const batches = listed.map(({ batch }) => batch).filter((batch) => batch.startsWith('slow'));
     expect(batches).toHaveLength(BATCHES);
     await until(async () => {
-      const reasons = await all(reasonOf, batches);
+      const reasons = await forEachBatch(reasonOf, batches);
       return reasons.every((reason) => /^waiting for files: \d+ rows?$/.test(reason));
     }, 'all say that they wait for files');
     expect(performance.now() - submittedAt).toBeLessThan(60_000);
     const beside = Math.min(await quick('third'), await quick('fourth'));
     expect(beside).toBeLessThan(1.5 * alone);
-    const waits = await all((batch) => stage.run(['wait', batch]), batches);
+    const waits = await forEachBatch((batch) => stage.run(['wait', batch]), batches);
     for (const { code, stderr } of waits)
       expect([code, stderr]).toEqual([
         8,
         expect.stringMatching(/outputs cannot be fetched: .*slow: only \d+ bytes\/s/),
       ]);
     await stage.setFaults({ 'slow-file': 0 });
-    const ends = await all((batch) => finished(stage, batch), batches);
+    const ends = await forEachBatch((batch) => finished(stage, batch), batches);
     expect(ends.map(({ code }) => code)).toEqual(batches.map(() => 0));
     const runs = await stage.truth();
     for (const batch of batches)

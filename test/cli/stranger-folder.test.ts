@@ -16,7 +16,7 @@ const keysIn = (requests: readonly IncomingMessage[]): readonly unknown[] =>
 
 /** The commands that a refusal prints. */
 const printed = (stderr: string): readonly string[] =>
-  [...stderr.matchAll(/: (runsheet [^\n;]+)/g)].map(([, one = '']) => one);
+  [...stderr.matchAll(/: (runsheet [^\n;]+)/g)].map(([, command = '']) => command);
 
 describe('a runsheet.toml of a stranger', () => {
   const stage = freshStage(async (at) => {
@@ -35,18 +35,18 @@ describe('a runsheet.toml of a stranger', () => {
   it.each(COMMANDS.map((words) => [words.join(' '), words] as const))(
     'with its own address gets no key of the user from %s',
     async (_, words) => {
-      const { url, asked } = await receiver();
+      const { url, asked: requests } = await receiver();
       stage.write('runsheet.toml', `api_url = "${url}/api"\n`);
       stage.write('config/runsheet/config.toml', 'api_url = "https://ours.example/api"\n');
       expect(await stage.runHere(words)).toMatchObject({ code: 2, stderr: expect.stringContaining('E602') });
       stage.write('runsheet.toml', `[service.production]\napi_url = "${url}/api"\napi_key_file = "key"\n`);
       expect(await stage.runHere(words)).toMatchObject({ code: 2, stderr: expect.stringContaining('E615') });
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     },
   );
 
   it('that is trusted gets its own key, and never one of the user', async () => {
-    const { url, asked } = await receiver();
+    const { url, asked: requests } = await receiver();
     stage.write('runsheet.toml', `api_url = "${url}/api"\napi_key_file = "key"\n`);
     stage.write('key', 'key-of-the-folder-0123456789');
     const { code, stderr } = await stage.run(['deployments']);
@@ -57,7 +57,7 @@ describe('a runsheet.toml of a stranger', () => {
       stdout: expect.stringContaining(`api_url = "${url}/api"`),
     });
     await stage.run(['deployments']);
-    expect(new Set(keysIn(asked))).toEqual(new Set(['Bearer key-of-the-folder-0123456789']));
+    expect(new Set(keysIn(requests))).toEqual(new Set(['Bearer key-of-the-folder-0123456789']));
     expect((await stage.run(['trust', '--list'])).stdout).toContain(stage.path('runsheet.toml'));
     expect((await stage.run(['trust', '--forget'])).code).toBe(0);
     expect(await stage.run(['deployments'])).toMatchObject({
@@ -99,7 +99,7 @@ describe('a .runsheet of a stranger', () => {
   it.each(COMMANDS.map((words) => [words.join(' '), words] as const))(
     'starts no program and gets no key: %s',
     async (_, words) => {
-      const { url, asked } = await receiver();
+      const { url, asked: requests } = await receiver();
       const program = stage.write('notify.sh', `#!/bin/sh\ntouch ${stage.path('started')}\n`);
       chmodSync(program, 0o755);
       mkdirSync(stage.path('.runsheet/logs'), { recursive: true, mode: 0o700 });
@@ -114,7 +114,7 @@ describe('a .runsheet of a stranger', () => {
       const { code, stderr } = await stage.runHere(words);
       expect([code, stderr]).toEqual([2, expect.stringContaining('E606')]);
       expect(printed(stderr)).toEqual([`runsheet trust ${shellWord(stage.path('.runsheet'))}`]);
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
       expect(readFileSync(stage.path('.runsheet/logs/stack.log'), 'utf8')).toBe('');
     },
   );

@@ -140,7 +140,7 @@ describe('an attacker with access to the embedded Temporal', () => {
     const reset = client.workflow.getHandle(ownId, runId);
     await until(async () => {
       const { events: since } = await reset.fetchHistory();
-      const failed = since?.find(({ activityTaskFailedEventAttributes: one }) => one != null);
+      const failed = since?.find(({ activityTaskFailedEventAttributes: failure }) => failure != null);
       return failed !== undefined;
     }, 'the group was refused');
     expect(await runs()).toBe(before);

@@ -11,8 +11,8 @@ const SAME_IDENTITY = {
 };
 
 describe('concurrent commands and workers', () => {
-  const stage = freshStage((one) =>
-    one.service(['--deployments', one.write('deployments.json', DEPLOYMENTS)]),
+  const stage = freshStage((newStage) =>
+    newStage.service(['--deployments', newStage.write('deployments.json', DEPLOYMENTS)]),
   );
 
   /** Runs the same command twice concurrently, and returns both results. */

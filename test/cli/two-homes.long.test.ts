@@ -16,13 +16,14 @@ const FALSE_WORDS =
 
 describe('a batch of another state folder', () => {
   const stage = new Stage();
-  const [ours, theirs] = ['ours', 'theirs'].map((name) => stage.path(name)) as [string, string];
+  const [ownHome, otherHome] = ['ours', 'theirs'].map((name) => stage.path(name)) as [string, string];
   let first: Running;
   let batch = '';
   let sheet = '';
 
-  const here = (...args: readonly string[]): Promise<Ended> => stage.run(args, { RUNSHEET_HOME: ours });
-  const there = (...args: readonly string[]): Promise<Ended> => stage.run(args, { RUNSHEET_HOME: theirs });
+  const here = (...args: readonly string[]): Promise<Ended> => stage.run(args, { RUNSHEET_HOME: ownHome });
+  const elsewhere = (...args: readonly string[]): Promise<Ended> =>
+    stage.run(args, { RUNSHEET_HOME: otherHome });
   const printed = ({ stdout, stderr }: Ended): string => `${stdout}\n${stderr}`;
   /** The state and the holder, as a script sees them. */
   const statusHere = async () =>
@@ -34,7 +35,7 @@ describe('a batch of another state folder', () => {
     first.child.kill('SIGINT');
     await first.ended;
     await until(
-      () => !strays(stage.folder).includes(readRecord(theirs)?.pid ?? -1),
+      () => !strays(stage.folder).includes(readRecord(otherHome)?.pid ?? -1),
       'the servers have ended',
     );
   };
@@ -43,21 +44,21 @@ describe('a batch of another state folder', () => {
     const deployments = deploymentsOf({ concurrencyLimit: 8, runSeconds: 2 });
     await stage.service(['--deployments', stage.write('deployments.json', deployments)]);
     sheet = stage.sheet(ROWS);
-    first = stage.start(['run', sheet, '-d', 'portraits', '-c', '1'], { RUNSHEET_HOME: theirs });
+    first = stage.start(['run', sheet, '-d', 'portraits', '-c', '1'], { RUNSHEET_HOME: otherHome });
     await first.says(/progress state=running/);
     batch = basename(stage.batch());
   });
   afterAll(() => stage.close());
 
   it('that runs is shown as running, with the servers that run it', async () => {
-    const { pid } = readRecord(theirs) ?? {};
-    expect(await statusHere()).toMatchObject({ state: 'running', held_by: { home: theirs, pid } });
+    const { pid } = readRecord(otherHome) ?? {};
+    expect(await statusHere()).toMatchObject({ state: 'running', held_by: { home: otherHome, pid } });
     const shown = await here('status', batch);
     expect(shown.stdout).toMatch(
-      new RegExp(`^${batch}  running\n  servers   of the state folder ${theirs} \\(pid ${pid}\\)\n`),
+      new RegExp(`^${batch}  running\n  servers   of the state folder ${otherHome} \\(pid ${pid}\\)\n`),
     );
-    expect(commandsIn(shown.stderr)).toEqual([`RUNSHEET_HOME=${theirs} runsheet follow ${batch}`]);
-    expect((await here('list')).stdout).toContain(`running, ${theirs}`);
+    expect(commandsIn(shown.stderr)).toEqual([`RUNSHEET_HOME=${otherHome} runsheet follow ${batch}`]);
+    expect((await here('list')).stdout).toContain(`running, ${otherHome}`);
   });
 
   it('that runs is followed, and read, as by its own servers', async () => {
@@ -96,19 +97,24 @@ describe('a batch of another state folder', () => {
       const [, code] = /error\[(E\d+)\]/.exec(said.stderr) ?? [];
       expect([code, said.code]).toEqual(['E548', 5]);
       expect(said.stderr).toContain(
-        `those of the state folder ${theirs} (pid ${readRecord(theirs)?.pid}, version `,
+        `those of the state folder ${otherHome} (pid ${readRecord(otherHome)?.pid}, version `,
       );
-      const given = words.map((word) => (word === 'BATCH' ? batch : word)).join(' ');
-      expect(said.stderr.trimEnd().split('\n').at(-1)).toBe(`  RUNSHEET_HOME=${theirs} runsheet ${given}`);
-      expect(said.stderr.replace(given, '')).not.toMatch(FALSE_WORDS);
+      const command = words.map((word) => (word === 'BATCH' ? batch : word)).join(' ');
+      expect(said.stderr.trimEnd().split('\n').at(-1)).toBe(
+        `  RUNSHEET_HOME=${otherHome} runsheet ${command}`,
+      );
+      expect(said.stderr.replace(command, '')).not.toMatch(FALSE_WORDS);
       // No servers were started for it.
-      expect(readRecord(ours)).toBeUndefined();
+      expect(readRecord(ownHome)).toBeUndefined();
     },
   );
 
   it('that stands still goes on only there, as the printed command says', async () => {
     await endedThere();
-    expect(await statusHere()).toMatchObject({ state: 'interrupted', held_by: { home: theirs, pid: null } });
+    expect(await statusHere()).toMatchObject({
+      state: 'interrupted',
+      held_by: { home: otherHome, pid: null },
+    });
     for (const args of [
       ['resume', batch],
       ['resume', batch, '--recover'],
@@ -119,38 +125,38 @@ describe('a batch of another state folder', () => {
       const { stderr } = await here(...args);
       expect(stderr).toMatch(/error\[E548\]: batch \S+ belongs to other servers, which do not run now/);
       expect(stderr.trimEnd().split('\n').at(-1)).toBe(
-        `  RUNSHEET_HOME=${theirs} runsheet ${args.join(' ')}`,
+        `  RUNSHEET_HOME=${otherHome} runsheet ${args.join(' ')}`,
       );
     }
     const command = commandsIn((await here('status', batch)).stderr);
-    expect(command).toEqual([`RUNSHEET_HOME=${theirs} runsheet resume ${batch}`]);
-    const resumed = await there('resume', batch, '-c', '8');
+    expect(command).toEqual([`RUNSHEET_HOME=${otherHome} runsheet resume ${batch}`]);
+    const resumed = await elsewhere('resume', batch, '-c', '8');
     expect(resumed.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
   it('that has ended is sent again here, and the other says who has it now', async () => {
     const again = stage.start(['retry', batch, '--outcome', 'succeeded', '--yes'], {
-      RUNSHEET_HOME: ours,
+      RUNSHEET_HOME: ownHome,
     });
     await again.says(/progress state=running/);
     // Runs both commands during the batch, even on a busy machine.
     const [{ stdout }, { stderr }] = await Promise.all([
-      there('status', batch, '-o', 'json'),
-      there('cancel', batch),
+      elsewhere('status', batch, '-o', 'json'),
+      elsewhere('cancel', batch),
     ]);
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'running', held_by: { home: ours } });
-    expect(stderr).toContain(`RUNSHEET_HOME=${ours} runsheet cancel ${batch}`);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'running', held_by: { home: ownHome } });
+    expect(stderr).toContain(`RUNSHEET_HOME=${ownHome} runsheet cancel ${batch}`);
     await again.kill('SIGINT');
   });
 
   it('is rebuilt elsewhere once its state folder is removed, and not before', async () => {
-    renameSync(ours, `${ours}-removed`);
-    const other = { RUNSHEET_HOME: stage.path('third') };
-    const { stderr } = await stage.run(['resume', batch], other);
-    expect(stderr).toContain(`was run by the state folder ${ours}, which is not there any more`);
+    renameSync(ownHome, `${ownHome}-removed`);
+    const thirdHome = { RUNSHEET_HOME: stage.path('third') };
+    const { stderr } = await stage.run(['resume', batch], thirdHome);
+    expect(stderr).toContain(`was run by the state folder ${ownHome}, which is not there any more`);
     expect(commandsIn(stderr)).toEqual([`runsheet resume ${batch} --recover`]);
-    const rebuilt = await stage.run(['resume', batch, '--recover'], other);
+    const rebuilt = await stage.run(['resume', batch, '--recover'], thirdHome);
     expect(rebuilt.stderr).toMatch(/error\[E511\]|is rebuilt/);
   });
 });

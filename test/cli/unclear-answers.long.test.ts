@@ -36,21 +36,21 @@ const broken = new Set([...Object.keys(ANSWERS), 'passing']);
 const webhookIn = ({ body }: Asked): string | undefined =>
   (JSON.parse(String(body)) as { readonly webhook?: string }).webhook;
 
-const stage = sharedStage(async (one) => {
-  await one.temporal();
+const stage = sharedStage(async (newStage) => {
+  await newStage.temporal();
   const deployments = deploymentsOf({ concurrencyLimit: 120, runSeconds: 0.3 });
-  const { base } = await one.service(['--deployments', one.write('deployments.json', deployments)]);
-  const relay = await openRelay(base, async (asked, pass) => {
-    const isPost = asked.method === 'POST' && asked.url.endsWith('/queue');
-    const token = isPost ? readToken(webhookIn(asked)) : undefined;
+  const { base } = await newStage.service(['--deployments', newStage.write('deployments.json', deployments)]);
+  const relay = await openRelay(base, async (request, pass) => {
+    const isPost = request.method === 'POST' && request.url.endsWith('/queue');
+    const token = isPost ? readToken(webhookIn(request)) : undefined;
     if (token === undefined) return pass();
     const rows = sent.get(token.batch) ?? new Map<number, number>();
     sent.set(token.batch, rows.set(token.place, (rows.get(token.place) ?? 0) + 1));
     return broken.has(token.batch) ? (ANSWERS[token.batch] ?? ANSWERS['error'])?.[0] : pass();
   });
   afterAll(relay.close);
-  one.environment = { ...one.environment, RUNSHEET_API_URL: relay.base };
-  await one.worker();
+  newStage.environment = { ...newStage.environment, RUNSHEET_API_URL: relay.base };
+  await newStage.worker();
 });
 const run = (...args: readonly string[]): Promise<Ended> => stage.run(args);
 const mostSent = (batch: string): number => Math.max(...(sent.get(batch)?.values() ?? []));

@@ -66,9 +66,9 @@ describe('a service that speaks V1', () => {
   });
 
   it('an unknown deployment pauses the batch instead of being requested again, and a name is not accepted as an id', async () => {
-    const other = ID.replace('3f2b', '0000');
+    const unknownId = ID.replace('3f2b', '0000');
     const args = ['--api', 'v1', '-d'];
-    const held = await stage.run(['run', stage.sheet(3), ...args, other]);
+    const held = await stage.run(['run', stage.sheet(3), ...args, unknownId]);
     expect([held.code, held.stderr]).toEqual([8, expect.stringContaining('Deployment not found')]);
     expect(await stage.truth(v2)).toEqual([]);
     const named = await stage.run(['run', stage.sheet(3), ...args, 'portraits']);

@@ -93,8 +93,8 @@ describe('a sheet that is watched', () => {
     expected.push('another');
     expect(await bought()).toEqual(expected.toSorted());
     const results = stage.results(folder);
-    const one = results.find(({ sku }) => sku === 's1');
-    expect([one?.['prompt'], one?.['outcome'], one?.['attempts']]).toEqual(['another', 'succeeded', '2']);
+    const row = results.find(({ sku }) => sku === 's1');
+    expect([row?.['prompt'], row?.['outcome'], row?.['attempts']]).toEqual(['another', 'succeeded', '2']);
     expect(results.find(({ sku }) => sku === 's23')?.['outcome']).toBe('cancelled');
   });
 
@@ -129,8 +129,8 @@ describe('--max-cost with --watch', () => {
   /** Room for the reservation of one run (its time limit and 300 s) and the cost of three runs. */
   const limit = (price * (runTimeoutSeconds + 300 + 3 * runSeconds)).toFixed(6);
   beforeAll(async () => {
-    const one = { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, pictureSize: 16 };
-    await stage.startAll(JSON.stringify([{ ...one, runSeconds, runSpread: 0, runTimeoutSeconds }]));
+    const deployment = { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, pictureSize: 16 };
+    await stage.startAll(JSON.stringify([{ ...deployment, runSeconds, runSpread: 0, runTimeoutSeconds }]));
   });
   afterAll(() => stage.close());
 
@@ -151,7 +151,7 @@ describe('--max-cost with --watch', () => {
 });
 
 describe('what a watched sheet leaves out', () => {
-  const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
+  const stage = sharedStage((newStage) => newStage.startAll(DEPLOYMENTS));
   const prompts = async (): Promise<readonly unknown[]> =>
     (await stage.truth()).map(({ inputs }) => (inputs as { prompt: string }).prompt).toSorted();
 

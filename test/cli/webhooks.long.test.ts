@@ -15,8 +15,8 @@ const lasting = ({
   cold_start_seconds: _3,
   run_seconds: _4,
   cost_usd: _5,
-  ...rest
-}: Readonly<Record<string, string>>) => rest;
+  ...lastingFields
+}: Readonly<Record<string, string>>) => lastingFields;
 
 describe('webhooks affect only the speed', () => {
   const stage = sharedStage();

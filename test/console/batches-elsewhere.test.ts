@@ -13,11 +13,11 @@ import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';
 
 let console: Console;
-let there: string;
+let otherFolder: string;
 
 /** A batch in another folder than that of the settings. */
 async function made(name: string): Promise<CreatedBatch> {
-  vi.stubEnv('RUNSHEET_OUT', there);
+  vi.stubEnv('RUNSHEET_OUT', otherFolder);
   const batch = await console.batch(console.write('sheet.csv', 'prompt\na\nb\n'), name);
   vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'elsewhere'));
   return batch;
@@ -25,7 +25,7 @@ async function made(name: string): Promise<CreatedBatch> {
 
 beforeEach(async () => {
   console = await Console.open();
-  there = console.out;
+  otherFolder = console.out;
   await endBatch(await made('cups-7f3a'));
   const before = process.cwd();
   mkdirSync(join(console.folder, 'other'));
@@ -40,7 +40,7 @@ describe('a batch of this user in another folder', () => {
       for (const name of ['cups-7f3a', 'cups']) {
         const { code, stderr } = await console.run(command, name);
         expect([code, stderr]).toEqual([2, expect.stringContaining(`"${name}"`)]);
-        expect(stderr).toContain(`; it is in ${there}\n`);
+        expect(stderr).toContain(`; it is in ${otherFolder}\n`);
         expect(stderr).toMatch(new RegExp(`\\n  runsheet ${command} ${name} --out \\S+\\n$`));
         const [words = []] = wordsOf(stderr.trimEnd().split('\n').at(-1)?.trim() ?? '');
         expect((await console.run(...words)).stderr).not.toContain('error');
@@ -61,18 +61,18 @@ describe('a batch of this user in another folder', () => {
     });
     vi.stubEnv('RUNSHEET_HOME', join(console.folder, 'home-of-another'));
     const { stderr } = await console.run('resume', 'plates');
-    expect(stderr).toContain(`it is in ${there}`);
+    expect(stderr).toContain(`it is in ${otherFolder}`);
     expect(stderr).toMatch(/\n {2}RUNSHEET_HOME=\S+\/home runsheet resume plates --out \S+\n$/);
   });
 
   it('list and commands without a name say which folders have batches', async () => {
     const listed = await console.run('list');
     expect(listed.stderr).toBe(
-      `no batches here; there are some in other folders\n  list      runsheet list --out ${there}\n`,
+      `no batches here; there are some in other folders\n  list      runsheet list --out ${otherFolder}\n`,
     );
-    expect((await console.run('list', '--out', there)).stdout).toContain('cups-7f3a');
+    expect((await console.run('list', '--out', otherFolder)).stdout).toContain('cups-7f3a');
     expect((await console.run('status')).stderr).toMatch(/ --out \S+\n$/);
-    rmSync(join(there, 'cups-7f3a'), { recursive: true });
+    rmSync(join(otherFolder, 'cups-7f3a'), { recursive: true });
     expect((await console.run('list')).stderr).toBe(
       'no batches here yet\n  rehearse  runsheet run <sheet> -d portraits --local\n',
     );
@@ -83,7 +83,7 @@ describe('the path of a batch', () => {
   it.each([['status'], ['rows'], ['open', '--no-open'], ['show', '1']])(
     '%s: names its folder of batches and the batch',
     async (command, ...more) => {
-      for (const path of ['../batches/cups-7f3a', join(there, 'cups-7f3a/')])
+      for (const path of ['../batches/cups-7f3a', join(otherFolder, 'cups-7f3a/')])
         expect(await console.run(command, path, ...more)).toMatchObject({ code: 0 });
     },
   );
@@ -96,6 +96,6 @@ describe('the path of a batch', () => {
 
   it('is in the commands that the command prints last', async () => {
     const { stderr } = await console.run('rows', '../batches/cups-7f3a');
-    expect(stderr).toContain(`show cups-7f3a --out ${there} 1`);
+    expect(stderr).toContain(`show cups-7f3a --out ${otherFolder} 1`);
   });
 });

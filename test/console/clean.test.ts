@@ -35,7 +35,7 @@ function old(...names: readonly string[]): string {
   const path = at(...names);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, 'mine');
-  for (const one of [path, join(path, '..')]) utimesSync(one, 1, 1);
+  for (const folder of [path, join(path, '..')]) utimesSync(folder, 1, 1);
   return path;
 }
 
@@ -48,7 +48,7 @@ describe('clean removes nothing behind a link', () => {
     mkdirSync(join(photos, '0123456789abcdef'), { recursive: true });
     writeFileSync(join(photos, '0123456789abcdef', 'a.jpg'), 'mine');
     writeFileSync(join(photos, 'b.jpg'), 'mine');
-    for (const one of readdirSync(photos)) utimesSync(join(photos, one), 1, 1);
+    for (const photo of readdirSync(photos)) utimesSync(join(photos, photo), 1, 1);
     rmSync(join(folder, name), { recursive: true, force: true });
     symlinkSync(photos, join(folder, name));
     expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });

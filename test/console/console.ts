@@ -46,7 +46,7 @@ export class Console {
       tokens: [KEY],
       speed: 100,
       database: ':memory:',
-      deployments: deployments.map((one) => deploymentSpecSchema.parse(one)),
+      deployments: deployments.map((deployment) => deploymentSpecSchema.parse(deployment)),
       faults: {},
       seed: 1,
     });

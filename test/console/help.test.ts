@@ -30,10 +30,10 @@ function commands(map: object = application.root, before: readonly string[] = []
 
 describe('help', () => {
   it.each(commands())('of %j fits 80 columns, and with all has every flag', async (words, flags) => {
-    const [short, all] = [await page(...words, '--help'), await page(...words, '--help', 'all')];
-    expect(`${short}${all}`.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const [short, full] = [await page(...words, '--help'), await page(...words, '--help', 'all')];
+    expect(`${short}${full}`.split('\n').filter((line) => line.length > 80)).toEqual([]);
     const kebab = flags.map((flag) => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-    expect(kebab.filter((flag) => !new RegExp(`--(no-)?${flag}\\b`).test(all))).toEqual([]);
+    expect(kebab.filter((flag) => !new RegExp(`--(no-)?${flag}\\b`).test(full))).toEqual([]);
   });
 
   it('of pick begins each line of its usage with what it needs, and that of run names jobs', async () => {

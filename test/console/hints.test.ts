@@ -117,10 +117,10 @@ describe('the commands in hints', () => {
     ['ls', 'list'],
     ['status done --outptu json', 'status done --output json'],
     ['rows done --outcome faild', 'rows done --outcome failed'],
-  ])('of %s is the whole corrected command', async (given, corrected) => {
+  ])('of %s is the whole corrected command', async (mistaken, corrected) => {
     const console = await Console.open();
     await endBatch(await console.batch(console.write('sheet.csv', 'prompt\na\nb\n'), 'done'));
-    const { code, stderr } = await console.run(...given.split(' '));
+    const { code, stderr } = await console.run(...mistaken.split(' '));
     expect(code).toBe(2);
     expect(stderr).toContain(`  runsheet ${corrected}\n`);
     expect((await console.run(...corrected.split(' '))).code).toBe(0);

@@ -30,8 +30,8 @@ describe('a job that plan writes', () => {
       ['--sheet-name', '2024.10', '-d', '1.20'],
       ['--deployment', '1.20', '--sheet-name', '2024.10'],
     ],
-  ])('keeps %j', (given, words) => {
-    expect(written(...given).words).toEqual(words);
+  ])('keeps %j', (job, words) => {
+    expect(written(...job).words).toEqual(words);
   });
 
   it('keeps all servers of one GPU, and targets that differ only behind a =', () => {
@@ -68,20 +68,20 @@ describe('a job of a command', () => {
       ['--notify', 'https://other/'],
     ],
     [['--set', 'prompt=a'], ['--set=prompt=b']],
-  ])('with %j gives way to %j', (own, given) => {
+  ])('with %j gives way to %j', (own, flags) => {
     const path = join(freshFolder(), 'a.job.toml');
     writeJob(path, own, '-', [], LETTERS);
-    expect(withJob(['run', path, ...given], LETTERS)).toEqual(['run', ...given]);
+    expect(withJob(['run', path, ...flags], LETTERS)).toEqual(['run', ...flags]);
   });
 
   it.each([
     [['--reuse'], ['--again=false'], ['--reuse', '--again=false']],
     [['--again'], ['--again=no'], ['--again=no']],
     [['--reuse'], ['--again=yes'], ['--again=yes']],
-  ])('with %j beside %j is %j', (own, given, words) => {
+  ])('with %j beside %j is %j', (own, flags, words) => {
     const path = join(freshFolder(), 'a.job.toml');
     writeJob(path, own, '-', [], LETTERS);
-    expect(withJob(['run', path, ...given], LETTERS)).toEqual(['run', ...words]);
+    expect(withJob(['run', path, ...flags], LETTERS)).toEqual(['run', ...words]);
   });
 
   it('is not the file that --write=… names', () => {

@@ -93,7 +93,7 @@ describe('a job file', () => {
     const console = await opened(JOB);
     const job = join(console.folder, 'made.job.toml');
     const sheet = join(console.folder, 'sheets/prompts.csv');
-    const given = [
+    const command = [
       'plan',
       sheet,
       '-d',
@@ -107,7 +107,7 @@ describe('a job file', () => {
       '-o',
       'json',
     ];
-    const before = await console.run(...given, '--write', job);
+    const before = await console.run(...command, '--write', job);
     expect(before.code).toBe(0);
     expect(readFileSync(job, 'utf8')).toBe(
       'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\nset = { seed = "7" }\ndrop = [ "price" ]\ndelimiter = ";"\n',
@@ -116,7 +116,7 @@ describe('a job file', () => {
     expect(JSON.parse(after.stdout)).toMatchObject({
       batch: (JSON.parse(before.stdout) as { batch: string }).batch,
     });
-    const again = await console.run(...given, '--write', job);
+    const again = await console.run(...command, '--write', job);
     expect([again.code, again.stdout]).toEqual([2, expect.stringContaining('made.job.toml exists')]);
   });
 

@@ -43,9 +43,9 @@ describe('on a terminal, a name has no control characters in the output of', () 
     const created = await console.batch(console.write('t.csv', 'prompt\na cow\n'), 'cows');
     await endBatch(created);
     const summary = await readLatestSummary(created.store);
-    const text = summary && closing(summary, folder, (_style, one) => one);
-    expect(text).toContain(`${SHOWN}/results.csv`);
-    expect(text).not.toContain(ESCAPE);
+    const painted = summary && closing(summary, folder, (_style, text) => text);
+    expect(painted).toContain(`${SHOWN}/results.csv`);
+    expect(painted).not.toContain(ESCAPE);
   });
 });
 

@@ -44,16 +44,16 @@ describe('the commands of', () => {
     );
     const filled = (text: string): string =>
       instead
-        .reduce((all, [from, to]) => all.replaceAll(from, to), text)
+        .reduce((pasted, [from, to]) => pasted.replaceAll(from, to), text)
         .replaceAll(/https:\/\/…\/api/g, base)
         .replaceAll('http://127.0.0.1:8188', comfyui.url)
         .replaceAll('/home/ann/', `${stage.path('home')}/`);
-    const given = {
+    const files = {
       'home/.config/runsheet/config.toml': `api_url = "${base}"\napi_key_file = "${stage.path('home/.secrets/runs')}"\n`,
       'portrait_api.json': JSON.stringify(portrait()),
       ...(await pastedPage.files?.(page)),
     };
-    for (const [name, text] of Object.entries(given))
+    for (const [name, text] of Object.entries(files))
       stage.write(name, typeof text === 'string' ? filled(text) : text);
     const commands = [...(pastedPage.first ?? []), ...pastedFrom(page)].filter(
       (command) => valueFor(CANNOT, command) === undefined,
@@ -74,9 +74,9 @@ describe('the commands of', () => {
   });
 
   it('are few that cannot run, and each of them stands on a page', () => {
-    const all = PASTED_PAGES.flatMap(({ path }) => pastedFrom(readFileSync(join(ROOT, path), 'utf8')));
+    const commands = PASTED_PAGES.flatMap(({ path }) => pastedFrom(readFileSync(join(ROOT, path), 'utf8')));
     const idle = Object.keys(CANNOT).filter(
-      (begin) => !all.some((command) => valueFor({ [begin]: true }, command)),
+      (begin) => !commands.some((command) => valueFor({ [begin]: true }, command)),
     );
     expect(idle).toEqual([]);
   });

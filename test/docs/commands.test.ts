@@ -60,12 +60,12 @@ function commandsOf(page: string): readonly Found[] {
   const inBlocks = blocks.flatMap((block) =>
     [...block.matchAll(called)]
       .filter(([whole]) => !whole.includes(': '))
-      .map(([, rest = '']) => ({ words: wordsOf(rest), isPart: false })),
+      .map(([, line = '']) => ({ words: wordsOf(line), isPart: false })),
   );
   const inText = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, span = '']) => {
-    const [, program = '', rest = ''] =
+    const [, program = '', line = ''] =
       /^((?:.*(?<!-n)\s)?(?:npx )?runsheet |node bin\/runsheet\.mjs )?(.*)$/.exec(span) ?? [];
-    const words = wordsOf(rest);
+    const words = wordsOf(line);
     const isCommand = NAMES.has(words[0] ?? '') && words.some((word) => /^--?[a-z]/.test(word));
     return words[0] !== undefined && (program !== '' || isCommand) ? [{ words, isPart: true }] : [];
   });

@@ -294,9 +294,9 @@ export const GUESSES: readonly Guessed[] = [
 /** Lists the guesses, grouped by how runsheet handles them. */
 export const guessList = (): string => {
   const of = (does: Guessed['does']): readonly string[] =>
-    GUESSES.filter((guess) => guess.does === does).map(({ found, means, code, flag }) => {
+    GUESSES.filter((guess) => guess.does === does).map(({ found: finding, means, code, flag }) => {
       const answer = flag === '' ? '' : ` (\`${flag}\`)`;
-      return `- ${found}${means === '' ? '' : `: ${means}`}${code === undefined ? '' : ` (${code})`}${answer}.`;
+      return `- ${finding}${means === '' ? '' : `: ${means}`}${code === undefined ? '' : ` (${code})`}${answer}.`;
     });
   return [
     '**Printed**, with the flag that says the same:',

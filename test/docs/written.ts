@@ -18,8 +18,8 @@ export const PARTS: readonly Part[] = [
 export function pageWith({ page, mark, text }: Part): { readonly is: string; readonly shall: string } {
   const is = readFileSync(join(ROOT, page), 'utf8');
   const [begin, end] = [`<!-- ${mark}: npm run docs -->`, `<!-- /${mark} -->`];
-  const [before, rest] = is.split(begin);
-  const after = rest?.split(end)[1];
+  const [before, behind] = is.split(begin);
+  const after = behind?.split(end)[1];
   if (before === undefined || after === undefined) throw new Error(`${page} has no marks ${begin} … ${end}`);
   return { is, shall: `${before}${begin}\n\n${text()}\n${end}${after}` };
 }

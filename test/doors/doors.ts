@@ -145,8 +145,10 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
 
 const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
   const options = isAnswered ? OPTIONS[question] : {};
-  const asked = { deployment: 'portraits', ...options, ...askedOf(question, isAnswered) };
-  return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(scene.sheet, 'one', asked)));
+  const settings = { deployment: 'portraits', ...options, ...askedOf(question, isAnswered) };
+  return inActivity(() =>
+    createBatch(depsOf({ maker: makerOf() }), batchCallOf(scene.sheet, 'one', settings)),
+  );
 };
 
 const watch = async ({ scene }: Given): Promise<Done> => {
@@ -178,10 +180,10 @@ const SHEET = ({ sheet, question }: Scene, isAnswered: boolean): readonly string
 ];
 
 export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
-  run: command((...given) => ['run', ...SHEET(...given)], true),
-  submit: command((...given) => ['submit', ...SHEET(...given)]),
-  plan: command((...given) => ['plan', ...SHEET(...given)]),
-  create: command((...given) => ['schedule', 'create', 'nightly', ...SHEET(...given), '--cron', '0 2 * * *']),
+  run: command((...door) => ['run', ...SHEET(...door)], true),
+  submit: command((...door) => ['submit', ...SHEET(...door)]),
+  plan: command((...door) => ['plan', ...SHEET(...door)]),
+  create: command((...door) => ['schedule', 'create', 'nightly', ...SHEET(...door), '--cron', '0 2 * * *']),
   into: command(({ sheet }) => ['submit', sheet, '--into', 'old']),
   retry: command(({ question }) => [
     'retry',

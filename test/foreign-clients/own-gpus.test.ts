@@ -41,7 +41,9 @@ describe("the vendor's client of V2", () => {
     expect(run).toMatchObject({ id: runId, status: 'success', progress: 1 });
     const [file] = Object.values(run.outputs?.[0]?.data ?? {}).flat() as { url: string }[];
     expect((await fetch(file?.url ?? '')).headers.get('content-type')).toBe('image/png');
-    const received = await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    const received = await receiver.until((messages) =>
+      messages.some(({ body }) => body['status'] === 'success'),
+    );
     for (const { body, method } of received) {
       const request = { body: JSON.stringify(body), method, url: receiver.url, headers: {} };
       expect((await client.validateWebhook({ request })).runId).toBe(runId);
@@ -56,7 +58,7 @@ describe("the vendor's client of V1", () => {
     const receiver = await openReceiver();
     const inputs = { prompt: 'a cat' };
     const queued = await client.run({ deployment_id: own.deployment, inputs, webhook: receiver.url });
-    const received = await receiver.until((all) => all.length === 4);
+    const received = await receiver.until((messages) => messages.length === 4);
     for (const { body } of received) {
       const request = new Request(receiver.url, { method: 'POST', body: JSON.stringify(body) });
       const [data] = await parseWebhookDataSafe(request);

@@ -41,7 +41,7 @@ describe("the vendor's client of V1", () => {
     const receiver = await openReceiver();
     const { client, deploymentId } = await open();
     const queued = await client.run({ deployment_id: deploymentId, webhook: receiver.url });
-    const received = await receiver.until((all) => all.length === 4);
+    const received = await receiver.until((messages) => messages.length === 4);
     for (const { body } of received) {
       const request = new Request(receiver.url, { method: 'POST', body: JSON.stringify(body) });
       const [data, refusal] = await parseWebhookDataSafe(request);

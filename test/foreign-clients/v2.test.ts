@@ -74,7 +74,9 @@ describe("the vendor's client of V2", () => {
       webhookIntermediateStatus: true,
     });
     await ended(client, runId);
-    const received = await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    const received = await receiver.until((messages) =>
+      messages.some(({ body }) => body['status'] === 'success'),
+    );
     const understood = await Promise.all(
       received.map(({ body, method }) => {
         const request = { body: JSON.stringify(body), method, url: receiver.url, headers: {} };
@@ -119,8 +121,8 @@ describe("the vendor's client of V2", () => {
       { name: 'steps', type: 'int', default: 20, min: 1, max: 150 },
     ];
     const { client, deploymentId } = await open({ inputTypes });
-    const [deployment, ...others] = await client.deployments.list({ environment: 'production' });
-    expect(others).toEqual([]);
+    const [deployment, ...more] = await client.deployments.list({ environment: 'production' });
+    expect(more).toEqual([]);
     expect(deployment).toMatchObject({
       id: deploymentId,
       environment: 'production',

@@ -20,9 +20,9 @@ export async function errorsOf(
   histories: ReadonlyMap<string, History>,
   bundle?: WorkflowBundle,
 ): Promise<ReadonlyMap<string, unknown>> {
-  const all = [...histories].map(([workflowId, history]) => ({ workflowId, history }));
+  const replayed = [...histories].map(([workflowId, history]) => ({ workflowId, history }));
   const errors = new Map<string, unknown>();
-  for await (const { workflowId, error } of Worker.runReplayHistories(await optionsFor(bundle), all))
+  for await (const { workflowId, error } of Worker.runReplayHistories(await optionsFor(bundle), replayed))
     errors.set(workflowId, error);
   return errors;
 }

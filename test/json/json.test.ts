@@ -97,8 +97,8 @@ describe('-o json', () => {
       const args = line.split(' ').map((word) => (word.endsWith('.csv') ? join(console.folder, word) : word));
       const said = await console.run(...args, '-o', 'json');
       const document: unknown = JSON.parse(said.stdout || 'null');
-      for (const one of [document].flat()) {
-        const against = contradictions(noun, one);
+      for (const record of [document].flat()) {
+        const against = contradictions(noun, record);
         if (against !== '') wrong.push(`${line}: ${against}`);
       }
       if (exit !== 'any' && said.code !== exit) wrong.push(`${line}: exit code ${said.code}: ${said.stderr}`);
@@ -108,10 +108,10 @@ describe('-o json', () => {
 
   it('is one document, also if a batch does not add up', async () => {
     const console = await Console.open();
-    const found = await console.batch(console.write('sheet.csv', SHEET), 'done');
-    await endBatch(found);
-    const summary = await readSummary(found.store);
-    await found.store.write(SUMMARY_FILE, JSON.stringify({ ...summary, cost_usd: 99 }));
+    const batch = await console.batch(console.write('sheet.csv', SHEET), 'done');
+    await endBatch(batch);
+    const summary = await readSummary(batch.store);
+    await batch.store.write(SUMMARY_FILE, JSON.stringify({ ...summary, cost_usd: 99 }));
     const said = await console.run('verify', 'done', '-o', 'json');
     expect([said.code, JSON.parse(said.stdout)]).toEqual([1, expect.objectContaining({ holds: false })]);
   });
@@ -139,11 +139,11 @@ describe('-o json', () => {
 
   it('shows a batch that runs, pauses or ends in one shape, with every limit', async () => {
     const console = await Console.open();
-    const found = await console.batch(console.write('sheet.csv', SHEET), 'one');
-    const own = await statusFromFolder(found);
+    const batch = await console.batch(console.write('sheet.csv', SHEET), 'one');
+    const own = await statusFromFolder(batch);
     const world = new World({ rows: 3 });
     world.apply({ type: 'pause', commandId: '1', by: 'me' });
-    const all = [
+    const snapshots = [
       ...world.published,
       progress(
         begin(
@@ -167,12 +167,12 @@ describe('-o json', () => {
         ),
       ),
     ];
-    expect(all.length).toBeGreaterThan(1);
-    for (const one of all) {
-      const shown = { ...own, state: one.state, progress: await shownProgress(found, one) };
-      expect(contradictions('batch', JSON.parse(JSON.stringify(batchJson(found, shown))))).toBe('');
+    expect(snapshots.length).toBeGreaterThan(1);
+    for (const snapshot of snapshots) {
+      const shown = { ...own, state: snapshot.state, progress: await shownProgress(batch, snapshot) };
+      expect(contradictions('batch', JSON.parse(JSON.stringify(batchJson(batch, shown))))).toBe('');
     }
-    expect(Object.keys(batchJson(found, own))).toEqual(Object.keys(NOUNS.batch.shape));
+    expect(Object.keys(batchJson(batch, own))).toEqual(Object.keys(NOUNS.batch.shape));
   });
 
   it('shows pools and schedules in one shape', async () => {
@@ -209,7 +209,7 @@ describe('-o json', () => {
   });
 
   it('prints nothing that the schema does not name', () => {
-    const given = { schedule: 'a', batches: [], secret: 1 };
-    expect(shaped(NOUNS.trigger, given)).toEqual({ schedule: 'a', batches: [] });
+    const document = { schedule: 'a', batches: [], secret: 1 };
+    expect(shaped(NOUNS.trigger, document)).toEqual({ schedule: 'a', batches: [] });
   });
 });

@@ -98,12 +98,12 @@ describe('a call of the library', () => {
   it('ends while the rows of the program never come, and leaves no folder behind', async () => {
     const runsheet = await made;
     const stop = new AbortController();
-    const asked = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const rows: AsyncIterable<{ readonly prompt: string }> = {
       [Symbol.asyncIterator]: () => ({
         next: () => {
-          asked.resolve();
+          started.resolve();
           return new Promise(() => undefined);
         },
         return: async () => {
@@ -113,7 +113,7 @@ describe('a call of the library', () => {
       }),
     };
     const starting = runsheet.start(rows, { deployment: 'portraits', signal: stop.signal });
-    await asked.promise;
+    await started.promise;
     stop.abort();
     await expect(starting).rejects.toMatchObject({ name: 'AbortError' });
     await ended.promise;

@@ -43,11 +43,11 @@ describe('a batch of a program', () => {
   /** The flags as the parser reads them. */
   function flagsFrom(words: Readonly<Record<string, string | readonly string[] | true>>): SheetFlags {
     const flags = Object.entries(sheetFlags).flatMap(([name, flag]) => {
-      const given = words[name];
-      if (given === undefined) return flag.kind === 'boolean' && !('optional' in flag) ? [[name, false]] : [];
+      const word = words[name];
+      if (word === undefined) return flag.kind === 'boolean' && !('optional' in flag) ? [[name, false]] : [];
       const parse = (text: string): unknown =>
         flag.kind === 'parsed' ? (flag.parse as (one: string) => unknown)(text) : text;
-      return [[name, given === true ? true : typeof given === 'string' ? parse(given) : given.map(parse)]];
+      return [[name, word === true ? true : typeof word === 'string' ? parse(word) : word.map(parse)]];
     });
     return Object.fromEntries(flags) as SheetFlags;
   }

@@ -27,13 +27,13 @@ describe('the rows of a program', () => {
   });
 
   it('are read only as fast as they are written', async () => {
-    let given = 0;
+    let produced = 0;
     const rows = function* (): Generator<Row> {
-      for (; given < 100_000; given += 1) yield { prompt: 'x'.repeat(1_000) };
+      for (; produced < 100_000; produced += 1) yield { prompt: 'x'.repeat(1_000) };
     };
     const { stdin } = givenSheet(rows()).copy;
     await stdin[Symbol.asyncIterator]().next();
-    expect(given).toBeLessThan(500);
+    expect(produced).toBeLessThan(500);
   });
 
   it('keep the error of the program', async () => {

@@ -45,8 +45,8 @@ async function rebuildBeside(
     refuseElsewhere: async () => undefined,
     for: async () => session,
   };
-  const asked = { limits: {}, onRebuilt: () => undefined, how: {} };
-  return { store, recovering: resumeBatch(servers as unknown as Servers, batchFolder, asked) };
+  const options = { limits: {}, onRebuilt: () => undefined, how: {} };
+  return { store, recovering: resumeBatch(servers as unknown as Servers, batchFolder, options) };
 }
 
 const passOf = (kind: PassFile['kind']): PassFile => ({ at: new Date().toISOString(), kind, segments: [] });

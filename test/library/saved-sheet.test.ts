@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { DELETED } from '../../src/batches/watched/left-out.ts';
 import { Differences } from '../../src/library/watched/saved-sheet.ts';
 
-const compared = (given: {
+const compared = (rows: {
   again?: readonly (readonly [number, string])[];
   wishes?: readonly (readonly [number, string])[];
   absent?: readonly number[];
   appended?: number;
 }) => ({
-  again: new Map(given.again),
-  wishes: new Map(given.wishes),
-  absent: new Set(given.absent),
-  appended: given.appended ?? 0,
+  again: new Map(rows.again),
+  wishes: new Map(rows.wishes),
+  absent: new Set(rows.absent),
+  appended: rows.appended ?? 0,
 });
 
 describe('the difference between two saves', () => {

@@ -7,15 +7,15 @@ import { sharedStage } from '../stage/shared-stage.ts';
 
 const stage = sharedStage();
 
-/** Has no object, and notes the key with which it is asked. */
+/** A server without objects that notes the access key and path of each request. */
 async function emptyServer() {
-  const asked: (string | undefined)[] = [];
+  const requests: (string | undefined)[] = [];
   const { url: endpoint } = await serveForTest(({ url, headers }, response) => {
-    asked.push(`${/Credential=(\w+)/.exec(headers.authorization ?? '')?.[1]} ${url?.split('?')[0]}`);
+    requests.push(`${/Credential=(\w+)/.exec(headers.authorization ?? '')?.[1]} ${url?.split('?')[0]}`);
     response.writeHead(200, { 'content-type': 'application/xml' });
     response.end('<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
   });
-  return { asked, endpoint };
+  return { requests, endpoint };
 }
 
 it('each reaches its bucket with its own keys, also after another one was made', async () => {
@@ -36,6 +36,6 @@ it('each reaches its bucket with its own keys, also after another one was made',
   await using second = await connectTo('geese', geese.endpoint);
   expect(await Array.fromAsync(first.list())).toEqual([]);
   expect(await Array.fromAsync(second.list())).toEqual([]);
-  expect([...new Set(hens.asked)]).toEqual(['hens /hens/']);
-  expect([...new Set(geese.asked)]).toEqual(['geese /geese/']);
+  expect([...new Set(hens.requests)]).toEqual(['hens /hens/']);
+  expect([...new Set(geese.requests)]).toEqual(['geese /geese/']);
 });

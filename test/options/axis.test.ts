@@ -39,7 +39,7 @@ describe('a value', () => {
   it('of --repeat is a number from 1 or a column', () => {
     const { kind } = OPTIONS.repeat;
     expect(read(kind, 'same:4')).toEqual({ kept: { by: 4, isSame: true } });
-    expect(['0', '10001', '', 'same:'].map((given) => 'wrong' in read(kind, given))).toEqual([
+    expect(['0', '10001', '', 'same:'].map((text) => 'wrong' in read(kind, text))).toEqual([
       true,
       true,
       true,

@@ -73,7 +73,7 @@ function interfaceOf(
 }
 
 export function programTypes(): string {
-  const all = optionsOf('program');
+  const options = optionsOf('program');
   const isLimit = (option: string): boolean => Object.hasOwn(LIMITS, option);
   const isReading = ({ group }: AnyOption): boolean => group === 'reading' || group === 'order';
   return `// Written by npm run docs, from the table of options.
@@ -88,16 +88,16 @@ export type Duration = number | \`\${number}\${'ms' | 's' | 'm' | 'h' | 'd'}\`;
 ${interfaceOf(
   'Limits that may change while a batch runs. In a running batch, `null` removes a limit.',
   'Limits',
-  all.filter(([option]) => isLimit(option)),
+  options.filter(([option]) => isLimit(option)),
 )}
 ${interfaceOf(
   'How to read a sheet that is a file, and in which order its rows are sent.',
   'ReadingOptions',
-  all.filter(([, row]) => isReading(row)),
+  options.filter(([, row]) => isReading(row)),
 )}
 ${interfaceOf(
   'What a new batch is, and how it runs.',
   'BatchOptions',
-  all.filter(([option, row]) => !isLimit(option) && !isReading(row)),
+  options.filter(([option, row]) => !isLimit(option) && !isReading(row)),
 ).replace('BatchOptions {', 'BatchOptions extends Limits, ReadingOptions {')}`;
 }

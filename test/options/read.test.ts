@@ -76,7 +76,7 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
           { ...by },
         ]);
     case 'choice':
-      return fc.constantFrom(...kind.words).map((one) => [one, one, one]);
+      return fc.constantFrom(...kind.words).map((choice) => [choice, choice, choice]);
     case 'flag':
       return fc.constant<Sample>([[], true, true]);
     case 'texts':
@@ -86,7 +86,7 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
     case 'targets':
       return fc
         .uniqueArray(
-          word.map((one) => `slack:${one}`),
+          word.map((name) => `slack:${name}`),
           { minLength: 1, maxLength: 5 },
         )
         .map((list) => [list, list, list]);
@@ -95,7 +95,7 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
         .dictionary(word, kind.words === undefined ? fc.string() : fc.constantFrom(...kind.words), {
           minKeys: 1,
         })
-        .map((by) => [Object.entries(by).map(([name, one]) => `${name}=${one}`), { ...by }, { ...by }]);
+        .map((by) => [Object.entries(by).map(([name, text]) => `${name}=${text}`), { ...by }, { ...by }]);
     case 'axes':
       return fc
         .dictionary(
@@ -106,7 +106,7 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
           },
         )
         .map((by) => [
-          Object.entries(by).map(([name, all]) => `${name}=${JSON.stringify(all)}`),
+          Object.entries(by).map(([name, values]) => `${name}=${JSON.stringify(values)}`),
           by,
           { ...by },
         ]);
@@ -134,7 +134,7 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
       );
     case 'named':
     case 'text':
-      return word.map((one) => [one, one, one]);
+      return word.map((text) => [text, text, text]);
   }
 }
 
@@ -155,9 +155,9 @@ describe.each(ALL)('%s', (option, row) => {
 
   it('has nothing outside of its bounds, whatever is given', () => {
     fc.assert(
-      fc.property(anything, (given) => {
-        const found = read(kind, given);
-        expect('wrong' in found ? found.wrong !== '' : isStored(kind, found.kept)).toBe(true);
+      fc.property(anything, (input) => {
+        const result = read(kind, input);
+        expect('wrong' in result ? result.wrong !== '' : isStored(kind, result.kept)).toBe(true);
       }),
       { numRuns: 200 },
     );
@@ -258,7 +258,7 @@ describe('a value', () => {
     ['ladder', '', '--ladder "" is empty', 'for example --ladder T4,A10G,H100'],
     [
       'notify',
-      ['a', 'b', 'c', 'd', 'e', 'f'].map((one) => `slack:${one}`),
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `slack:${name}`),
       '--notify names 6 targets, and a batch notifies at most 5',
       'one of them may pass it on',
     ],
@@ -278,8 +278,8 @@ describe('a value', () => {
     expect(valueOf('pool', OPTIONS.pool, null, IN_FLAGS)).toBe('none');
   });
 
-  it.each(['', '0', 'auto:', 'auto:0', 'auto:4:5', 'auto:9999', 'automatic'])('of -c is not %j', (given) => {
-    expect(read(OPTIONS.concurrency.kind, given)).toMatchObject({
+  it.each(['', '0', 'auto:', 'auto:0', 'auto:4:5', 'auto:9999', 'automatic'])('of -c is not %j', (input) => {
+    expect(read(OPTIONS.concurrency.kind, input)).toMatchObject({
       wrong: expect.stringMatching(/^is not a/),
     });
   });
@@ -327,7 +327,7 @@ describe('the options of a program', () => {
 
   it('are refused with an example that a program can use', () => {
     const hints = optionsOf('program').map(([option, row]) => {
-      const { examples, inProgram = (one: string) => one } = formOf(row.kind);
+      const { examples, inProgram = (written: string) => written } = formOf(row.kind);
       const [example = ''] = examples(row.kind).map(inProgram);
       const { hint = '' } = faultOf(() => givenFrom('program', { [option]: Symbol('x') })) ?? {};
       return hint.includes(example) || /values: |forms: /.test(hint);

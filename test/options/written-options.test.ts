@@ -23,8 +23,8 @@ describe('options that a batch keeps', () => {
   });
 
   it('are written as one word of several values, and as a flag or its opposite', () => {
-    const given = { ladder: ['T4', 'A10G'], shuffle: true, poll: false };
-    const words = new Set(flagsOf(given).map((one) => one.join(' ')));
+    const options = { ladder: ['T4', 'A10G'], shuffle: true, poll: false };
+    const words = new Set(flagsOf(options).map((flag) => flag.join(' ')));
     expect(words).toEqual(new Set(['--ladder T4,A10G', '--no-poll', '--shuffle']));
   });
 

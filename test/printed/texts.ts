@@ -41,15 +41,15 @@ export function printedTexts(): readonly PrintedText[] {
 function textsOf(file: string): readonly PrintedText[] {
   const source = readFileSync(join(ROOT, file), 'utf8');
   if (!/runsheet|nextCommand|sameCommand/.test(source)) return [];
-  const found: PrintedText[] = [];
+  const texts: PrintedText[] = [];
   const lineOf = (at: number): number => source.slice(0, at).split('\n').length;
   visit(parseAst(source, { lang: file.endsWith('x') ? 'tsx' : 'ts' }), (node) => {
     const text = textOf(node);
     if (text === undefined || !COMMAND.test(text)) return false;
-    found.push({ file, line: lineOf(node.start), text });
+    texts.push({ file, line: lineOf(node.start), text });
     return true;
   });
-  return found;
+  return texts;
 }
 
 /** The text of a literal, the command that a call builds, or a line of a label and a command. */

@@ -97,9 +97,9 @@ describe('the rows of a batch', () => {
           return { row, reason: newest.get(row)?.[0], part: newest.get(row)?.[1] };
         });
         expect(await reasonsOf(file, range)).toEqual(expected);
-        const all: string[] = [];
-        for await (const { reason = '' } of newestRecords(store, rows)) all.push(reason);
-        expect(all.toSorted()).toEqual([...newest.values()].map(([reason]) => reason).toSorted());
+        const reasons: string[] = [];
+        for await (const { reason = '' } of newestRecords(store, rows)) reasons.push(reason);
+        expect(reasons.toSorted()).toEqual([...newest.values()].map(([reason]) => reason).toSorted());
         folder = join(folder, '..');
       }),
       { numRuns: 10 },

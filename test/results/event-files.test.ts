@@ -8,10 +8,10 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
-const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
+const collected = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
+  const read: T[] = [];
+  for await (const item of items) read.push(item);
+  return read;
 };
 
 describe('text with the line separator of Unicode', () => {
@@ -25,7 +25,7 @@ describe('text with the line separator of Unicode', () => {
   it('stands in the reason of a command, and the log can be read', async () => {
     const event = { at: 1, event: 'paused', reason: 'dinner\u2028is ready' } as unknown as BatchEvent;
     await writeEvents(store, 1, [event]);
-    expect(await all(readEvents(store))).toEqual([event]);
+    expect(await collected(readEvents(store))).toEqual([event]);
   });
 
   it('stands in the status of a duplicate run, and the duplicates can be read', async () => {
@@ -33,6 +33,6 @@ describe('text with the line separator of Unicode', () => {
     const draft = await openDuplicates(store);
     await draft.add(run);
     await draft.commit();
-    expect(await all(readDuplicates(store))).toEqual([run]);
+    expect(await collected(readDuplicates(store))).toEqual([run]);
   });
 });

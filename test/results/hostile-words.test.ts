@@ -114,8 +114,8 @@ describe('the words of a hostile service', () => {
     const harmless = expect.stringMatching(/^'=HYPERLINK.*\ntext$/s) as string;
     expect(table.map(({ texts }) => texts)).toEqual(name === 'results.csv' ? ['', harmless] : ['']);
     for (const row of table) {
-      for (const ours of ['reason', 'gpu_used', 'run_id', 'outcome', 'nodes', 'texts', 'outputs'])
-        expect([ours, row[ours]]).toEqual([ours, expect.not.stringMatching(OBEYED)]);
+      for (const column of ['reason', 'gpu_used', 'run_id', 'outcome', 'nodes', 'texts', 'outputs'])
+        expect([column, row[column]]).toEqual([column, expect.not.stringMatching(OBEYED)]);
       expect(row['prompt']).toBe(OWN);
       expect(row['key']).toContain(KEY);
     }
@@ -132,7 +132,7 @@ describe('the words of a hostile service', () => {
   it('are text in the report, without anything that reorders or hides it', async () => {
     const { html, facts, texts, rows: shown } = await readReport(store());
     const { document } = parseHTML(html);
-    const kinds = [...document.querySelectorAll('script')].map((one) => one.getAttribute('type'));
+    const kinds = [...document.querySelectorAll('script')].map((script) => script.getAttribute('type'));
     // Only the page's own script runs.
     expect(kinds.filter((kind) => kind === null)).toHaveLength(1);
     expect(new Set(kinds)).toEqual(new Set(['application/json', 'text/plain', null]));

@@ -163,7 +163,7 @@ describe('the samples from earlier batches', () => {
     expect(samples.length).toBeLessThanOrEqual(330);
     const quarters = samples.map(({ runs: [run] }) => Math.floor((run?.run ?? 0) / 150));
     for (const quarter of [0, 1, 2, 3])
-      expect(quarters.filter((one) => one === quarter).length).toBeGreaterThan(60);
+      expect(quarters.filter((candidate) => candidate === quarter).length).toBeGreaterThan(60);
   });
 
   it('are bounded by parts if each has one row, and by bytes if rows have long texts', async () => {

@@ -50,7 +50,7 @@ describe('the files of a finished batch', () => {
     files: [],
   });
   const part = (number: number, records: readonly PartRecord[], pass = 1): Promise<void> =>
-    store.write(partName(pass, number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    store.write(partName(pass, number), records.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
   /** The store, which notes which file is whole, in their order. */
   const noting = (): Store => ({

@@ -38,30 +38,33 @@ describe('a firing', () => {
 
 describe('two definitions', () => {
   it('of the same are equal, also in another order of their names', () => {
-    const one = definitionOf({});
-    const other = Object.fromEntries(Object.entries(one).toReversed()) as typeof one;
-    expect(changesBetween(one, other)).toEqual([]);
-    expect(changesBetween(one, { ...one, reuse: false })).toEqual([]);
+    const before = definitionOf({});
+    const after = Object.fromEntries(Object.entries(before).toReversed()) as typeof before;
+    expect(changesBetween(before, after)).toEqual([]);
+    expect(changesBetween(before, { ...before, reuse: false })).toEqual([]);
   });
 
   it('that differ name each setting with both values', () => {
-    const one = definitionOf({});
-    const other = definitionOf({ cron: '0 3 * * *', set: { steps: '20' } });
-    expect(changesBetween(one, other)).toEqual(['cron "0 2 * * *" → "0 3 * * *"', 'set.steps none → "20"']);
+    const before = definitionOf({});
+    const after = definitionOf({ cron: '0 3 * * *', set: { steps: '20' } });
+    expect(changesBetween(before, after)).toEqual([
+      'cron "0 2 * * *" → "0 3 * * *"',
+      'set.steps none → "20"',
+    ]);
     expect(batchNameAt('nightly', TWO_IN_PARIS)).toBe('nightly-20261123T010000Z');
   });
 
   it('that differ in times and amounts show them as they were given', () => {
-    const one = definitionOf({});
-    const settings = { ...one.request.settings, maxCostNano: 20e9, deadlineAt: Date.UTC(2026, 11, 24) };
-    const other = { ...one, deadlineMs: 28_800_000, request: { ...one.request, settings } };
-    expect(changesBetween(one, other)).toEqual([
+    const before = definitionOf({});
+    const settings = { ...before.request.settings, maxCostNano: 20e9, deadlineAt: Date.UTC(2026, 11, 24) };
+    const after = { ...before, deadlineMs: 28_800_000, request: { ...before.request, settings } };
+    expect(changesBetween(before, after)).toEqual([
       'maxCost none → $20',
       'deadline none → 2026-12-24T00:00:00.000Z',
       'deadline none → 28800s',
     ]);
     const set = definitionOf({ set: { atNano: 'x' } });
-    expect(changesBetween(one, set)).toEqual(['set.atNano none → "x"']);
+    expect(changesBetween(before, set)).toEqual(['set.atNano none → "x"']);
   });
 
   it('of other addresses are named without their signatures', () => {

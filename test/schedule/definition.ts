@@ -4,7 +4,7 @@ import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
 
 export function definitionOf({
   set = {},
-  ...given
+  ...overrides
 }: Partial<ScheduleDefinition> & { readonly set?: Readonly<Record<string, string>> }): ScheduleDefinition {
   return {
     name: 'nightly',
@@ -22,6 +22,6 @@ export function definitionOf({
       order: {},
     },
     reuse: false,
-    ...given,
+    ...overrides,
   };
 }

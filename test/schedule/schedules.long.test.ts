@@ -28,8 +28,8 @@ beforeAll(async () => {
 
 let made = 0;
 /** A schedule that never fires during the test; `times` asks the server for its times. */
-async function create(given: Partial<ScheduleDefinition>) {
-  const definition = definitionOf({ name: `s${(made += 1)}`, ...given });
+async function create(overrides: Partial<ScheduleDefinition>) {
+  const definition = definitionOf({ name: `s${(made += 1)}`, ...overrides });
   const { handle } = await schedules.create(definition);
   await handle.pause();
   const times = async (from: string, to: string): Promise<readonly string[]> =>
@@ -98,10 +98,10 @@ describe('what a command says about a rule', () => {
           [...times].filter(isPlain).filter((at) => !isOnRule(at)),
           text,
         ).toEqual([]);
-        const others = [];
+        const missed = [];
         for (let at = from; at < to; at += STRIDE)
-          if (isOnRule(at) && isPlain(at) && !times.has(at)) others.push(at);
-        expect(others, text).toEqual([]);
+          if (isOnRule(at) && isPlain(at) && !times.has(at)) missed.push(at);
+        expect(missed, text).toEqual([]);
       }
     },
   );
@@ -111,14 +111,14 @@ describe('a schedule', () => {
   it('is already so, differs, or is changed with replace', async () => {
     const { definition, handle } = await create({});
     expect(await schedules.create(definition)).toMatchObject({ how: 'unchanged' });
-    const other = { ...definition, cron: '0 4 * * *', overlap: 'buffer' } as const;
-    await expect(schedules.create(other)).rejects.toMatchObject({
+    const changed = { ...definition, cron: '0 4 * * *', overlap: 'buffer' } as const;
+    await expect(schedules.create(changed)).rejects.toMatchObject({
       code: 'E562',
       message: expect.stringContaining('cron "0 2 * * *" → "0 4 * * *"; overlap "skip" → "buffer"'),
     });
-    expect(await schedules.create(other, { replace: true })).toMatchObject({ how: 'changed' });
+    expect(await schedules.create(changed, { replace: true })).toMatchObject({ how: 'changed' });
     expect(await handle.describe()).toMatchObject({
-      definition: other,
+      definition: changed,
       isPaused: true,
       firings: [],
       counts: { fired: 0, missed: 0, skipped: 0 },

@@ -47,8 +47,8 @@ describe('a firing on the rule', () => {
     const next = minuteAfter(Date.now());
     expect(refusal(minutely, next, next)).toMatch(/no ticket/);
     tickets.write(minutely);
-    const other = { ...minutely, sheet: '/data/other.csv' };
-    expect(refusal(other, next, next)).toMatch(/changed without runsheet/);
+    const moved = { ...minutely, sheet: '/data/other.csv' };
+    expect(refusal(moved, next, next)).toMatch(/changed without runsheet/);
     tickets.remove(minutely.name);
     expect(refusal(minutely, next, next)).toMatch(/no ticket/);
   });

@@ -176,11 +176,11 @@ function expectPlantedLeaksFound(
     evidence.add('on purpose', encodeURIComponent(secret));
   }
   const { leaks } = evidence.search(secrets, stage.folder, mayHold);
-  const found = leaks.map(
+  const places = leaks.map(
     ({ secret, where }) => `${secret} ${where.endsWith('report.html') ? 'in the report' : 'in the output'}`,
   );
   const expected = Object.keys(secrets).flatMap((name) => [`${name} in the report`, `${name} in the output`]);
-  expect([...new Set(found)].toSorted()).toEqual(expected.toSorted());
+  expect([...new Set(places)].toSorted()).toEqual(expected.toSorted());
 }
 
 /**
@@ -204,15 +204,15 @@ async function openQuotingGateway(service: string, quoteEvery: number): Promise<
   const { origin, pathname } = new URL(service);
   let calls = 0;
 
-  const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const pass = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
-    for await (const chunk of asked) chunks.push(chunk as Buffer);
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    calls += Number(RUN_CALL.test(asked.url ?? ''));
-    const isTurn = RUN_CALL.test(asked.url ?? '') && calls % quoteEvery === 0;
+    calls += Number(RUN_CALL.test(incoming.url ?? ''));
+    const isTurn = RUN_CALL.test(incoming.url ?? '') && calls % quoteEvery === 0;
     if (gateway.quotesAll || isTurn) {
       gateway.quoted += 1;
-      const { authorization = '' } = asked.headers;
+      const { authorization = '' } = incoming.headers;
       const key = authorization.replace('Bearer ', '');
       const forms = [
         Buffer.from(key).toString('base64'),
@@ -225,9 +225,9 @@ async function openQuotingGateway(service: string, quoteEvery: number): Promise<
       );
       return;
     }
-    const { host: _, connection: __, 'content-length': ___, ...headers } = asked.headers;
-    const answer = await fetch(`${origin}${asked.url}`, {
-      method: asked.method ?? 'GET',
+    const { host: _, connection: __, 'content-length': ___, ...headers } = incoming.headers;
+    const answer = await fetch(`${origin}${incoming.url}`, {
+      method: incoming.method ?? 'GET',
       headers: headers as Record<string, string>,
       ...(body.length > 0 ? { body } : {}),
     });
@@ -237,9 +237,9 @@ async function openQuotingGateway(service: string, quoteEvery: number): Promise<
       .end(bytes);
   };
 
-  const server = createServer((asked, response) => {
+  const server = createServer((incoming, response) => {
     // The service closed the connection, so the gateway closes the client's connection too.
-    pass(asked, response).catch(() => response.destroy());
+    pass(incoming, response).catch(() => response.destroy());
   });
   const gateway: QuotingGateway = {
     base: `http://127.0.0.1:${await listen(server)}${pathname}`,

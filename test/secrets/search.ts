@@ -20,15 +20,15 @@ export function leaksIn(
     secret,
     value: latin1(Buffer.from(value)),
   }));
-  const found = new Map<string, Leak>();
+  const leaks = new Map<string, Leak>();
   const search = (piece: string, form: string, depth: number): void => {
     for (const { secret, value } of wanted)
-      if (piece.includes(value)) found.set(`${secret} ${form}`, { secret, where, form });
+      if (piece.includes(value)) leaks.set(`${secret} ${form}`, { secret, where, form });
     if (depth === 0) return;
     for (const [name, decoded] of decodings(piece)) search(decoded, `${form} ${name}`.trim(), depth - 1);
   };
   search(text, '', DEPTH);
-  return [...found.values()].map((leak) => ({ ...leak, form: leak.form || 'as it is' }));
+  return [...leaks.values()].map((leak) => ({ ...leak, form: leak.form || 'as it is' }));
 }
 
 /** All leaks in the files of a folder, except those that may contain secrets, and the number of files searched. */
@@ -70,5 +70,7 @@ function decodings(piece: string): readonly (readonly [name: string, decoded: st
 /** Joins all pieces of one encoding: searching a few long texts is faster than many short ones. */
 function joined(parts: readonly (readonly [name: string, decoded: string])[]) {
   const byName = Map.groupBy(parts, ([name]) => name);
-  return [...byName].map(([name, all]) => [name, all.map(([, decoded]) => decoded).join('\n')] as const);
+  return [...byName].map(
+    ([name, pieces]) => [name, pieces.map(([, decoded]) => decoded).join('\n')] as const,
+  );
 }

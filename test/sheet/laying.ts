@@ -120,8 +120,8 @@ export function input(name: string, type: string, more: Partial<InputType> = {})
   return { name, type, required: false, ...more };
 }
 
-export async function collected<T>(all: AsyncIterable<T>): Promise<readonly T[]> {
-  const found: T[] = [];
-  for await (const one of all) found.push(one);
-  return found;
+export async function collected<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const collectedItems: T[] = [];
+  for await (const item of items) collectedItems.push(item);
+  return collectedItems;
 }

@@ -18,8 +18,8 @@ describe('a page', () => {
     const refused = await refusedBy(
       layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
     );
-    const [problem, ...others] = refused.problems;
-    expect(others).toEqual([]);
+    const [problem, ...moreProblems] = refused.problems;
+    expect(moreProblems).toEqual([]);
     expect(problem).toMatchObject({ code: 'E108', exit: 5, place: { file: 'sheet.csv', line: 11, row: 10 } });
     expect(problem?.message).toBe(
       'rows 1 to 10 have more than 2 MiB of inputs, the maximum for rows 1 to 500',

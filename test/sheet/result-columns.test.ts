@@ -23,7 +23,7 @@ describe('the columns of results', () => {
     const cells = RESULT_COLUMNS.map(() => 'x').join(',');
     const text = `prompt,${RESULT_COLUMNS.join(',')}\na fox,${cells}\n`;
     const laid = await lay({ text, inputTypes: [input('prompt', 'text')] });
-    expect(laid.inputs.map((one) => one.input)).toEqual(['prompt']);
+    expect(laid.inputs.map((column) => column.input)).toEqual(['prompt']);
     expect(laid.unused).toEqual(RESULT_COLUMNS);
   });
 });

@@ -28,15 +28,15 @@ describe('pages', () => {
         formats,
         fc.integer({ min: 0, max: 3 }),
         chunk,
-        async (given, format, indent, size) => {
+        async (cells, format, indent, size) => {
           const rows = await rowsOf({
-            text: textOf(given, format, indent),
+            text: textOf(cells, format, indent),
             options: { format },
             chunk: size,
           });
-          expect(rows.map(({ inputs }) => JSON.parse(JSON.stringify(inputs)) as unknown)).toEqual(given);
-          expect(rows.map(({ row }) => row)).toEqual(given.map((_, index) => index + 1));
-          expect(new Set(rows.map(({ key }) => key)).size).toBe(given.length);
+          expect(rows.map(({ inputs }) => JSON.parse(JSON.stringify(inputs)) as unknown)).toEqual(cells);
+          expect(rows.map(({ row }) => row)).toEqual(cells.map((_, index) => index + 1));
+          expect(new Set(rows.map(({ key }) => key)).size).toBe(cells.length);
         },
       ),
       { numRuns: 60 },
@@ -56,18 +56,18 @@ describe('pages', () => {
 
   it('hold the rows of a CSV, and its cells are read back unchanged', async () => {
     await fc.assert(
-      fc.asyncProperty(table, chunk, async (given, size) => {
-        const columns = (given[0] ?? []).map((_, index) => `c${index}`);
-        const text = stringify([columns, ...given], { quoted: true });
+      fc.asyncProperty(table, chunk, async (values, size) => {
+        const columns = (values[0] ?? []).map((_, index) => `c${index}`);
+        const text = stringify([columns, ...values], { quoted: true });
         const types = Object.fromEntries(columns.map((column) => [column, 'string' as const]));
         const rows = await rowsOf({ text, options: { types }, chunk: size });
         expect(rows.map(({ inputs }) => inputs)).toEqual(
-          given.map((cells) =>
+          values.map((cells) =>
             Object.fromEntries(cells.flatMap((of, at) => (of.trim() === '' ? [] : [[`c${at}`, of]]))),
           ),
         );
         const cells = await collected(readCells(opened(text, size), { ...PLAIN, types }, columns));
-        expect(cells).toEqual(given);
+        expect(cells).toEqual(values);
       }),
       { numRuns: 60 },
     );

@@ -80,11 +80,12 @@ describe('the key of a row', () => {
 
   it('is unique for all inputs, and the first row with it keeps it in any order', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(inputs, { minLength: 1, maxLength: 40 }), async (given) => {
-        const textOf = (rows: typeof given): string => rows.map((row) => JSON.stringify(row)).join('\n');
-        const keys = await keysOf(textOf(given), { format: 'jsonl' });
-        expect(new Set(keys).size).toBe(given.length);
-        expect([...(await keysOf(textOf(given.toReversed()), { format: 'jsonl' }))].sort()).toEqual(
+      fc.asyncProperty(fc.array(inputs, { minLength: 1, maxLength: 40 }), async (rowsOfInputs) => {
+        const textOf = (rows: typeof rowsOfInputs): string =>
+          rows.map((row) => JSON.stringify(row)).join('\n');
+        const keys = await keysOf(textOf(rowsOfInputs), { format: 'jsonl' });
+        expect(new Set(keys).size).toBe(rowsOfInputs.length);
+        expect([...(await keysOf(textOf(rowsOfInputs.toReversed()), { format: 'jsonl' }))].sort()).toEqual(
           [...keys].sort(),
         );
       }),
@@ -157,9 +158,9 @@ describe('the folder of a key', () => {
     });
     const keys = fc.uniqueArray(fc.oneof(near, fc.string({ unit: 'grapheme' })), { maxLength: 60 });
     fc.assert(
-      fc.property(keys, (given) => {
-        const names = given.map(folderNameOf);
-        expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(given.length);
+      fc.property(keys, (sample) => {
+        const names = sample.map(folderNameOf);
+        expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(sample.length);
         for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9_-]{0,79}$/);
       }),
     );

@@ -160,7 +160,7 @@ const membership = fc
     a: mark,
   })
   .map(({ column, values, a }): Written => ({
-    text: `${quoted(column, a)} in (${values.map((one) => quoted(one, a)).join(',')})`,
+    text: `${quoted(column, a)} in (${values.map((value) => quoted(value, a)).join(',')})`,
     value: (row) => values.includes(row[column] ?? ''),
   }));
 const { node } = fc.letrec<{ node: Written }>((tie) => ({
@@ -168,11 +168,14 @@ const { node } = fc.letrec<{ node: Written }>((tie) => ({
     { maxDepth: 4 },
     comparison,
     membership,
-    tie('node').map((one): Written => ({ text: `not (${one.text})`, value: (row) => !one.value(row) })),
-    fc.tuple(tie('node'), fc.constantFrom('and', 'or'), tie('node')).map(([one, word, other]): Written => ({
-      text: `(${one.text}) ${word} (${other.text})`,
+    tie('node').map((condition): Written => ({
+      text: `not (${condition.text})`,
+      value: (row) => !condition.value(row),
+    })),
+    fc.tuple(tie('node'), fc.constantFrom('and', 'or'), tie('node')).map(([left, word, right]): Written => ({
+      text: `(${left.text}) ${word} (${right.text})`,
       value: (row) =>
-        word === 'and' ? one.value(row) && other.value(row) : one.value(row) || other.value(row),
+        word === 'and' ? left.value(row) && right.value(row) : left.value(row) || right.value(row),
     })),
   ),
 }));

@@ -13,16 +13,17 @@ export function showsAll(
   back: ReadBack,
 ): boolean {
   const reach = new ListReach({}, world.plan.retentionMs ?? Number.POSITIVE_INFINITY);
-  const known = new KnownRuns();
+  const knownRuns = new KnownRuns();
   for (const { rows } of store.parts)
     for (const { runId } of rows.flatMap(({ end }) => end.attempts)) {
       const endedAtMs = runId === undefined ? undefined : service.byId.get(runId)?.updatedAtMs;
-      if (runId !== undefined && endedAtMs !== undefined) known.add(runId, new Date(endedAtMs).toISOString());
+      if (runId !== undefined && endedAtMs !== undefined)
+        knownRuns.add(runId, new Date(endedAtMs).toISOString());
     }
   for (const { endsAt, updatedAtMs } of listed)
     if (endsAt <= world.now) reach.add({ endedAtMs: updatedAtMs });
   const isRebuilt = store.started?.rebuiltPass !== undefined;
-  const showsFirst = !isRebuilt && listed.some(({ id }) => id === known.firstEnded);
+  const showsFirst = !isRebuilt && listed.some(({ id }) => id === knownRuns.firstEnded);
   if (showsFirst || reach.covers(service.clock.now, back)) return true;
   world.saw('an end with lists that may have forgotten runs');
   return false;

@@ -20,8 +20,8 @@ function now(): number {
 }
 
 globalThis.Date = class extends RealDate {
-  constructor(...given: readonly []) {
-    super(...(given.length === 0 ? ([now()] as unknown as []) : given));
+  constructor(...args: readonly []) {
+    super(...(args.length === 0 ? ([now()] as unknown as []) : args));
   }
 
   static override now(): number {

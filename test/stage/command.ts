@@ -15,11 +15,11 @@ export function installedIn(folder: string): string {
 /** The environment for commands, without variables that would change their behaviour. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
-  const others = Object.fromEntries(
+  const installSettings = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(pip|ssl|https?|no)_/i.test(name)),
   );
   return {
-    ...others,
+    ...installSettings,
     PATH,
     HOME,
     ...(XDG_CACHE_HOME ? { XDG_CACHE_HOME } : {}),

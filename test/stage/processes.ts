@@ -6,12 +6,12 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 export function familyOf(pid: number | undefined): readonly number[] {
   if (pid === undefined) return [];
   const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const parent = parentOf(Number(name));
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   const family = [pid];
-  for (const one of family) family.push(...(children.get(one) ?? []));
+  for (const member of family) family.push(...(children.get(member) ?? []));
   return family;
 }
 

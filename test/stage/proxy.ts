@@ -35,7 +35,7 @@ export type ProxyParams = {
 };
 
 export async function openProxy({ hosts = {}, login, status }: ProxyParams = {}): Promise<StagedProxy> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const expected = login && `Basic ${Buffer.from(login).toString('base64')}`;
   const refusal = ({ headers }: IncomingMessage, port: number | undefined): number | undefined => {
     if (expected !== undefined && headers['proxy-authorization'] !== expected) return 407;
@@ -44,7 +44,7 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
   const portOf = (host: string): number | undefined => hosts[host] ?? hosts[host.replace(/:\d+$/, '')];
 
   const server = createServer((asking, response) => {
-    asked.push(`${asking.method} ${asking.url}`);
+    requests.push(`${asking.method} ${asking.url}`);
     const url = URL.parse(asking.url ?? '');
     const port = url === null ? undefined : portOf(url.host);
     const refused = refusal(asking, port);
@@ -56,7 +56,7 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
     forward(asking, response, { port, path: `${url.pathname}${url.search}` });
   });
   server.on('connect', (asking: IncomingMessage, near: Socket) => {
-    asked.push(`CONNECT ${asking.url}`);
+    requests.push(`CONNECT ${asking.url}`);
     const port = portOf(asking.url ?? '');
     const refused = refusal(asking, port);
     if (refused !== undefined || port === undefined)
@@ -67,7 +67,7 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
     tunnel(near, far);
   });
   const { url, close } = await serve(server);
-  return { url, asked, close };
+  return { url, asked: requests, close };
 }
 
 function forward(
@@ -75,8 +75,8 @@ function forward(
   response: ServerResponse,
   { headers, ...to }: Pick<RequestOptions, 'port' | 'path'> & { readonly headers?: OutgoingHttpHeaders },
 ): void {
-  const { 'proxy-authorization': _, ...asked } = asking.headers;
-  const far = request({ ...to, method: asking.method, headers: { ...asked, ...headers } }, (answer) => {
+  const { 'proxy-authorization': _, ...ownHeaders } = asking.headers;
+  const far = request({ ...to, method: asking.method, headers: { ...ownHeaders, ...headers } }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   });

@@ -27,12 +27,12 @@ export function pythonWith(name: string, packages: Readonly<Record<string, strin
     const installed = spawnSync(own, ['-m', 'pip', 'install', '-q', ...Object.values(packages)]);
     return installed.status === 0 ? undefined : `pip: ${String(installed.stderr)}`;
   };
-  const found = ['python3', own].find(has);
+  const usable = ['python3', own].find(has);
   return {
-    missing: found === undefined ? install() : undefined,
-    program: found ?? own,
+    missing: usable === undefined ? install() : undefined,
+    program: usable ?? own,
     read: async (script, ...args) => {
-      const { stdout } = await promisify(execFile)(found ?? own, ['-c', script, ...args]);
+      const { stdout } = await promisify(execFile)(usable ?? own, ['-c', script, ...args]);
       return JSON.parse(stdout);
     },
   };

@@ -28,15 +28,15 @@ export async function openRelay(
     const relayed = async (): Promise<unknown> => {
       const body = await buffer(incoming);
       const { host: _, connection: __, ...headers } = incoming.headers;
-      const asked = { method: incoming.method ?? '', url: incoming.url ?? '', body };
-      const answer = await answers(asked, async (path = asked.url) => {
-        const given = {
-          method: asked.method as 'GET',
+      const received = { method: incoming.method ?? '', url: incoming.url ?? '', body };
+      const answer = await answers(received, async (path = received.url) => {
+        const init = {
+          method: received.method as 'GET',
           headers,
           body: body.length > 0 ? body : null,
           dispatcher,
         };
-        const got = await request(`${origin}${path}`, given);
+        const got = await request(`${origin}${path}`, init);
         const kept = PASSED_ON.flatMap((name) =>
           got.headers[name] ? [[name, String(got.headers[name])]] : [],
         );

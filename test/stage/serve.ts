@@ -16,7 +16,7 @@ type Listener = (incoming: IncomingMessage, response: ServerResponse) => unknown
 
 /** Listens on a free port, unless one is given. */
 export async function serve(what: Listener | Server, atPort = 0): Promise<Served> {
-  const server = typeof what === 'function' ? createServer((...given) => void what(...given)) : what;
+  const server = typeof what === 'function' ? createServer((...exchange) => void what(...exchange)) : what;
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

@@ -268,10 +268,10 @@ export class Stage {
 
   /** The only batch folder of this stage. */
   batch(): string {
-    const [name = 'none', ...others] = readdirSync(this.path('batches')).filter(
-      (one) => !one.startsWith('.'),
+    const [name = 'none', ...more] = readdirSync(this.path('batches')).filter(
+      (settings) => !settings.startsWith('.'),
     );
-    if (others.length > 0) throw new Error(`several batches: ${[name, ...others].join(', ')}`);
+    if (more.length > 0) throw new Error(`several batches: ${[name, ...more].join(', ')}`);
     return this.path('batches', name);
   }
 
@@ -314,17 +314,17 @@ function setOwn(environment: NodeJS.ProcessEnv): void {
 
 /** Starts the server, with other ports if another process has taken one meanwhile. */
 async function startSomewhere(
-  one: Omit<Parameters<typeof startServer>[0], 'port'>,
+  settings: Omit<Parameters<typeof startServer>[0], 'port'>,
   tries = 3,
 ): Promise<{ options: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
-  const ports = await choosePorts(one.home);
-  const options = { ...one, port: ports.temporal };
+  const ports = await choosePorts(settings.home);
+  const options = { ...settings, port: ports.temporal };
   try {
     return { options, server: await startServer(options) };
   } catch (error) {
     if (tries === 1) throw error;
-    rmSync(join(one.home, 'ports.json'), { force: true });
-    return startSomewhere(one, tries - 1);
+    rmSync(join(settings.home, 'ports.json'), { force: true });
+    return startSomewhere(settings, tries - 1);
   }
 }
 

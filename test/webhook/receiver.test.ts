@@ -132,9 +132,9 @@ describe('the receiver', () => {
   });
 
   it('ignores an answer of Get Run about another run', async () => {
-    const [asked, other] = [randomUUID(), has('success')];
-    runs.set(asked, runs.get(other) as Run);
-    expect(await hook(asked, 'success')).toBe(200);
+    const [requested, stranger] = [randomUUID(), has('success')];
+    runs.set(requested, runs.get(stranger) as Run);
+    expect(await hook(requested, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
@@ -204,7 +204,7 @@ describe('the receiver', () => {
       expect(holds).toHaveLength(1);
       expect(completions).toEqual([]);
       signal.resolve();
-      await vi.waitFor(() => expect(completions.map((one) => one.runId)).toEqual([runId]));
+      await vi.waitFor(() => expect(completions.map((completion) => completion.runId)).toEqual([runId]));
     });
 
     it('closing waits for the ends whose webhooks were answered', async () => {
@@ -244,8 +244,8 @@ describe('the receiver', () => {
   it.each([
     ['another attempt', { attempt: 2 }],
     ['a batch with the same name and another birth mark', { mark: 'fedcba9876543210' }],
-  ])('ignores a run of %s', async (_, other) => {
-    const stranger = has('success', webhookUrl({ ...NAME, ...other }, SECRET, receiver.url));
+  ])('ignores a run of %s', async (_, change) => {
+    const stranger = has('success', webhookUrl({ ...NAME, ...change }, SECRET, receiver.url));
     expect(await hook(stranger, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });

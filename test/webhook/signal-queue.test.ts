@@ -37,18 +37,18 @@ describe('a queue of signals', () => {
 
   it('sends messages that arrive meanwhile together, once the first signal is answered', async () => {
     const { queue, signals, nth } = opened();
-    const all = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
+    const deliveries = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
     (await nth(0)).answer('taken');
     (await nth(1)).answer('taken');
-    await Promise.all(all);
+    await Promise.all(deliveries);
     expect(signals.map(({ messages }) => messages)).toEqual([[1], [2, 3, 4]]);
   });
 
   it('limits the number of messages in a signal', async () => {
     const { queue, signals, nth } = opened(2);
-    const all = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
+    const deliveries = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
     for (const at of [0, 1, 2]) (await nth(at)).answer('taken');
-    await Promise.all(all);
+    await Promise.all(deliveries);
     expect(signals.map(({ messages }) => messages)).toEqual([[1], [2, 3], [4]]);
   });
 
@@ -82,10 +82,10 @@ describe('a queue of signals', () => {
   it('holds a message that may wait until enough of them are held', async () => {
     const { queue, signals, nth } = opened();
     const hold = { mostMs: 60_000, isEnough: (held: number) => held >= 3 };
-    const all = [1, 2, 3].map((message) => queue.deliver(B, message, hold));
+    const deliveries = [1, 2, 3].map((message) => queue.deliver(B, message, hold));
     expect(signals.map(({ messages }) => messages)).toEqual([[1, 2, 3]]);
     (await nth(0)).answer('taken');
-    await expect(Promise.all(all)).resolves.toEqual(['taken', 'taken', 'taken']);
+    await expect(Promise.all(deliveries)).resolves.toEqual(['taken', 'taken', 'taken']);
   });
 
   it('holds a message no longer than it may wait, even if later ones may wait longer', async () => {
@@ -200,10 +200,10 @@ describe('a queue of signals', () => {
 
   it('forgets the oldest batches without messages, and never one with some', async () => {
     const { queue, nth } = opened();
-    const other = (n: number) => ({ batch: `other-${n}`, mark: 'm' });
+    const otherBatch = (n: number) => ({ batch: `other-${n}`, mark: 'm' });
     void queue.deliver(B, 1);
     const held = queue.deliver(B, 2, { mostMs: 60_000, isEnough: () => false });
-    for (let n = 0; n < 1_500; n += 1) queue.expect(other(n))();
+    for (let n = 0; n < 1_500; n += 1) queue.expect(otherBatch(n))();
     (await nth(0)).answer('taken');
     queue.review(B);
     void queue.deliver(B, 3);

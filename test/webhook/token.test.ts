@@ -34,10 +34,10 @@ describe('a token', () => {
     ['batch', { batch: 'other' }],
     ['birth mark', { mark: 'fedcba9876543210' }],
   ])('names another attempt if its %s differs, and its MAC is then invalid', (_, change) => {
-    const other = { ...token, ...change };
-    expect(isSameAttempt(token, other)).toBe(false);
+    const altered = { ...token, ...change };
+    expect(isSameAttempt(token, altered)).toBe(false);
     const mac = readToken(webhookUrl(token, SECRET, undefined))?.mac ?? '';
-    expect(isGenuine({ ...other, mac }, SECRET)).toBe(false);
+    expect(isGenuine({ ...altered, mac }, SECRET)).toBe(false);
   });
 
   it('of an earlier version is recognised', () => {

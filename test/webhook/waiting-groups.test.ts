@@ -54,9 +54,9 @@ describe('groups that wait for ends of runs', () => {
 
   it('of which several wait: one carries the ends, and the others complete at the same moment', async () => {
     await endEvery(500);
-    const [plain, carrier, other] = [wait(false), wait(), wait()];
+    const [plain, carrier, third] = [wait(false), wait(), wait()];
     void end('third');
-    const loads = await Promise.all([plain, carrier, other].map(({ load }) => load));
+    const loads = await Promise.all([plain, carrier, third].map(({ load }) => load));
     expect(loads.map((load) => load?.completions.length)).toEqual([undefined, 1, undefined]);
   });
 
@@ -109,8 +109,8 @@ describe('groups that wait for ends of runs', () => {
     await endEvery(500);
     for (let n = 0; n < 1_500; n += 1) {
       if (n % 500 === 0) await end('of the old batch');
-      const other = { batch: `other-${n}`, mark: B.mark };
-      await signals.runsCompleted(other, 'webhook', []);
+      const otherBatch = { batch: `other-${n}`, mark: B.mark };
+      await signals.runsCompleted(otherBatch, 'webhook', []);
     }
     const { load } = wait();
     void end('last');

@@ -13,17 +13,17 @@ it('picks of a stage name files beside them, and others replace them until the s
   const { place, config, stages, record, work: made } = await openPoster();
   await record(stages({}, undefined, { pick: true, deadlineMs: 28_800_000 }));
   const opened = async () => (await openPipeline(place.out, 'poster')) as PipelineFolder;
-  const given = async (path: string) => givePicks(config, await opened(), 'finals', { path });
-  const pick = async (path: string) => (await given(path)).rows;
+  const choose = async (path: string) => givePicks(config, await opened(), 'finals', { path });
+  const pick = async (path: string) => (await choose(path)).rows;
 
   expect(await pick(place.write('chosen/wrong.csv', 'row,photo\n1,none.png\n'))).toBe(1);
   await expect(made()).rejects.toThrow('E210');
 
   place.write('chosen/fox.png', picture(1));
   const right = place.write('chosen/right.csv', 'row,photo\n1,fox.png\n');
-  const same = await given(right);
+  const same = await choose(right);
   const late = place.write('chosen/late.csv', 'row,photo\n1,https://a.example/cat.png\n');
-  const picks = await given(late);
+  const picks = await choose(late);
   expect(await pick(right)).toBe(1);
   const madeAt = Date.now();
   expect(await made()).toMatchObject({ batch: 'poster-finals', rows: 1 });
@@ -43,9 +43,9 @@ it('picks that do not meet the condition of their stage are counted, and left ou
   const { place, config, stages, record } = await openPoster(['owl', 'fox']);
   const [drafts, finals] = stages({}, undefined, { pick: true });
   const where = 'outcome = succeeded and row > 1';
-  const { request, ...others } = finals as StageDefinition;
+  const { request, ...stage } = finals as StageDefinition;
   const options = { ...request.options, where };
-  await record([drafts as StageDefinition, { ...others, request: { ...request, options } }]);
+  await record([drafts as StageDefinition, { ...stage, request: { ...request, options } }]);
   const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
   const path = place.write('chosen.csv', 'row\n1\n2\n');
 

@@ -37,10 +37,10 @@ it('a stage has finished when its summary is there, not when its workflow says s
       status: async () => ({ progress: ended, isUnattended: false }),
     },
   } as unknown as Session;
-  const asked = {
+  const connection = {
     session,
     here: { holder: holderHere({ kind: 'embedded', home: '/nowhere' }) },
   } as ServerConnection;
   const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
-  expect(await pipelineStatus(place.out, opened, asked)).toMatchObject([{ state: 'running' }]);
+  expect(await pipelineStatus(place.out, opened, connection)).toMatchObject([{ state: 'running' }]);
 });

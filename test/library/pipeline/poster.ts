@@ -16,7 +16,7 @@ import { openScene } from '../../batches/files/scene.ts';
 
 export async function openPoster(photos = ['owl']) {
   const { place, make, around } = await openScene();
-  place.write('drafts.csv', `photo\n${photos.map((one) => `https://a.example/${one}.png\n`).join('')}`);
+  place.write('drafts.csv', `photo\n${photos.map((photo) => `https://a.example/${photo}.png\n`).join('')}`);
   const madeFor = callOfStage('poster', 'drafts');
   const drafts = await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } });
   await addResults(drafts);
@@ -35,10 +35,10 @@ export async function openPoster(photos = ['owl']) {
       order: {},
       answers: { guesses: 'accept' as const },
     };
-    const all = { pick: false, partial: false, each: 'row' as const, reuse: 'again' as const, request };
+    const defaults = { pick: false, partial: false, each: 'row' as const, reuse: 'again' as const, request };
     return [
-      { ...all, name: 'drafts' },
-      { ...all, name: 'finals', from: 'drafts', ...more },
+      { ...defaults, name: 'drafts' },
+      { ...defaults, name: 'finals', from: 'drafts', ...more },
     ];
   };
   const mark = '0123456789abcdef';

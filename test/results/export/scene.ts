@@ -106,7 +106,7 @@ export async function scene(cells: readonly string[] = CELLS): Promise<Scene> {
   const records = rows
     .slice(0, -1)
     .map((_, at) => record(at + 1, at === 0 ? [fileOf(1, 1), fileOf(1, 2)] : [fileOf(at + 1, 1)]));
-  await store.write(partName(1, 1), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  await store.write(partName(1, 1), records.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const picture = encodePng(
     { width: 8, height: 4, pixels: new Uint8Array(8 * 4) },
     Uint8Array.of(200, 0, 0),

@@ -30,20 +30,20 @@ const STEADY: Workload = {
 };
 
 type Known = Pick<ForecastParams, 'samples' | 'rows'> & Partial<ForecastParams>;
-const foretell = (known: Known): Forecast =>
-  forecast({ prices: PRICES, retries: 2, concurrency: 8, containers: 4, ...known });
+const foretell = (params: Known): Forecast =>
+  forecast({ prices: PRICES, retries: 2, concurrency: 8, containers: 4, ...params });
 
 type Sizes = readonly [low: number, high: number];
 
 /** The forecast from some rows of a workload, and what other rows of it then really need. */
-function foretold(seed: number, { variation, known, rows }: Readonly<Record<string, Sizes>>) {
+function foretold(seed: number, { variation, known: sampled, rows }: Readonly<Record<string, Sizes>>) {
   const roll = dice(seed);
   const workload = workloadBy(roll, variation ?? [0.1, 1]);
-  const { samples } = execute(roll, workload, sizeBetween(roll, ...(known ?? [20, 500])));
-  const asked = sizeBetween(roll, ...(rows ?? [10, 1_500]));
+  const { samples } = execute(roll, workload, sizeBetween(roll, ...(sampled ?? [20, 500])));
+  const count = sizeBetween(roll, ...(rows ?? [10, 1_500]));
   const { containers } = workload;
-  const made = foretell({ samples, rows: { A10G: asked }, concurrency: 2 * containers, containers });
-  const { busy, wall } = execute(roll, workload, asked, { batch: 'new' });
+  const made = foretell({ samples, rows: { A10G: count }, concurrency: 2 * containers, containers });
+  const { busy, wall } = execute(roll, workload, count, { batch: 'new' });
   return { cost: given(made.costUsd), bill: busy * PRICES.A10G, time: given(made.seconds), wall };
 }
 
@@ -67,15 +67,15 @@ describe('the forecast of the cost', () => {
   });
 
   it('has an interval with the true bill for at least 85 of 100 workloads, from the first five rows', () => {
-    const all = SEEDS.map((seed) => foretold(seed, { known: [5, 5] }));
-    expect(all.filter(({ cost, bill }) => covers(cost, bill)).length).toBeGreaterThanOrEqual(85);
+    const forecasts = SEEDS.map((seed) => foretold(seed, { known: [5, 5] }));
+    expect(forecasts.filter(({ cost, bill }) => covers(cost, bill)).length).toBeGreaterThanOrEqual(85);
   });
 
   it('is within 15 % of the true bill if run times vary by at most 15 %', () => {
-    const all = SEEDS.slice(0, 50).map((seed) =>
+    const forecasts = SEEDS.slice(0, 50).map((seed) =>
       foretold(seed, { variation: [0.05, 0.15], known: [50, 500], rows: [100, 1_500] }),
     );
-    expect(all.filter(({ cost, bill }) => Math.abs(cost.expected / bill - 1) > 0.15)).toEqual([]);
+    expect(forecasts.filter(({ cost, bill }) => Math.abs(cost.expected / bill - 1) > 0.15)).toEqual([]);
   });
 
   it('has an interval with the true bill also if batches differ from each other', () => {
@@ -174,8 +174,10 @@ describe('the forecast of the wall time', () => {
   });
 
   const even = Array.from({ length: 20 }, () => ({ ...sampleOf([10]), queueSeconds: 5 }));
-  const timeOf = (known: Partial<ForecastParams>): number =>
-    Math.round(given(foretell({ samples: even, rows: { A10G: 40 }, retries: 0, ...known }).seconds).expected);
+  const timeOf = (params: Partial<ForecastParams>): number =>
+    Math.round(
+      given(foretell({ samples: even, rows: { A10G: 40 }, retries: 0, ...params }).seconds).expected,
+    );
 
   it('counts whole rounds, by the containers of the deployment or by the slots with the queue', () => {
     expect(timeOf({ containers: 4, concurrency: 8 })).toBe(100);

@@ -19,7 +19,7 @@ type Act = (page: Page) => Promise<unknown>;
 const REPORT: readonly (readonly [view: string, act: Act])[] = [
   ['rows', async () => undefined],
   ['filters', async (page) => (await page.isVisible('#filter-toggle')) && page.click('#filter-toggle')],
-  ['failures', (page) => page.$eval('#attention', (one) => one.setAttribute('open', ''))],
+  ['failures', (page) => page.$eval('#attention', (element) => element.setAttribute('open', ''))],
   ['a line for each row', (page) => page.selectOption('#density', '3')],
   ['nothing found', (page) => page.fill('#search', 'nothing has this')],
   ['grid', (page) => page.click('#tab-grid')],
@@ -40,7 +40,7 @@ const COMPARISON: readonly (readonly [view: string, act: Act])[] = [
 
 async function openFailed(page: Page): Promise<void> {
   await page.click('#tab-rows');
-  await page.$eval('#attention', (one) => one.setAttribute('open', ''));
+  await page.$eval('#attention', (element) => element.setAttribute('open', ''));
   await page.click('#failures .clip');
   await page.waitForSelector('#side .reason');
 }

@@ -50,8 +50,8 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
     const shapes = async () => [...new Set(await drawn(page, '.pair .frame img'))].toSorted();
     const whole = ['0.7', '1.0', '1.6'].map((shape) => `${shape} contain`);
     await expect.poll(shapes).toEqual(whole);
-    const [a, b] = await page.$$eval('[data-place="1"] .frame', (all) =>
-      all.map((one) => one.getBoundingClientRect()),
+    const [a, b] = await page.$$eval('[data-place="1"] .frame', (elements) =>
+      elements.map((element) => element.getBoundingClientRect()),
     );
     expect(a?.top).toBe(b?.top);
     expect(a?.right).toBeLessThan(b?.left ?? 0);
@@ -163,8 +163,8 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
   it('has both pictures beside each other on a phone, and nothing is wider; and is dark where one prefers that', async () => {
     const page = await open('', { ...PHONE, colorScheme: 'dark' });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-    const frames = await page.$$eval('[data-place="0"] .frame', (all) =>
-      all.map((one) => one.getBoundingClientRect().top),
+    const frames = await page.$$eval('[data-place="0"] .frame', (elements) =>
+      elements.map((element) => element.getBoundingClientRect().top),
     );
     expect(new Set(frames).size).toBe(1);
     const paper = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');

@@ -48,16 +48,16 @@ describe.skipIf(CHROMIUM === undefined)('the grid of a batch (skipped without Ch
     return page;
   };
   const hrefs = (page: Page): Promise<readonly (string | null)[]> =>
-    page.$$eval('#grid .card', (all) => all.map((one) => one.getAttribute('href')));
+    page.$$eval('#grid .card', (elements) => elements.map((element) => element.getAttribute('href')));
   const box = async (page: Page, selector: string) =>
     (await page.locator(selector).first().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
 
   it('has a line for each prompt, a column for each seed, and a page for each number of steps', async () => {
     const page = await open();
     expect(await page.$$('#grid tbody tr')).toHaveLength(PROMPTS);
-    expect(await page.$$eval('#grid thead th', (all) => all.map((one) => one.textContent))).toEqual(
-      Array.from({ length: SEEDS }, (_, at) => `${at + 1}`),
-    );
+    expect(
+      await page.$$eval('#grid thead th', (elements) => elements.map((element) => element.textContent)),
+    ).toEqual(Array.from({ length: SEEDS }, (_, at) => `${at + 1}`));
     const first = await hrefs(page);
     expect(first.slice(0, 2)).toEqual(['#SKU-0001', '#SKU-0004']);
     await page.click('[aria-label="Next page"]');
@@ -114,9 +114,9 @@ describe.skipIf(CHROMIUM === undefined)('the grid of a batch (skipped without Ch
 
   it('is saved as one picture, from the folder that its viewer gives', async () => {
     const page = await open();
-    const save = async (given: string): Promise<Buffer> => {
+    const save = async (file: string): Promise<Buffer> => {
       const download = page.waitForEvent('download');
-      await page.setInputFiles('input[type=file]', given);
+      await page.setInputFiles('input[type=file]', file);
       return readFileSync(await (await download).path());
     };
     const picture = await save(join(folder, 'outputs'));
@@ -128,8 +128,10 @@ describe.skipIf(CHROMIUM === undefined)('the grid of a batch (skipped without Ch
 
   it('shows hostile text as text', async () => {
     const page = await open();
-    const heads = await page.$$eval('#grid tbody th', (all) => all.map((one) => one.textContent ?? ''));
-    expect(heads.find((one) => one.includes('<img'))).toMatch(/^<img src=x onerror=/);
+    const heads = await page.$$eval('#grid tbody th', (elements) =>
+      elements.map((element) => element.textContent ?? ''),
+    );
+    expect(heads.find((head) => head.includes('<img'))).toMatch(/^<img src=x onerror=/);
     expect(await page.title()).toBe('autumn-catalogue-7f3a');
     expect((await box(page, '#grid tbody tr:nth-child(2)')).height).toBeLessThan(200);
   });

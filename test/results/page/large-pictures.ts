@@ -29,10 +29,10 @@ export type LargeScene = {
 export async function writeLargeScene(folder: string, rows: number, side: number): Promise<LargeScene> {
   const store = folderStore(folder);
   const sizes: number[] = [];
-  for (let one = 0; one < DIFFERENT; one += 1) {
-    const bytes = noisePng(side, one + 1);
+  for (let index = 0; index < DIFFERENT; index += 1) {
+    const bytes = noisePng(side, index + 1);
     sizes.push(bytes.length);
-    await store.write(`outputs/source-${one}.png`, bytes, 'cached');
+    await store.write(`outputs/source-${index}.png`, bytes, 'cached');
   }
   const fileOf = (row: number): FirstFile => ({
     row,

@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === undefined)('a report of 100,000 rows (skipped witho
       bare.push((await openOnce(bareAddress)).wallSeconds);
     }
     const worst = (name: keyof (typeof opened)[number]): number =>
-      Math.max(...opened.map((one) => one[name]));
+      Math.max(...opened.map((cost) => cost[name]));
     const most = Math.max(2, TIMES_BARE * Math.min(...bare));
     expect(Math.min(...opened.map(({ wallSeconds }) => wallSeconds))).toBeLessThan(most);
     expect(worst('cpuSeconds')).toBeLessThan(2);

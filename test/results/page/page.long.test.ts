@@ -67,8 +67,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('shows failures by reason before the cards, and names their rows', async () => {
     const page = await open();
     expect(await page.textContent('#sentence')).toMatch(/^\d+ of 240 rows succeeded$/);
-    const [failures, cards] = await page.$$eval('#failures, #cards', (all) =>
-      all.map((one) => one.getBoundingClientRect().top),
+    const [failures, cards] = await page.$$eval('#failures, #cards', (elements) =>
+      elements.map((element) => element.getBoundingClientRect().top),
     );
     expect(failures).toBeLessThan(cards ?? 0);
     await page.click('#failures .row-link');
@@ -87,8 +87,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     const page = await open();
     await page.selectOption('#sort', 'cost');
     await page.click('#direction');
-    const costs = await page.$$eval('.card .facts', (all) =>
-      all.map((one) => Number(/\$([\d.]+)/.exec(one.textContent ?? '')?.[1] ?? 0)),
+    const costs = await page.$$eval('.card .facts', (elements) =>
+      elements.map((element) => Number(/\$([\d.]+)/.exec(element.textContent ?? '')?.[1] ?? 0)),
     );
     expect(costs.length).toBeGreaterThan(8);
     expect(costs).toEqual(costs.toSorted((a, b) => b - a));
@@ -99,8 +99,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('filters by outcome, GPU, value of a column and text, together', async () => {
     const page = await open();
     await page.selectOption('#value', { index: 1 });
-    const [value = ''] = await page.$$eval('#value', (all) =>
-      all.map((one) => one.selectedOptions[0]?.text ?? ''),
+    const [value = ''] = await page.$$eval('#value', (elements) =>
+      elements.map((element) => element.selectedOptions[0]?.text ?? ''),
     );
     expect(await shownRows(page)).toBe(Number(/\((\d+)\)$/.exec(value)?.[1]));
     await page.selectOption('#gpu', 'H100');
@@ -167,7 +167,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
       failing: 0,
       change: (record) => ({
         ...record,
-        attempts: record.attempts.slice(-1).map((one) => ({ ...one, ...little })),
+        attempts: record.attempts.slice(-1).map((attempt) => ({ ...attempt, ...little })),
       }),
     });
     const page = await openPage(browser, pathToFileURL(path).href);
@@ -177,7 +177,9 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(await page.textContent('.card .facts')).toMatch(/ · 20 ms · <\$0.0001$/);
     await page.click('#tab-times');
     expect(await page.textContent('.bars figcaption')).toContain('1 attempt ');
-    const most = await page.$$eval('.chart .hidden', (all) => all.map((one) => one.textContent));
+    const most = await page.$$eval('.chart .hidden', (elements) =>
+      elements.map((element) => element.textContent),
+    );
     expect(most).toEqual([', at most 1', ', at most 23', ', at most 4 ms', ', at most <$0.0001']);
   });
 
@@ -187,7 +189,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
       failing: 0,
       change: (record) => ({
         ...record,
-        attempts: record.attempts.map((one) => ({ ...one, cost_usd: 0 })),
+        attempts: record.attempts.map((attempt) => ({ ...attempt, cost_usd: 0 })),
       }),
     });
     const page = await openPage(browser, pathToFileURL(path).href);
@@ -207,13 +209,15 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
           ? { ...record, ...unsent }
           : {
               ...record,
-              attempts: record.attempts.slice(-1).map((one) => ({ ...one, cost_usd: 0.02 })),
+              attempts: record.attempts.slice(-1).map((attempt) => ({ ...attempt, cost_usd: 0.02 })),
               ...(record.row === 2 && { files: [], texts: ['a <b>poem</b>'] }),
             },
     });
     const page = await openPage(browser, pathToFileURL(path).href);
     onTestFinished(() => page.close());
-    const facts = await page.$$eval('#facts > div', (all) => all.map((one) => one.textContent));
+    const facts = await page.$$eval('#facts > div', (elements) =>
+      elements.map((element) => element.textContent),
+    );
     expect(facts).toEqual(expect.arrayContaining(['Cost, estimated$0.80$0.0200 a row', 'Speed23rows/min']));
     expect(await page.getAttribute('#failures .button', 'title')).toMatch(
       / --row 41-540 --outcome cancelled$/,
@@ -253,7 +257,11 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('has two or three columns on a phone, and nothing is wider than the phone', async () => {
     const page = await open('', PHONE);
     const columns = async (): Promise<number> =>
-      new Set(await page.$$eval('.card', (all) => all.map((one) => one.getBoundingClientRect().left))).size;
+      new Set(
+        await page.$$eval('.card', (elements) =>
+          elements.map((element) => element.getBoundingClientRect().left),
+        ),
+      ).size;
     expect(await columns()).toBe(2);
     await page.selectOption('#density', '0');
     expect(await columns()).toBe(3);
@@ -272,8 +280,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(await firstTop()).toBeLessThan(400);
     expect(await page.$eval('#facts', ({ clientHeight }) => clientHeight)).toBeLessThan(60);
     await page.tap('#filter-toggle');
-    const rights = await page.$$eval('#toolbar select', (all) =>
-      all.map((one) => one.getBoundingClientRect().right),
+    const rights = await page.$$eval('#toolbar select', (elements) =>
+      elements.map((element) => element.getBoundingClientRect().right),
     );
     expect(rights.length).toBeGreaterThan(4);
     expect(Math.max(...rights)).toBeLessThanOrEqual(390);
@@ -298,20 +306,19 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('shows the course of the batch and what it cost, by GPU and by reason', async () => {
     const page = await open();
     await page.click('#tab-times');
-    expect(await page.$$eval('.chart b', (all) => all.map((one) => one.textContent))).toEqual([
-      'Outstanding runs',
-      'Runs ended a minute',
-      'Mean queueing time',
-      'Cost so far',
-    ]);
+    expect(
+      await page.$$eval('.chart b', (elements) => elements.map((element) => element.textContent)),
+    ).toEqual(['Outstanding runs', 'Runs ended a minute', 'Mean queueing time', 'Cost so far']);
     expect(await page.$$('.bars .attempts')).toHaveLength(3);
     expect(await page.textContent('#panel-times')).toContain('timed-out');
     await page.hover('.chart .u-over');
     const legends = (): Promise<readonly string[]> =>
-      page.$$eval('.chart .u-legend', (all) => all.map((one) => one.textContent ?? ''));
-    await expect.poll(async () => (await legends()).filter((one) => /\d+ s/.test(one)).length).toBe(4);
+      page.$$eval('.chart .u-legend', (elements) => elements.map((element) => element.textContent ?? ''));
+    await expect.poll(async () => (await legends()).filter((legend) => /\d+ s/.test(legend)).length).toBe(4);
     await page.click('#tab-costs');
-    const names = await page.$$eval('.scroll tbody th', (all) => all.map((one) => one.textContent));
+    const names = await page.$$eval('.scroll tbody th', (elements) =>
+      elements.map((element) => element.textContent),
+    );
     expect(names).toEqual(
       expect.arrayContaining([
         'A10G',
@@ -375,8 +382,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
 });
 
 /** An attempt that timed out, before the one that is given. */
-const late = (one: AttemptRecord | undefined): AttemptRecord => ({
-  ...(one as AttemptRecord),
+const late = (attempt: AttemptRecord | undefined): AttemptRecord => ({
+  ...(attempt as AttemptRecord),
   outcome: 'timed-out',
   reason: 'the run reported nothing for 600 s',
 });

@@ -32,10 +32,13 @@ describe.skipIf(CHROMIUM === undefined)('the page of a pipeline (skipped without
     expect(link).toMatch(/^\.\.\/%3Cimg%20src/);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     const command = await page.getAttribute('main button', 'title');
-    const copied = await page.$eval('main code', (one) => one.textContent ?? '');
+    const copied = await page.$eval('main code', (element) => element.textContent ?? '');
     expect(copied).toMatch(new RegExp(` --out ${dirname(folder)}$`));
     expect(copied).toContain(command?.slice(0, 100) ?? '');
-    const name = await page.$eval('tbody tr:first-child th', (one) => one.getBoundingClientRect().height);
+    const name = await page.$eval(
+      'tbody tr:first-child th',
+      (element) => element.getBoundingClientRect().height,
+    );
     expect(name).toBeLessThan(80);
   });
 });

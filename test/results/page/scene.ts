@@ -111,7 +111,7 @@ function recordOf(
   files: readonly FileRecord[],
 ): RowRecord {
   const draw = numbersFrom(hashOf(`row ${row}`));
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(draw() * all.length)] as T;
+  const pick = <T>(choices: readonly T[]): T => choices[Math.floor(draw() * choices.length)] as T;
   const gpu = pick(GPUS);
   const isFailed = draw() < failing;
   const tries = isFailed ? 3 : draw() < 0.08 ? 2 : 1;

@@ -91,9 +91,9 @@ describe('a batch whose folder takes no small copies', () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-small-'));
     mkdirSync(join(folder.path, 'batch'));
     makeEndedBatch(join(folder.path, 'batch'), { rows: 3 });
-    const found = await findBatch(loadConfigWith({ RUNSHEET_OUT: folder.path }), 'batch');
+    const batch = await findBatch(loadConfigWith({ RUNSHEET_OUT: folder.path }), 'batch');
     const open = () =>
-      openReport(new Servers({ store: folder.path }), found, { isServed: false, smallCopiesMs: 1_000 });
+      openReport(new Servers({ store: folder.path }), batch, { isServed: false, smallCopiesMs: 1_000 });
     expect((await open()).smallCopies).toEqual({ made: 0, missing: 0 });
     rmSync(join(folder.path, 'batch/report'), { recursive: true });
     writeFileSync(join(folder.path, 'batch/report'), 'a file where the folder would be');

@@ -51,8 +51,8 @@ describe('a JSON document', () => {
       rows: ['{"prompt":"a fox"}', '{"prompt":"an owl"}'],
       guesses: ['each value of the list is one prompt (--columns prompt)'],
     });
-    const given = { ...json, columns: ['prompt', 'seed'] };
-    expect((await read('a.json', '[["a",1],["b",2]]', given)).rows).toEqual(TWO);
+    const options = { ...json, columns: ['prompt', 'seed'] };
+    expect((await read('a.json', '[["a",1],["b",2]]', options)).rows).toEqual(TWO);
   });
 });
 

@@ -43,29 +43,29 @@ const mark = (row: number): string => `r${row}z`;
 
 function mutatedSheet(seed: number): Mutated {
   const random = numbersFrom(seed);
-  const one = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const pick = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T;
   const happens = (share: number): boolean => random() < share;
   const columns = HEADERS.flatMap((names, at) =>
-    at === 0 || happens(0.6) ? [{ at, name: one(names) }] : [],
+    at === 0 || happens(0.6) ? [{ at, name: pick(names) }] : [],
   );
-  const others = happens(0.4) ? [one(OTHERS)] : [];
-  const header = [...columns.map(({ name }) => name), ...others];
+  const extraColumns = happens(0.4) ? [pick(OTHERS)] : [];
+  const header = [...columns.map(({ name }) => name), ...extraColumns];
   const rows = 2 + Math.floor(random() * 7);
-  const separator = one([',', ',', ',', ';', '\t', '|']);
+  const separator = pick([',', ',', ',', ';', '\t', '|']);
   const isSloppy = happens(0.35);
   const text = (row: number): string => {
     const words = [
       mark(row),
-      one(['a fox', 'Größe', 'neon, red', 'two\nlines', 'x; y', '5" disk', '"Sunny" lamp', 'a|b', '# tag']),
+      pick(['a fox', 'Größe', 'neon, red', 'two\nlines', 'x; y', '5" disk', '"Sunny" lamp', 'a|b', '# tag']),
     ];
     return (happens(0.5) ? words : words.toReversed()).join(' ');
   };
   const filled = new Set([0]);
   const value = (at: number, row: number): string => {
     if (at === 0) return text(row);
-    if (happens(0.12)) return one(NOTHINGS);
+    if (happens(0.12)) return pick(NOTHINGS);
     if (at === 2) return String(100_000 + row);
-    if (at === 3) return one(['7', '7.5', '6,5', '60%', '.5', '7x']);
+    if (at === 3) return pick(['7', '7.5', '6,5', '60%', '.5', '7x']);
     return text(row);
   };
   const quoted = (cell: string): string => {
@@ -77,14 +77,14 @@ function mutatedSheet(seed: number): Mutated {
   };
   const lines = Array.from({ length: rows }, (_, index) => {
     const row = index + 1;
-    const cells = [...columns.map(({ at }) => value(at, row)), ...others.map(() => text(row))];
+    const cells = [...columns.map(({ at }) => value(at, row)), ...extraColumns.map(() => text(row))];
     const kept = happens(0.05) && cells.length > 1 ? cells.slice(0, -1) : cells;
     for (const [place, { at }] of columns.entries())
       if (!NOTHINGS.includes(kept[place] ?? '')) filled.add(at);
     return kept.map(quoted).join(separator);
   });
-  const end = one(['\n', '\r\n']);
-  const all = [
+  const end = pick(['\n', '\r\n']);
+  const textLines = [
     ...(happens(0.1) ? [`Campaign ${seed}`] : []),
     header.map(quoted).join(separator),
     ...lines.flatMap((line) => [
@@ -92,13 +92,13 @@ function mutatedSheet(seed: number): Mutated {
       ...(happens(0.04) ? [''] : []),
       line,
     ]),
-    ...(happens(0.08) ? [one(['```', `Total${separator}${separator}12`, '---'])] : []),
+    ...(happens(0.08) ? [pick(['```', `Total${separator}${separator}12`, '---'])] : []),
   ].join(end);
   const isUtf16 = happens(0.05);
   const bytes = isUtf16
-    ? Buffer.from(`\ufeff${all}`, 'utf16le')
+    ? Buffer.from(`\ufeff${textLines}`, 'utf16le')
     : Buffer.from(
-        `${happens(0.15) ? '\ufeff' : ''}${all}${happens(0.8) ? end : ''}`,
+        `${happens(0.15) ? '\ufeff' : ''}${textLines}${happens(0.8) ? end : ''}`,
         happens(0.1) ? 'latin1' : 'utf8',
       );
   return {
@@ -112,14 +112,14 @@ function mutatedSheet(seed: number): Mutated {
 /** The fault in how a sheet was read; undefined if it was read rightly, asked about or refused. */
 async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | undefined> {
   const source = { name, open: () => Readable.from([bytes]) };
-  const given = { format: formatOf(name, bytes), map: {}, set: {}, drop: [], types: {} };
+  const draft = { format: formatOf(name, bytes), map: {}, set: {}, drop: [], types: {} };
   try {
-    const { options, guesses, problems } = await settleSheet(source, given, INPUTS);
+    const { options, guesses, problems } = await settleSheet(source, draft, INPUTS);
     if (problems.length > 0) return undefined;
     const columns = await columnsOf(source, options);
     const plan = mapColumns(name, columns, options, INPUTS);
     if (plan.problems.length > 0) return undefined;
-    const asked = unconfirmed(guesses);
+    const questions = unconfirmed(guesses);
     const reader = rowReader(plan);
     const seen: number[] = [];
     let row = 0;
@@ -134,24 +134,31 @@ async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | 
       const marks = [...inputs.matchAll(/r(\d+)z|"seed":1000(\d\d)/g)].map(([, text, number]) =>
         Number(text ?? number),
       );
-      const [first, ...rest] = new Set(marks);
-      const isAsked = asked.some(({ flags }) => flags.includes('--quote'));
-      if (rest.length > 0 && !isAsked) return `a row has cells of the rows ${[first, ...rest].join(', ')}`;
+      const [first, ...moreMarks] = new Set(marks);
+      const isAsked = questions.some(({ flags }) => flags.includes('--quote'));
+      if (moreMarks.length > 0 && !isAsked)
+        return `a row has cells of the rows ${[first, ...moreMarks].join(', ')}`;
       seen.push(...new Set(marks));
     }
-    if (asked.length === 0 && new Set(seen).size < rows)
+    if (questions.length === 0 && new Set(seen).size < rows)
       return `${rows - new Set(seen).size} rows are missing`;
     // With quotes in them, the values of a column may fit no input.
     if (guesses.some(({ flags }) => flags.includes('--quote'))) return undefined;
-    return droppedOf(meant, plan.unused, asked.map(({ text }) => text).join(' '));
+    return droppedOf(meant, plan.unused, questions.map(({ text }) => text).join(' '));
   } catch (error) {
     if (error instanceof RunsheetError) return undefined;
     throw error;
   }
 }
 
-function droppedOf(meant: readonly string[], unused: readonly string[], asked: string): string | undefined {
-  const dropped = meant.find((name) => unused.includes(name.trim()) && !asked.includes(`"${name.trim()}"`));
+function droppedOf(
+  meant: readonly string[],
+  unused: readonly string[],
+  questionText: string,
+): string | undefined {
+  const dropped = meant.find(
+    (name) => unused.includes(name.trim()) && !questionText.includes(`"${name.trim()}"`),
+  );
   return dropped === undefined ? undefined : `the column "${dropped}" is dropped without a word`;
 }
 

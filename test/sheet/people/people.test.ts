@@ -91,8 +91,8 @@ describe('a sheet as people have it', () => {
       guesses: [],
     });
     const json = '[{"product":"fox","size":7},{"product":"owl"}]';
-    const given = { format: 'json', set: { prompt: '{product} {size}' } } as const;
-    expect((await read('a.json', json, given)).rows).toEqual(['{"prompt":"fox 7"}', '{"prompt":"owl "}']);
+    const options = { format: 'json', set: { prompt: '{product} {size}' } } as const;
+    expect((await read('a.json', json, options)).rows).toEqual(['{"prompt":"fox 7"}', '{"prompt":"owl "}']);
   });
 
   it('is refused if a text of the user names a column that it does not have', async () => {
@@ -140,8 +140,8 @@ describe('a sheet as people have it', () => {
     const { rows, guesses } = await read('a.csv', text, { skipRows });
     expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"d"}']);
     expect(guesses[0]).toBe('2 blank rows left out');
-    const all = [{ from: 3, to: 7 }];
-    expect((await read('a.csv', text, { skipRows: all })).guesses[0]).toMatch(/changes? nothing/);
+    const blankRows = [{ from: 3, to: 7 }];
+    expect((await read('a.csv', text, { skipRows: blankRows })).guesses[0]).toMatch(/changes? nothing/);
   });
 
   it('ends with totals and a note, and has subtotals', async () => {

@@ -70,7 +70,7 @@ describe('quotes of a CSV', () => {
 });
 
 describe('other quotes around cells', () => {
-  const asked = (first: string, without: string, quote: string): string =>
+  const question = (first: string, without: string, quote: string): string =>
     `? the quotes around each cell of "prompt" are sent with it, such as ${first}; to send none${without} (--quote ${quote})`;
   const replaced = ', replace them by " in the file';
   const removed = ', remove them from the file';
@@ -85,7 +85,7 @@ describe('other quotes around cells', () => {
   ] as const)('are letters, which is asked: %s %j', async (file, text, first, without, quote) => {
     const sheetRead = await read(file, text);
     expect(prompts(sheetRead.rows)[0]).toBe(first);
-    expect(sheetRead.guesses).toContain(asked(first, without, quote));
+    expect(sheetRead.guesses).toContain(question(first, without, quote));
     const { guesses } = await read(file, text, { quote });
     expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('other quotes around cells', () => {
 });
 
 describe('commas that no quotes enclose', () => {
-  const asked = (rows: string, column: string): string =>
+  const question = (rows: string, column: string): string =>
     `? the commas that rows have more than the header belong to "${column}": ${rows} (--unquoted ${column})`;
 
   it.each([
@@ -148,7 +148,7 @@ describe('commas that no quotes enclose', () => {
   ])('belong to the only text that fits, which is asked: %j', async (text, rows, expected) => {
     const sheetRead = await read('a.csv', text);
     expect(prompts(sheetRead.rows)).toEqual(expected);
-    expect(sheetRead.guesses).toEqual([asked(rows, 'prompt')]);
+    expect(sheetRead.guesses).toEqual([question(rows, 'prompt')]);
   });
 
   it('may belong to a text that is data, which sends nothing of it', async () => {
@@ -195,8 +195,8 @@ describe('a sheet of another shape', () => {
       code: 'E208',
       hint: expect.stringContaining('--map prompt=prompt --drop prompt.2') as string,
     });
-    const given = { map: { prompt: 'prompt' }, drop: ['prompt.2'] };
-    expect((await read('a.csv', 'prompt,seed,prompt\na,1,b\n', given)).rows).toEqual([
+    const options = { map: { prompt: 'prompt' }, drop: ['prompt.2'] };
+    expect((await read('a.csv', 'prompt,seed,prompt\na,1,b\n', options)).rows).toEqual([
       '{"prompt":"a","seed":1}',
     ]);
   });
@@ -230,8 +230,8 @@ describe('a sheet of another shape', () => {
         '2 blank rows or comments left out',
       ],
     });
-    const all = await read('a.csv', 'prompt,seed\n#sunset,1\n#dawn,2\na,3\n');
-    expect(prompts(all.rows)).toEqual(['#sunset', '#dawn', 'a']);
+    const sheet = await read('a.csv', 'prompt,seed\n#sunset,1\n#dawn,2\na,3\n');
+    expect(prompts(sheet.rows)).toEqual(['#sunset', '#dawn', 'a']);
   });
 
   it('has lines that are no rows: the fences of a chat', async () => {
@@ -258,8 +258,8 @@ describe('a sheet of another shape', () => {
 
   it('has rows that continue the row above', async () => {
     const text = 'Handle,Title,Image\na,Fox,https://x/1.png\na,,https://x/2.png\nb,Owl,https://x/3.png\n';
-    const given = { map: { prompt: 'Title', image: 'Image' }, fillDown: ['Title'] };
-    expect(prompts((await read('a.csv', text, given)).rows)).toEqual(['Fox', 'Fox', 'Owl']);
+    const options = { map: { prompt: 'Title', image: 'Image' }, fillDown: ['Title'] };
+    expect(prompts((await read('a.csv', text, options)).rows)).toEqual(['Fox', 'Fox', 'Owl']);
     await expect(read('a.csv', 'Handle,prompt\na,Fox\na,\nb,Owl\n')).rejects.toMatchObject({
       code: 'E112',
       hint: expect.stringContaining('--fill-down prompt') as string,
@@ -277,8 +277,8 @@ describe('a sheet of another shape', () => {
   });
 
   it('has no header', async () => {
-    const given = { headerRow: 0, columns: ['prompt', 'seed'] };
-    expect((await read('a.csv', 'a,1\nb,2\n', given)).rows).toEqual([
+    const options = { headerRow: 0, columns: ['prompt', 'seed'] };
+    expect((await read('a.csv', 'a,1\nb,2\n', options)).rows).toEqual([
       '{"prompt":"a","seed":1}',
       '{"prompt":"b","seed":2}',
     ]);
@@ -318,16 +318,16 @@ describe('a sheet of another shape', () => {
     ['Num Images', '4,1', 'the deployment has no such input'],
     ['Aspect Ratio', '16:9,1:1', 'the deployment has no such input'],
   ])('has a column %s that is not sent, which is asked about', async (name, cells, why) => {
-    const [one, other] = cells.split(',');
-    const { guesses } = await read('a.csv', `prompt,${name}\na,${one}\nb,${other}\n`);
+    const [first, second] = cells.split(',');
+    const { guesses } = await read('a.csv', `prompt,${name}\na,${first}\nb,${second}\n`);
     expect(guesses).toContain(`? column "${name}" is not sent: ${why} (--drop '${name}')`);
   });
 
   it('has the name of a column in braces in a cell, which is no template', async () => {
     const text = 'prompt,style\n"a fox in {style}, {red|blue}",oil\nan owl,ink\n';
-    const asked =
+    const question =
       '? cells of "prompt" have {style}, which is sent as it stands; only --set has templates (--drop style)';
-    expect((await read('a.csv', text)).guesses).toContain(asked);
+    expect((await read('a.csv', text)).guesses).toContain(question);
     expect((await read('a.csv', text, { drop: ['style'] })).guesses).toEqual([]);
   });
 });

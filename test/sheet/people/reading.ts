@@ -37,12 +37,12 @@ export async function readAt(
 ): Promise<Read> {
   const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = freshFolder();
-  const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
+  const { format: _, ...sheetOptions } = { format: 'csv', ...ASKED.options, ...options };
   const { sheet } = options;
   return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
     const { laidOut, layout } = await draftOf({
       ...ASKED,
-      options: given,
+      options: sheetOptions,
       deployment: { ...ASKED.deployment, inputTypes },
       copy,
       out,

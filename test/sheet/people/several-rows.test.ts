@@ -44,8 +44,8 @@ describe('a grid', () => {
   it.each([
     [{ 'guidance scale': ['1', '2'] }, [input('cfg', 'float'), input('guidance', 'float')]],
     [{ seed: ['1'], 'noise seed': ['3', '4'] }, [input('seed', 'seed')]],
-  ])('of which an axis would fill no input is refused: %j', async (grid, others) => {
-    const reading = { inputTypes: [input('prompt', 'string', { required: true }), ...others] };
+  ])('of which an axis would fill no input is refused: %j', async (grid, moreInputs) => {
+    const reading = { inputTypes: [input('prompt', 'string', { required: true }), ...moreInputs] };
     await expect(readText('id,prompt\na,fox\n', { grid }, reading)).rejects.toMatchObject({ code: 'E602' });
   });
 
@@ -149,8 +149,8 @@ describe('several runs of a row', () => {
       `b-2 {"prompt":"owl","seed":${drawn + 1}}`,
     ]);
     expect(drawn).toBeLessThan(2 ** 31);
-    const others = await rowsOf('id,prompt,seed\nnew,hen,5\nb,owl,\n', { repeat: { by: 3 } });
-    expect(others.slice(3, 5)).toEqual(rows.slice(2));
+    const reordered = await rowsOf('id,prompt,seed\nnew,hen,5\nb,owl,\n', { repeat: { by: 3 } });
+    expect(reordered.slice(3, 5)).toEqual(rows.slice(2));
   });
 
   it('have the same seeds after columns were moved and added', async () => {
@@ -181,9 +181,9 @@ describe('several runs of a row', () => {
 
   it('of two names are equal, and are asked about unless the user says what names them', async () => {
     const text = 'sku,prompt\na,fox\nb,fox\n';
-    const asked = expect.stringMatching(/^\? row 2 equals row 1/);
-    expect((await readText(text, {})).guesses).toContainEqual(asked);
-    expect((await readText(text, { keyColumn: 'sku' })).guesses).not.toContainEqual(asked);
+    const question = expect.stringMatching(/^\? row 2 equals row 1/);
+    expect((await readText(text, {})).guesses).toContainEqual(question);
+    expect((await readText(text, { keyColumn: 'sku' })).guesses).not.toContainEqual(question);
   });
 
   it('have their seeds in the results, or begin where the command says', async () => {
@@ -327,8 +327,8 @@ describe('a condition', () => {
     const options = { where: "Status = Draft and 'Shot no' > 1", grid: { seed: ['1', '2'] }, limit: 3 };
     const csv = 'prompt,Status,Shot no\na,Draft,1\nb,Draft,2\nc,Final,3\nd,Draft,10\n';
     const rows = ['{"prompt":"b","seed":1}', '{"prompt":"b","seed":2}', '{"prompt":"d","seed":1}'];
-    const { rows: found, guesses } = await readText(csv, options);
-    expect([found, guesses.filter((text) => text.includes('blank'))]).toEqual([rows, []]);
+    const { rows: readRows, guesses } = await readText(csv, options);
+    expect([readRows, guesses.filter((text) => text.includes('blank'))]).toEqual([rows, []]);
     const json =
       '{"prompt":"a"}\n{"prompt":"b","Status":"Draft","Shot no":2}\n{"prompt":"d","Status":"Draft","Shot no":10}\n';
     expect(await rowsOf(json, { ...options, format: 'jsonl', drop: ['Status', 'Shot no'] })).toEqual(rows);
@@ -355,14 +355,16 @@ describe('rows of rows', () => {
         values,
         fc.integer({ min: 1, max: 3 }),
         async (prompts, cfg, denoise, by) => {
-          const text = `prompt\n${prompts.map((one) => `"${one.replaceAll('"', '""')}"\n`).join('')}`;
-          const grid = { cfg, image: denoise.map((one) => `https://a.example/${one}`) };
+          const text = `prompt\n${prompts.map((prompt) => `"${prompt.replaceAll('"', '""')}"\n`).join('')}`;
+          const grid = { cfg, image: denoise.map((strength) => `https://a.example/${strength}`) };
           const rows = await rowsOf(text, { grid, repeat: { by }, encoding: 'utf-8', delimiter: ',' });
           const read = rows.map(
             (row) => JSON.parse(row) as { prompt: string; cfg: number; image: string; seed: number },
           );
           const combined = new Set(
-            read.map(({ prompt, cfg: one, image, seed }) => JSON.stringify([prompt, one, image, seed])),
+            read.map(({ prompt, cfg: guidance, image, seed }) =>
+              JSON.stringify([prompt, guidance, image, seed]),
+            ),
           );
           expect(combined.size).toBe(prompts.length * cfg.length * denoise.length * by);
           expect(new Set(read.map(({ prompt }) => prompt))).toEqual(new Set(prompts));

@@ -54,22 +54,22 @@ async function pasted(sheet: OwnedSheet): Promise<readonly string[]> {
     const command = words.join(' ');
     if (seen.has(command)) continue;
     seen.add(command);
-    const [verb = '', ...rest] = words;
+    const [verb = '', ...args] = words;
     if (verb !== 'plan' && verb !== 'run') {
       const { code, stderr } = await console.run(...words);
       if (code !== 0) wrong.push(`runsheet ${command}: ${code} ${stderr}`);
       continue;
     }
-    const said = await console.run('plan', ...rest);
+    const said = await console.run('plan', ...args);
     texts.push(said.stderr);
-    const asked = texts
+    const questions = texts
       .join('\n')
       .split('\n')
       .filter((line) => line.includes('guess ?'));
     if (said.code === 0) {
-      const { stdout } = await console.run('plan', ...rest, '-o', 'json');
+      const { stdout } = await console.run('plan', ...args, '-o', 'json');
       const lost = losses(sheet, JSON.parse(stdout) as Plan);
-      if (lost.length > 0 && !(sheet.asks && asked.some((line) => sheet.asks?.test(line))))
+      if (lost.length > 0 && !(sheet.asks && questions.some((line) => sheet.asks?.test(line))))
         wrong.push(`runsheet ${command} loses ${lost.join('; ')}`);
     }
     if (verb === 'run') continue;

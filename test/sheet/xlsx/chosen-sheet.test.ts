@@ -13,8 +13,10 @@ describe('the sheet of a workbook', () => {
       'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${row}</sheetData></worksheet>`,
     });
     const headOf = async (parts: Parts, sheet?: string) => {
-      const { sheet: read, others } = await sheetHead(await unpacked(await workbook(parts), sheet));
-      return [read, ...others.map((otherSheet) => otherSheet.name)];
+      const { sheet: read, others: otherSheets } = await sheetHead(
+        await unpacked(await workbook(parts), sheet),
+      );
+      return [read, ...otherSheets.map((otherSheet) => otherSheet.name)];
     };
     const two = { rows: textRow('a'), workbook: book(name('A', 's1'), name('B', 's2')) };
     expect(await headOf({ ...two, more: sheet2(textRow('b')) })).toEqual(['A', 'B']);

@@ -63,8 +63,8 @@ async function lay(folder: string): Promise<void> {
   process.stdout.write(JSON.stringify({ rows, mb: Math.round(process.resourceUsage().maxRSS / 1024) }));
 }
 
-const [given] = process.argv.slice(2);
-if (given === undefined) {
+const [workbookPath] = process.argv.slice(2);
+if (workbookPath === undefined) {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-xlsx-'));
   try {
     await make(join(folder, 'large.xlsx'));
@@ -74,4 +74,4 @@ if (given === undefined) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-} else await lay(given);
+} else await lay(workbookPath);

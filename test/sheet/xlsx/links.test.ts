@@ -7,11 +7,12 @@ const REL = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships
 const FOX = 'https://a.example/fox.png';
 const inputTypes = [input('prompt', 'string'), input('photo', 'image')];
 
-const relations = (...all: readonly string[]): string => `<Relationships>${all.join('')}</Relationships>`;
+const relations = (...relationships: readonly string[]): string =>
+  `<Relationships>${relationships.join('')}</Relationships>`;
 
 async function rowsOf(parts: Parts): Promise<readonly unknown[]> {
-  const { found } = await layBook(await workbook(parts), { inputTypes });
-  return found.map(({ inputs }) => inputs);
+  const { found: rows } = await layBook(await workbook(parts), { inputTypes });
+  return rows.map(({ inputs }) => inputs);
 }
 
 describe('a workbook', () => {

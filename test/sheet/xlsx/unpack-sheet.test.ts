@@ -43,11 +43,11 @@ describe('a workbook of openpyxl', () => {
       input('article', 'int'),
       input('cfg', 'float'),
     ];
-    const { found } = await layBook(file('openpyxl'), {
+    const { found: rows } = await layBook(file('openpyxl'), {
       inputTypes,
       options: { drop: ['shot on', 'public'], limit: 2 },
     });
-    expect(found.map(({ inputs }) => JSON.stringify(inputs))).toEqual([
+    expect(rows.map(({ inputs }) => JSON.stringify(inputs))).toEqual([
       '{"article":17,"cfg":7.5,"prompt":"a red fox","seed":42}',
       String.raw`{"article":1234,"cfg":0.25,"prompt":"Äpfel, \"Größe\"\nzwei","seed":123456789012345678}`,
     ]);
@@ -64,11 +64,11 @@ describe('a workbook of openpyxl', () => {
 
 describe('a workbook of XlsxWriter', () => {
   it('is read below its merged title, with joined text runs and the values of formulas', async () => {
-    const { found } = await layBook(file('xlsxwriter'), {
+    const { found: rows } = await layBook(file('xlsxwriter'), {
       inputTypes: [input('prompt', 'string'), input('seed', 'int')],
       options: { headerRow: 3, keyColumn: 'sku', drop: ['tag'] },
     });
-    expect(found.map(({ key, inputs }) => [key, inputs])).toEqual([
+    expect(rows.map(({ key, inputs }) => [key, inputs])).toEqual([
       ['00017', { prompt: 'a red fox', seed: 42 }],
       ['00018', { prompt: 'a red fox!', seed: 999_999_999_999_999 }],
       ['00019', { prompt: 'hidden one', seed: 3 }],
@@ -283,11 +283,11 @@ describe('a workbook is refused if', () => {
   });
 
   it('the zip file is none of Excel', async () => {
-    const other = async (...names: readonly string[]) =>
+    const refusal = async (...names: readonly string[]) =>
       (await thrownBy(unpacked(await zipOf(names)))).message;
-    expect(await other('a.csv')).toBe('book.xlsx is a zip file and no Excel workbook');
-    expect(await other('content.xml', 'mimetype')).toBe('book.xlsx is an OpenDocument sheet');
-    expect(await other('xl/workbook.bin')).toBe('book.xlsx is a binary workbook (.xlsb)');
+    expect(await refusal('a.csv')).toBe('book.xlsx is a zip file and no Excel workbook');
+    expect(await refusal('content.xml', 'mimetype')).toBe('book.xlsx is an OpenDocument sheet');
+    expect(await refusal('xl/workbook.bin')).toBe('book.xlsx is a binary workbook (.xlsb)');
   });
 
   it('all its sheets are hidden', async () => {
