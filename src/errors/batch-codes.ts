@@ -240,7 +240,7 @@ export const BATCH_ENTRIES = {
         ];
       case 'strange':
         return [
-          `batch ${f.batch} was started by other servers, which this command does not ask: those of ${f.servers}, which is not of your making`,
+          `batch ${f.batch} was started by the servers of ${f.servers}; this command does not contact them, because you did not create that folder`,
           `give the command as the user of that folder; ${lost}`,
         ];
     }

@@ -41,7 +41,8 @@ export async function startProgram(
 ): Promise<void> {
   if (!settings.mayStart(path))
     throw undelivered(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
-  if (leadsToInterpreter(path)) throw undeliverable(`${path} leads to a shell, which obeys what it reads`);
+  if (leadsToInterpreter(path))
+    throw undeliverable(`${path} resolves to a shell, which would execute the text of the notification`);
   const cannotStart = (error: unknown): Error =>
     undeliverable(`${path} cannot be started: ${errorMessage(error)}`);
   await access(path, constants.X_OK).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Progress } from '../batch/shown/progress.ts';
 import { readCells } from '../sheet/read-records.ts';
 import { cellText } from '../sheet/sheet-record.ts';
-import { ownColumns, resultNames } from '../sheet/header.ts';
+import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';

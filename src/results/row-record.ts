@@ -4,7 +4,7 @@ import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell, csvLines } from '../errors/outside-text.ts';
 import type { InputChange } from '../sheet/input-change.ts';
-import type { ResultColumn } from '../sheet/header.ts';
+import type { ResultColumn } from '../sheet/result-columns.ts';
 
 export type FileRecord = {
   /** Relative to the batch folder. */

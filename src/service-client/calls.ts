@@ -82,12 +82,15 @@ async function postUnobserved(
 const send = (at: ServiceConnection, method: 'GET' | 'POST', signal: AbortSignal) => ({
   dispatcher: at.transport,
   method,
-  headers: {
-    authorization: `Bearer ${at.key.value}`,
-    'content-type': 'application/json',
-    accept: 'application/json',
-  },
+  headers: headersOf(at, 'application/json'),
   signal,
+});
+
+/** The headers of every request. */
+export const headersOf = (at: ServiceConnection, contentType: string) => ({
+  authorization: `Bearer ${at.key.value}`,
+  'content-type': contentType,
+  accept: 'application/json',
 });
 
 async function rawAnswer(at: ServiceConnection, answer: Dispatcher.ResponseData): Promise<RawAnswer> {

@@ -25,6 +25,7 @@ import {
   messageOf,
   type RawAnswer,
   keyRefused,
+  headersOf,
 } from './calls.ts';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -166,10 +167,8 @@ async function sendOnce(
       dispatcher: at.transport,
       method: 'POST',
       headers: {
-        authorization: `Bearer ${at.key.value}`,
-        'content-type': `multipart/form-data; boundary=${edge}`,
+        ...headersOf(at, `multipart/form-data; boundary=${edge}`),
         'content-length': String(begin.length + file.bytes + end.length),
-        accept: 'application/json',
       },
       body: Readable.from(parts()),
       signal: withCallSignal(AbortSignal.timeout(DEADLINE_MS)),

@@ -12,7 +12,7 @@ import {
 } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
-import { ownColumns } from './header.ts';
+import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';

@@ -1,5 +1,6 @@
 // Names the columns of a table. A nameless column is called after its letter; a repeated name gets a number.
 
+import { ownColumns } from './result-columns.ts';
 import { problem } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-source.ts';
 import { type Column, MOST_COLUMNS, nameFault, shortened } from './sheet-record.ts';
@@ -71,47 +72,3 @@ function refuseNames(file: string, columns: readonly Column[]): void {
 }
 
 const cellIn = ({ cell }: Pick<Column, 'cell'>) => (cell === undefined ? {} : { cell });
-
-// The result columns, which follow the sheet's own columns. If a corrected results file is used as a sheet,
-// they are not inputs, and the new batch replaces them.
-export const RESULT_COLUMNS = [
-  'row',
-  'key',
-  'outcome',
-  'reason',
-  'run_id',
-  'gpu_asked',
-  'gpu_used',
-  'attempts',
-  'queue_seconds',
-  'cold_start_seconds',
-  'run_seconds',
-  'cost_usd',
-  'nodes',
-  'texts',
-  'outputs',
-] as const;
-export type ResultColumn = (typeof RESULT_COLUMNS)[number];
-
-/** Result columns of files written before `nodes` and `texts` existed. */
-const COLUMNS_BEFORE = RESULT_COLUMNS.filter((name) => name !== 'nodes' && name !== 'texts');
-
-/** The names of the result columns; a name that the sheet uses gets a prefix. */
-export function resultNames(
-  own: readonly string[],
-  columns: readonly ResultColumn[] = RESULT_COLUMNS,
-): readonly string[] {
-  const taken = new Set(own);
-  return columns.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
-}
-
-/** The names without the result columns of an earlier batch. */
-export function ownColumns(names: readonly string[]): readonly string[] {
-  for (const columns of [RESULT_COLUMNS, COLUMNS_BEFORE]) {
-    const own = names.slice(0, -columns.length);
-    const isResults =
-      own.length > 0 && resultNames(own, columns).every((name, at) => names[own.length + at] === name);
-    if (isResults) return own;
-  }
-  return names;
-}

@@ -18,7 +18,7 @@ import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.
 import { columnsOf, recordsOf } from './read-records.ts';
 import { cellText } from './sheet-record.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { ownColumns } from './header.ts';
+import { ownColumns } from './result-columns.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
 import { sizeOf } from './size-classes.ts';

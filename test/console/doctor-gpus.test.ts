@@ -17,7 +17,9 @@ it('names each server with its kind, version and GPU, what a workflow lacks ther
   const without = await console.run('doctor', ...flags);
   expect(without.stdout).toContain(`✓ comfyui      ${gpu.url}, ComfyUI 0.3.64, RTX 4090, 0 in its queue\n`);
   expect(without.stdout).toMatch(/✗ comfyui .*http:\/\/127\.0\.0\.1:1/);
-  expect(without.stdout).toContain(`✓ comfy-api    ${api.url}, Comfy API v2, which says of a workflow only`);
+  expect(without.stdout).toContain(
+    `✓ comfy-api    ${api.url}, Comfy API v2; missing nodes or models are reported only when`,
+  );
   const { code, stdout } = await console.run('doctor', ...flags, '--workflow', workflow);
   expect(stdout).toMatch(
     /✗ comfyui .* cannot run fox: there is no node Sleep \(E602\)\n {2}hint: install there/,

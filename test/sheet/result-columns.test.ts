@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownColumns, RESULT_COLUMNS, resultNames } from '../../src/sheet/header.ts';
+import { ownColumns, RESULT_COLUMNS, resultNames } from '../../src/sheet/result-columns.ts';
 import { input, lay } from './laying.ts';
 
 describe('the columns of results', () => {

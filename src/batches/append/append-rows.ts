@@ -15,7 +15,7 @@ import type { InputFiles } from '../../sheet/input-files.ts';
 import { fileNamesFor, outputNameFault } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
-import { ownColumns, resultNames } from '../../sheet/header.ts';
+import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { sourceIn, type SheetSource, type SheetOptions, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';

@@ -13,7 +13,7 @@ import {
   type SheetOptions,
 } from '../../sheet/sheet-source.ts';
 import { columnsOf, readCells, recordsOf } from '../../sheet/read-records.ts';
-import { ownColumns, resultNames } from '../../sheet/header.ts';
+import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import { fingerprint, KeyTable } from '../../sheet/row-keys.ts';
 import { OUTPUT } from './source-rows.ts';
 

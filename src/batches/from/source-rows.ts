@@ -7,7 +7,7 @@ import { cellsOf, csvCellsOf, type RowRecord } from '../../results/row-record.ts
 import { cellText } from '../../sheet/sheet-record.ts';
 import type { RowCondition } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import { ownColumns, resultNames } from '../../sheet/header.ts';
+import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 
 /** A file of a row that needs an address. */
 export type WantedFile = {

@@ -4,7 +4,7 @@
 import { isRunsheetError } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
 import { columnsOf, readCells } from '../../sheet/read-records.ts';
-import { ownColumns } from '../../sheet/header.ts';
+import { ownColumns } from '../../sheet/result-columns.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import { sourceIn, type ReadOptions } from '../../sheet/sheet-source.ts';

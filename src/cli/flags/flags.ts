@@ -197,7 +197,7 @@ export const ownFlags = inGroup('your own GPUs', {
   comfyApi: repeatable(
     textFlag(
       '[Nx=]url',
-      'what speaks the Comfy API v2: Comfy Cloud, a deployment of yours, or comfy-api-proxy; it gets N runs at a time (default: as many as it takes), such as "20x=https://dep-1.run.comfy.app"; repeat it for more',
+      'address of a Comfy API v2 server: Comfy Cloud, your own deployment, or comfy-api-proxy; Nx= limits it to N runs at a time (default: as many as it takes), such as "20x=https://dep-1.run.comfy.app"; repeatable',
     ),
   ),
   comfyApiKeyFile: optional(textFlag('file', 'a file with the key for it')),

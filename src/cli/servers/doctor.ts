@@ -82,7 +82,7 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
             });
           const able = workflows.map(({ name }) => `, ${name} can run`).join('');
           return server.kind === 'comfy-api'
-            ? `${url}, Comfy API ${version}, which says of a workflow only at its first run what it lacks`
+            ? `${url}, Comfy API ${version}; missing nodes or models are reported only when the workflow first runs`
             : `${url}, ComfyUI ${version}, ${server.gpu ?? gpu}, ${waiting} in its queue${able}`;
         },
       ] as const,

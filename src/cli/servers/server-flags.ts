@@ -144,7 +144,7 @@ export const knownServersFlags = {
   moved: optional(
     textFlag(
       'old=new',
-      'the second one, which is known, takes the runs of batches that name the first one, such as http://10.0.0.5:8188=http://10.0.0.9:8188',
+      'move batches from one server to another, OLD=NEW, where NEW is known already, such as http://10.0.0.5:8188=http://10.0.0.9:8188',
     ),
   ),
   output,

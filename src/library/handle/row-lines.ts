@@ -12,7 +12,7 @@ import {
 import { csvCells, CsvLines } from '../../results/csv-lines.ts';
 import { headerOf, rowsWithCells } from '../../results/results.ts';
 import { cellsOf, csvCellsOf } from '../../results/row-record.ts';
-import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/header.ts';
+import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
 import type { Config } from '../../host/config.ts';

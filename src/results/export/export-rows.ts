@@ -1,7 +1,7 @@
 // The rows of a batch as an export shows them, also while the batch runs: the cells of the sheet unchanged, then the result.
 
 import { firstOf } from '../../sheet/sheet-record.ts';
-import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/header.ts';
+import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';

@@ -2,7 +2,7 @@
 
 import { havePrices } from '../../options/gpu.ts';
 import type { FileRecord } from '../row-record.ts';
-import { RESULT_COLUMNS } from '../../sheet/header.ts';
+import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
 import type { Sink } from './sink.ts';

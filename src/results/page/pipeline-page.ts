@@ -1,4 +1,4 @@
-// The page of a pipeline: its stages, how far they are, and the page of each. It is written anew when a stage has changed.
+// The page of a pipeline: its stages, their progress, and the page of each. A change of a stage rewrites the page.
 
 import { htmlJson, terminalLine } from '../../errors/outside-text.ts';
 import { programName } from '../../host/package-version.ts';

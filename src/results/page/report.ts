@@ -9,7 +9,7 @@ import type { Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { ownColumns } from '../../sheet/header.ts';
+import { ownColumns } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';

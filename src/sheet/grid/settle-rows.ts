@@ -11,7 +11,7 @@ import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../gpu-names.ts';
 import { kindOf } from '../parse-cell.ts';
 import { inputNamed, nearestInput } from '../named-inputs.ts';
-import { ownColumns } from '../header.ts';
+import { ownColumns } from '../result-columns.ts';
 import { sheetColumns } from '../read-records.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { isExpanded, whereOf } from './expanded-rows.ts';

@@ -4,7 +4,7 @@
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { NOTHING, type GuessPart, plainName, toConfirm, type Guess, said } from './guess.ts';
-import { ownColumns } from '../header.ts';
+import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, rangesText, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';

@@ -18,7 +18,8 @@ import {
   sharedWords,
 } from './input-names.ts';
 import { fits, isMedia, isValue, type SampledRows, textLength, valuesAt } from './sample.ts';
-import { letterOf, ownColumns } from '../header.ts';
+import { letterOf } from '../header.ts';
+import { ownColumns } from '../result-columns.ts';
 import { certainInputs, inputsFor } from '../named-inputs.ts';
 import { matchedIn, severalColumns } from './column-matches.ts';
 import { filesUnsent, isAskedAbout, mappedBy, openColumns, unlikelyColumns } from './open-columns.ts';

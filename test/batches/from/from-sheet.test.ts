@@ -5,7 +5,7 @@ import { withIncoming } from '../../../src/batches/copy-sheet.ts';
 import type { CreatedBatch } from '../../../src/batches/make-batch.ts';
 import { readFromSheet, type FromRequest, type FromSheet } from '../../../src/batches/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';
-import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
+import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { addResults } from '../earlier.ts';
 import { Place } from '../creating.ts';
 

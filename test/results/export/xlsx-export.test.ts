@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
 import type { SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
-import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
+import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
+import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { FILES, textRow, workbook } from '../xlsx/workbooks.ts';
 import { readAt } from './reading.ts';
 

@@ -27,14 +27,14 @@ function Pipeline({ pipeline, program, stages }: PipelineFacts) {
           {count(ended)} of {plural(stages.length, 'stage')} ended
         </h1>
         <p class="note">
-          {cost > 0 && `${money(cost)} estimated so far; `}this page is written anew when a stage changes
+          {cost > 0 && `${money(cost)} estimated so far; `}this page is updated when a stage changes
         </p>
       </header>
       <main class="columns">
         <div class="scroll">
           <Lines heads={HEADS} lines={stages.map(lineOf)} />
         </div>
-        <Section title="What helps" head="h2" isEmpty={waiting.length === 0}>
+        <Section title="Needs attention" head="h2" isEmpty={waiting.length === 0}>
           <ul class="lined">
             {waiting.map((stage) => (
               <Help key={stage.name} stage={stage} program={program} />
