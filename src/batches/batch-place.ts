@@ -48,9 +48,9 @@ export async function* namesFor(
   if (!again) return void (yield batch);
   const store = openStore(out);
   const { localPath } = store;
-  const known = new Set(localPath === undefined ? await store.folders('') : []);
+  const takenNames = new Set(localPath === undefined ? await store.folders('') : []);
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? batch : `${batch}-${number}`;
-    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
+    if (!takenNames.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
   }
 }

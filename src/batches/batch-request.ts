@@ -1,4 +1,4 @@
-// What a new batch is asked for, as JSON, and what the service adds to it: so a command, a program and an activity make
+// A request for a new batch, as JSON, completed with facts from the service, so that a command, a program and an activity create
 // batches in the same way.
 
 import { findDeployment } from './find-deployment.ts';

@@ -56,8 +56,8 @@ export function canaryRows(
   });
 }
 
-/** The rows in `first` before all others. */
+/** Yields the rows in `first`, then the other queued rows. */
 async function* firstOf(queued: AsyncIterable<Queued>, first: ReadonlySet<number>): AsyncGenerator<Queued> {
   for (const row of first) yield { row };
-  for await (const one of queued) if (!first.has(one.row)) yield one;
+  for await (const row of queued) if (!first.has(row.row)) yield row;
 }

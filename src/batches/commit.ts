@@ -15,10 +15,10 @@ import { findOverlap, mayShare, type NewRows } from './reuse/overlap.ts';
 /** The batches that rows are compared with, by mark, each with its newest pass. */
 export type Compared = ReadonlyMap<string, number>;
 
-/** Called before they are compared: rows that are added later are found by their pass. Those that share no rows have none that count. */
+/** Notes the newest pass of each batch before the comparison, so that rows added later are recognised. 0 for a batch that can share no row. */
 export const comparedWith = async (file: BatchFile, batches: readonly BatchFolder[]): Promise<Compared> => {
-  const passOf = async (one: BatchFolder) =>
-    [one.file.mark, mayShare(file, one.file) ? await newestPass(one.store) : 0] as const;
+  const passOf = async (folder: BatchFolder) =>
+    [folder.file.mark, mayShare(file, folder.file) ? await newestPass(folder.store) : 0] as const;
   return new Map(await pMap(batches, passOf, { concurrency: CONCURRENCY }));
 };
 

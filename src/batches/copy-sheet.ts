@@ -24,12 +24,12 @@ export type SheetCopy = {
   /** The sheet's name as the user typed it. */
   readonly name: string;
   readonly folder: string;
-  /** What the batch is read from, in its folder: `sheet.csv`; of a workbook `sheet.cells`, unpacked beside it. */
+  /** The file in `folder` that the batch is read from: `sheet.csv`, or `sheet.cells` unpacked from a workbook. */
   readonly file: string;
   readonly format: SheetFormat;
   readonly sha256: string;
   readonly bytes: number;
-  /** Where its rows may name files; none for a sheet that was downloaded. */
+  /** Where the rows may name files; absent for a downloaded sheet. */
   readonly beside?: FilePlace;
 };
 
@@ -51,7 +51,6 @@ export type Preparing = {
   readonly home?: string;
 };
 
-/** By the settings of this machine. */
 export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ out, home });
 
 export type CopyParams = Preparing & {
@@ -59,9 +58,9 @@ export type CopyParams = Preparing & {
   readonly name?: string;
   readonly format?: SheetFormat;
   readonly sheet?: string;
-  /** Its rows name no files of this machine. */
+  /** Whether the rows cannot name files of this machine. */
   readonly isRemote?: boolean;
-  /** What a worker may read (default: everything). */
+  /** The folders that a worker may read (default: all). */
   readonly within?: SheetPlaces;
   /** The job file that has written the options. Absolute; without a sheet, their paths count from it. */
   readonly job?: string | undefined;
@@ -151,8 +150,8 @@ const outFault = (path: string, error: unknown): unknown =>
     hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
   }) ?? error;
 
-export async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
-  const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
+export async function copySheet(address: string, own: CopyParams, folder: string): Promise<SheetCopy> {
+  const { path, ...params } = isAddress(address) ? addressed(address, own) : { path: address, ...own };
   const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);

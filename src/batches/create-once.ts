@@ -34,7 +34,7 @@ export type BatchCall = {
   readonly request: Omit<BatchRequest, 'service' | 'again' | 'madeFor'>;
   /** Default: the service of the worker's settings. */
   readonly service?: 'local';
-  /** What to do with rows that earlier batches have (default: refuse the sheet). */
+  /** How to treat rows that earlier batches have (default: refuse the sheet). */
   readonly reuse?: ReuseWish;
   /** Only find the batch that an earlier call with this id has made. */
   readonly findOnly?: true;
@@ -78,9 +78,9 @@ const nameFor = ({ sheet, callId }: BatchCall): string =>
   `${stemOf(sheetNameAt(sheet))}-${hash('sha256', callId, 'hex').slice(0, KEY_DIGITS)}`;
 
 async function findMade(out: string, name: string, callId: string): Promise<BatchFolder | undefined> {
-  const found = await openBatchFolder(out, name);
-  if (found !== undefined && found.file.madeFor !== callId) throw ofOther(found);
-  return found;
+  const batch = await openBatchFolder(out, name);
+  if (batch !== undefined && batch.file.madeFor !== callId) throw ofOther(batch);
+  return batch;
 }
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
@@ -114,8 +114,8 @@ function sheetOf(
 ): ProposalSource {
   const { config, download, signal, isEmbedded } = maker;
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
-  const found = sheetAt(address, { download, signal, service: base });
-  const sheet = isEmbedded ? found : readableSheet(address, found, config);
+  const located = sheetAt(address, { download, signal, service: base });
+  const sheet = isEmbedded ? located : readableSheet(address, located, config);
   const { sheet: page } = request.options;
   return {
     path: sheet.path,

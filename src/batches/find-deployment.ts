@@ -10,25 +10,25 @@ import type { BatchFile } from '../store/batch-file.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The deployment as the service describes it, if only these servers may run it. Throws E302 for no or several matches, E303 if there is no list. */
+/** The deployment as the service describes it for these servers. Throws E302 for no match or several, E303 if the service has no list. */
 export async function findDeployment(
   service: RunService,
   wanted: string,
   servers?: readonly string[],
 ): Promise<Deployment> {
   if (UUID.test(wanted)) return byId(service, wanted.toLowerCase(), servers);
-  const all = await service.listDeployments();
-  if (all === undefined) throw problem('E303', { wanted, base: service.base });
-  const named = all.filter(({ name }) => name === wanted);
+  const deployments = await service.listDeployments();
+  if (deployments === undefined) throw problem('E303', { wanted, base: service.base });
+  const named = deployments.filter(({ name }) => name === wanted);
   const [only] = named;
   if (only !== undefined && named.length === 1)
     return (await service.getDeployment(only.id, servers)) ?? only;
   const isAmbiguous = named.length > 1;
-  const known = isAmbiguous ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
-  const near = isAmbiguous ? undefined : nearest(wanted, known);
+  const candidates = isAmbiguous ? named.map(({ id }) => id) : deployments.map(({ name, id }) => name ?? id);
+  const near = isAmbiguous ? undefined : nearest(wanted, candidates);
   throw problem(
     'E302',
-    { wanted, base: service.base, known, near, isAmbiguous },
+    { wanted, base: service.base, known: candidates, near, isAmbiguous },
     { correction: correctionOf(wanted, near) },
   );
 }
@@ -37,9 +37,13 @@ export async function findDeployment(
 async function byId(service: RunService, id: string, servers?: readonly string[]): Promise<Deployment> {
   const described = await service.getDeployment(id, servers);
   if (described !== undefined) return described;
-  const all = await service.listDeployments();
-  if (all === undefined) return unknownDeployment(id);
-  throw problem('E302', { wanted: id, base: service.base, known: all.map((one) => one.name ?? one.id) });
+  const deployments = await service.listDeployments();
+  if (deployments === undefined) return unknownDeployment(id);
+  throw problem('E302', {
+    wanted: id,
+    base: service.base,
+    known: deployments.map(({ name, id: otherId }) => name ?? otherId),
+  });
 }
 
 const unknownDeployment = (id: string): Deployment => ({
@@ -54,7 +58,7 @@ const unknownDeployment = (id: string): Deployment => ({
   servers: undefined,
 });
 
-/** The inputs of the deployment of a batch, as its service declares them now; a local one has to run. */
+/** The inputs of the deployment of a batch, as its service declares them now. A local service must be running. */
 export async function declaredInputs(
   config: Config,
   { service, deployment }: Pick<BatchFile, 'service' | 'deployment'>,

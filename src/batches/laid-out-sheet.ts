@@ -50,16 +50,17 @@ export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
   return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
 }
 
-/** A refusal of a large sheet does not wait until the sheet was read again. */
+/** Bounds the second read, so that the refusal of a large sheet is not delayed. */
 const MOST_TRIED = 10_000;
 
-/** The guesses about the first rows of a sheet, laid out only to see whether it is refused; its errors are listed nowhere. */
-export async function guessesAbout(given: SheetParams, asked: SheetParams['options']) {
-  const options = { ...asked, limit: Math.min(asked.limit ?? MOST_TRIED, MOST_TRIED) };
+/** Lays out the first rows only to see whether the sheet is refused; returns its guesses. No file lists the errors. */
+export async function guessesAbout(sheetParams: SheetParams, tried: SheetParams['options']) {
+  const options = { ...tried, limit: Math.min(tried.limit ?? MOST_TRIED, MOST_TRIED) };
   const { sheet } = options;
-  const isOther = sheet !== undefined && sheet !== given.options.sheet && given.copy.format === 'xlsx';
-  const copy = isOther ? await withOtherSheet(given.copy, sheet) : given.copy;
-  const params = { ...given, options, copy };
+  const isOther =
+    sheet !== undefined && sheet !== sheetParams.options.sheet && sheetParams.copy.format === 'xlsx';
+  const copy = isOther ? await withOtherSheet(sheetParams.copy, sheet) : sheetParams.copy;
+  const params = { ...sheetParams, options, copy };
   const agreed = await agreedSheetOf(params);
   const { laidOut } = await layOutSheet({ ...params, listsErrors: false }, agreed);
   return laidOut.guesses ?? [];
@@ -88,13 +89,17 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
     throw restingOn(error, guesses);
   });
   const ofFiles = params.files?.takeGuesses() ?? [];
-  const all = [
+  const allGuesses = [
     ...guesses,
     ...ofFiles,
     ...equalRows(rows.repeats, options, params.options.keyColumn !== undefined),
   ];
-  const { found } = params.files ?? {};
-  const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
+  const files = params.files?.found;
+  const laidOut = {
+    ...rows,
+    ...(allGuesses.length === 0 ? {} : { guesses: allGuesses }),
+    ...(files && { files }),
+  };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
   const { madeFor, stage } = params;

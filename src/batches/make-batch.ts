@@ -59,8 +59,8 @@ export async function makeBatch(
     const folder = locationOf(out, batch);
     const file = { ...whole.file, batch, createdAt: new Date().toISOString() };
     const place = { batch, folder, file, store: openStore(folder) };
-    const other = await batchIn(place, decided.again);
-    if (other !== undefined) return { ...joined(other, sameAs(whole)), laidOut: undefined };
+    const existing = await batchIn(place, decided.again);
+    if (existing !== undefined) return { ...joined(existing, sameAs(whole)), laidOut: undefined };
     const made = await createAt(place, whole.laidOut, making);
     if (made !== undefined) return made;
   }

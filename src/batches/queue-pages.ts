@@ -70,8 +70,8 @@ function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[
 }
 
 function laneFor(lanes: LaneNow[], gpu: string): number {
-  const found = lanes.findIndex((lane) => lane.gpu === gpu);
-  if (found >= 0) return found;
+  const index = lanes.findIndex((lane) => lane.gpu === gpu);
+  if (index >= 0) return index;
   if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
   return lanes.push({ gpu, page: 0 }) - 1;
 }

@@ -34,10 +34,10 @@ export type FoundSheet = {
  * The sheet of a workflow, which may be on this machine or in S3 only where the worker reads sheets. Throws E106, also for a path
  * where nothing is, so that the answer does not show which files exist.
  */
-export function readableSheet(address: string, found: FoundSheet, places: SheetPlaces): FoundSheet {
-  if (found.path === '-' && !isS3(address)) return found;
-  const allowed = allowedSheet(isS3(address) ? address : found.path, places);
-  if (allowed !== undefined) return isS3(address) ? found : { ...found, path: allowed };
+export function readableSheet(address: string, sheet: FoundSheet, places: SheetPlaces): FoundSheet {
+  if (sheet.path === '-' && !isS3(address)) return sheet;
+  const allowed = allowedSheet(isS3(address) ? address : sheet.path, places);
+  if (allowed !== undefined) return isS3(address) ? sheet : { ...sheet, path: allowed };
   const where = list([...new Set([places.out, ...places.sheets])]);
   throw problem('E106', {
     path: shownAddress(address),

@@ -41,16 +41,16 @@ const copiesIn = (folder: string): readonly string[] =>
 
 async function staleHere(store: Store, out: string, before: number): Promise<readonly Stale[]> {
   if (!existsSync(out)) return [];
-  const found: Stale[] = copiesIn(out).map((name) => ({ path: join(out, name) }));
+  const leftovers: Stale[] = copiesIn(out).map((name) => ({ path: join(out, name) }));
   for (const entry of readdirSync(out, { withFileTypes: true })) {
     const path = join(out, entry.name);
     try {
-      for (const stale of await staleAt(store, entry, path)) found.push({ path: stale });
+      for (const stale of await staleAt(store, entry, path)) leftovers.push({ path: stale });
     } catch (error) {
-      found.push({ path, fault: errorMessage(error) });
+      leftovers.push({ path, fault: errorMessage(error) });
     }
   }
-  return found.filter(({ path, fault }) => fault !== undefined || olderThan(before)(path));
+  return leftovers.filter(({ path, fault }) => fault !== undefined || olderThan(before)(path));
 }
 
 /** The leftovers that an entry of the folder of the batches is or has. */
@@ -79,7 +79,7 @@ async function staleInFolder(folder: string): Promise<readonly string[]> {
   return [...layouts.map((mark) => join(folder, LAYOUT, mark)), ...draftsIn(folder)];
 }
 
-/** None if `layout` is a link: the batch may not remove what lies outside of its folder. */
+/** Empty if `layout` is a link, because a batch must not remove anything outside its folder. */
 function layoutsIn(folder: string): readonly string[] {
   const path = join(folder, LAYOUT);
   const isOwn = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -107,7 +107,7 @@ function hasOnlyLeftovers(folder: string): boolean {
   });
 }
 
-/** What can be removed: a path of this machine, or an address and how. */
+/** A removable leftover: a path of this machine, or an address with its `remove`. */
 export type Stale = {
   readonly path: string;
   readonly remove?: () => Promise<void>;

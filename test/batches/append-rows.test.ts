@@ -57,17 +57,17 @@ describe('a further sheet', () => {
   it('with a guess is added as guessed once its user has confirmed it', async () => {
     const batch = await place.create('sheet.csv', KEYED);
     const text = 'id,prompt,note\nd,4,\nTotal,,\n';
-    const asked: string[] = [];
+    const questionIds: string[] = [];
     const added = await withFurther(place, { batch, name: 'totals.csv', text }, (rows) =>
       settle(rows, {
         wording: asOption,
         ask: async ({ id }, _, [yes]) => {
-          asked.push(id);
+          questionIds.push(id);
           return yes;
         },
       }),
     );
-    expect([asked, added]).toEqual([['guesses'], { pass: 2, appended: 1, changed: 0 }]);
+    expect([questionIds, added]).toEqual([['guesses'], { pass: 2, appended: 1, changed: 0 }]);
   });
 
   it('with several values above its header is refused, unless it is a save and the batch has this header', async () => {
@@ -122,17 +122,17 @@ describe('a further sheet', () => {
     await addResults(batch);
     const added = await add(batch, 'more.csv', 'id,prompt,note\nd,4,W\n');
     expect(await sentBy(batch, added as Appended)).toMatchObject([{ row: 4, name: 'W-4' }]);
-    const other = await place.create('sheet.csv', {
+    const otherBatch = await place.create('sheet.csv', {
       ...KEYED,
       again: true,
       settings: { ...settings, outputName: '{note}' },
     });
-    await addResults(other);
-    await expect(add(other, 'x.csv', 'id,prompt,note\nd,4,X\n')).rejects.toMatchObject({
+    await addResults(otherBatch);
+    await expect(add(otherBatch, 'x.csv', 'id,prompt,note\nd,4,X\n')).rejects.toMatchObject({
       code: 'E118',
       message: expect.stringContaining('rows 1 and 4') as string,
     });
-    expect(await countRows(other.store, other.file)).toBe(3);
+    expect(await countRows(otherBatch.store, otherBatch.file)).toBe(3);
   });
 
   it('is compared again if another command adds rows meanwhile', async () => {

@@ -32,13 +32,15 @@ const again = ({ store, file }: CreatedBatch, change?: object, more: Partial<Pas
   RowsAgain.of({ store, file }, { ...passParams({}, {}, change as never), ...more }, { places: places() });
 
 const asked = ({ questions }: { readonly questions: readonly Question[] }) =>
-  questions.map((one) => (one.id === 'boughtBefore' ? [one.paid, one.batches] : one.id));
+  questions.map((question) =>
+    question.id === 'boughtBefore' ? [question.paid, question.batches] : question.id,
+  );
 
-/** Sends all its rows again, and answers what they ask. */
-async function sentAgain(one: CreatedBatch): Promise<readonly number[]> {
-  const rows = await again(one);
+/** Sends every row of the batch again, with consent to buy twice. */
+async function sentAgain(created: CreatedBatch): Promise<readonly number[]> {
+  const rows = await again(created);
   await rows.with({ answers: { boughtBefore: 'again' } });
-  const { segments } = await readPass(one.store, (await rows.carryOut())?.pass ?? 0);
+  const { segments } = await readPass(created.store, (await rows.carryOut())?.pass ?? 0);
   return segments.flatMap(({ lane, first, count }) =>
     Array.from({ length: count }, (_, at) => placeIn(lane, first + at)),
   );
@@ -52,10 +54,10 @@ beforeEach(async () => {
 
 describe('rows that another batch has got since', () => {
   it.each(['here', 'there'])('are not sent again without a question (%s)', async (folder) => {
-    const other = await made('other.csv', folder);
-    const name = folder === 'here' ? 'other' : other.folder;
+    const otherBatch = await made('other.csv', folder);
+    const name = folder === 'here' ? 'other' : otherBatch.folder;
     expect(asked(await again(batch))).toEqual([[2, [name]]]);
-    await addResults(other, { rows: [2] });
+    await addResults(otherBatch, { rows: [2] });
     expect(asked(await again(batch))).toEqual([[1, [name]]]);
     expect(asked(await again(batch, { set: { prompt: 'three' } }))).toEqual([]);
     expect(await sentAgain(batch)).toHaveLength(2);
@@ -88,9 +90,9 @@ describe('rows that another batch has got since', () => {
     await addResults(batch, { rows: [2] });
     expect(asked(await again(later))).toEqual([]);
     await addResults(batch, { outcome: 'failed' });
-    const [one = 0] = await sentAgain(batch);
+    const [firstRow = 0] = await sentAgain(batch);
     expect(asked(await again(later))).toEqual([[2, ['first']]]);
-    const record = { row: 1, place: one, outcome: 'succeeded', attempts: [], files: [] };
+    const record = { row: 1, place: firstRow, outcome: 'succeeded', attempts: [], files: [] };
     await batch.store.write(partName(2, 1), `${JSON.stringify(record)}\n`);
     expect(asked(await again(later))).toEqual([[2, ['first']]]);
   });

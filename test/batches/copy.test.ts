@@ -1,4 +1,4 @@
-// What cannot be copied as a sheet, and where no copy can be put: each with its code, and nothing is left behind.
+// Sheets that cannot be copied, and folders that cannot hold a copy: each fails with its code and leaves nothing behind.
 
 import {
   copyFileSync,
@@ -126,7 +126,7 @@ describe('a sheet that cannot be read', () => {
   });
 });
 
-/** Whether a copy is on its way. */
+/** Whether copying has begun. */
 function hasBegun(out: string): boolean {
   try {
     return readdirSync(out).some((name) => readdirSync(join(out, name)).length > 0);

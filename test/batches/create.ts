@@ -1,4 +1,4 @@
-// Makes a batch without a test: the processes of their own that make one load no test runner.
+// Creates batches without the test runner, also for child processes.
 
 import { Readable } from 'node:stream';
 import { withCopy } from '../../src/batches/copy-sheet.ts';
@@ -10,7 +10,7 @@ import { refusal } from '../../src/batches/question-texts.ts';
 import { asOption, QuestionsOpen, type EarlierBatches } from '../../src/batches/questions.ts';
 import { deploymentSchema } from '../../src/service-client/contract/deployment.ts';
 
-/** Every row is bought, unless a test says otherwise. */
+/** Buys every row, unless a test says otherwise. */
 export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   options: { map: {}, set: {}, drop: [], types: {} },
   order: {},
@@ -23,16 +23,16 @@ export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
 
 type Shared = Required<Omit<EarlierBatches, 'same'>> & { readonly rows: number };
 
-export type Asked = Partial<typeof ASKED> & {
+export type CreationParams = Partial<typeof ASKED> & {
   /** Decides about rows that earlier batches have. */
   readonly decide?: (shared: Shared) => Promise<'reuse' | 'again'>;
 };
 
-/** Throws the error of the first question that is open. */
+/** Throws the error of the first open question. */
 export async function createBatch({
   decide,
   ...params
-}: CreateParams & Pick<Asked, 'decide'>): Promise<CreatedBatch> {
+}: CreateParams & Pick<CreationParams, 'decide'>): Promise<CreatedBatch> {
   using proposed = await NewBatch.of(decide === undefined ? params : { ...params, answers: {} });
   const { done = [], open = [], unknown = [], undelivered = [], same } = proposed.earlier;
   if (decide !== undefined && same === undefined && done.length + open.length + unknown.length > 0) {
@@ -47,7 +47,7 @@ export async function createBatch({
   }
 }
 
-/** What would be made. Throws the error of guesses that are not confirmed. */
+/** The batch that would be created. Throws the error of unconfirmed guesses. */
 export async function draftOf(params: CreateParams): Promise<DraftBatch> {
   using proposed = await NewBatch.of(params);
   const open = proposed.questions.filter(({ id }) => id === 'guesses');
@@ -56,5 +56,7 @@ export async function draftOf(params: CreateParams): Promise<DraftBatch> {
 }
 
 /** A batch of the sheet at `path` in the folder `out`. */
-export const create = (path: string, out: string, asked: Asked = {}): Promise<CreatedBatch> =>
-  withCopy(path, { out, stdin: Readable.from([]) }, (copy) => createBatch({ ...ASKED, ...asked, copy, out }));
+export const create = (path: string, out: string, params: CreationParams = {}): Promise<CreatedBatch> =>
+  withCopy(path, { out, stdin: Readable.from([]) }, (copy) =>
+    createBatch({ ...ASKED, ...params, copy, out }),
+  );

@@ -1,4 +1,4 @@
-// What the tests of new batches share: a place of its own, sheets in it, and batches that are made of them.
+// A fresh folder with sheets, and the batches that tests create from them.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,12 +6,12 @@ import { MADE } from '../../src/batches/made-log.ts';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { NAMES } from '../../src/batches/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
-import { ASKED, create, type Asked } from './create.ts';
+import { ASKED, create, type CreationParams } from './create.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
-export { ASKED, type Asked };
+export { ASKED, type CreationParams };
 
-/** A folder of its own, with sheets and batches. */
+/** A fresh folder with sheets and batches. */
 export class Place {
   readonly folder = freshFolder();
   readonly out = join(this.folder, 'batches');
@@ -23,8 +23,8 @@ export class Place {
     return path;
   }
 
-  create(name: string, asked?: Asked): Promise<CreatedBatch> {
-    return create(join(this.folder, name), this.out, asked);
+  create(name: string, params?: CreationParams): Promise<CreatedBatch> {
+    return create(join(this.folder, name), this.out, params);
   }
 
   /** Whether there is a batch. */
@@ -32,13 +32,13 @@ export class Place {
     return existsSync(this.out) && this.names().some((name) => existsSync(join(this.out, name, BATCH_FILE)));
   }
 
-  /** The entries of the log of what was made. */
+  /** The entries of the log of created batches. */
   entries(): readonly string[] {
     const folder = join(this.out, MADE);
     return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
   }
 
-  /** Everything in the folder of the batches, but for the log and the names that contents have. */
+  /** The entries of the batch folder, except the log and the names of contents. */
   names(): readonly string[] {
     return readdirSync(this.out)
       .filter((name) => name !== NAMES && name !== MADE)
@@ -46,7 +46,7 @@ export class Place {
   }
 }
 
-/** What a whole batch has in its folder when it is made, and nothing else. */
+/** Every path in the folder of a batch right after its creation. */
 export const wholeBatch = ({
   mark,
   sheet,
@@ -65,7 +65,7 @@ export const wholeBatch = ({
   `${LAYOUT}/${mark}/${sheet.file}`,
 ];
 
-/** All files and folders below one. */
+/** All files and folders below `folder`. */
 export const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true })
     .map((name) => String(name))

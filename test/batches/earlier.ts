@@ -1,4 +1,4 @@
-// A batch that has ended, or still runs, with results in its folder.
+// Adds results to a batch, as if it had ended or were still running.
 
 import { createHash } from 'node:crypto';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';

@@ -1,4 +1,4 @@
-// Batches that are not on this machine: no links, no renames, no hidden files. A folder without its path stands for such a place.
+// Batches in remote stores: no links, no renames, no hidden files. A folder without a local path stands in for such a store.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,27 +18,27 @@ beforeEach(() => {
   place = new Place();
 });
 
-/** `write` number `failing` and all after it fail, as if the process was killed there. */
+/** Fails write number `failing` and every later one, as if the process had been killed there. */
 function elsewhere(store: Store, failing = Number.POSITIVE_INFINITY): Store {
-  const { localPath: _, ...others } = store;
+  const { localPath: _, ...storeWithoutPath } = store;
   let writes = 0;
   const counted = async (): Promise<void> => {
     writes += 1;
     if (writes >= failing) throw new Error('killed');
   };
   return {
-    ...others,
-    write: async (...given) => counted().then(() => store.write(...given)),
-    create: async (...given) => counted().then(() => store.create(...given)),
-    update: async (...given) => counted().then(() => store.update(...given)),
-    draft: async (...given) => counted().then(() => store.draft(...given)),
+    ...storeWithoutPath,
+    write: async (...args) => counted().then(() => store.write(...args)),
+    create: async (...args) => counted().then(() => store.create(...args)),
+    update: async (...args) => counted().then(() => store.update(...args)),
+    draft: async (...args) => counted().then(() => store.draft(...args)),
     clear: async (folder) => counted().then(() => store.clear(folder)),
   };
 }
 
 const rows = Array.from({ length: 105 }, (_, at) => `prompt ${at + 1}`);
 
-/** A batch with the results of another one, as it is before it starts. */
+/** A batch that reuses the results of another batch, before it starts. */
 async function reusing(): Promise<CreatedBatch> {
   place.write('first.csv', `prompt\n${rows.join('\n')}\n`);
   place.write('second.csv', `prompt\n${rows.join('\n')}\nanother\n`);
@@ -46,7 +46,7 @@ async function reusing(): Promise<CreatedBatch> {
   return place.create('second.csv', { decide: async () => 'reuse' });
 }
 
-/** How many rows have their file; the layout has none of them any more. */
+/** The number of rows that have their file, or -1 if the layout still holds reused results. */
 async function placedIn(made: CreatedBatch): Promise<number> {
   const records = (await recordsIn(made)).filter((record) => record !== undefined);
   const isOwn = ({ row, files }: (typeof records)[number]) =>
@@ -57,7 +57,7 @@ async function placedIn(made: CreatedBatch): Promise<number> {
 
 const isReusedPart = (name: string): boolean => /\/reused\/parts\/.+\.jsonl$/.test(name);
 
-/** Another command does all of its work before this one reads, or writes, its first part. */
+/** Lets another command finish all its work before this one reads, or writes, its first part. */
 function slowed(late: 'reads' | 'writes', store: Store, other: () => Promise<void>): Store {
   let done: Promise<void> | undefined;
   const after = async <T>(isPart: boolean, work: () => Promise<T>): Promise<T> => {
@@ -68,12 +68,12 @@ function slowed(late: 'reads' | 'writes', store: Store, other: () => Promise<voi
   return {
     ...store,
     read: async (name) => after(late === 'reads' && isReusedPart(name), () => store.read(name)),
-    write: async (...given) => after(isPart(given[0]), () => store.write(...given)),
-    create: async (...given) => after(isPart(given[0]), () => store.create(...given)),
+    write: async (...args) => after(isPart(args[0]), () => store.write(...args)),
+    create: async (...args) => after(isPart(args[0]), () => store.create(...args)),
   };
 }
 
-/** Replacing a file makes another one. */
+/** The inodes in `folder`, which change when a file is replaced. */
 const filesIn = (folder: string): readonly number[] =>
   readdirSync(folder)
     .toSorted()
@@ -108,11 +108,11 @@ describe('results of reused rows', () => {
       const made = await reusing();
       const parts = join(made.folder, 'parts');
       let placed: readonly number[] = [];
-      const other = async (): Promise<void> => {
+      const placeFirst = async (): Promise<void> => {
         await placeReused({ ...made, store: elsewhere(made.store) });
         placed = filesIn(parts);
       };
-      await placeReused({ ...made, store: slowed(late, elsewhere(made.store), other) });
+      await placeReused({ ...made, store: slowed(late, elsewhere(made.store), placeFirst) });
       expect([await placedIn(made), filesIn(parts)]).toEqual([rows.length, placed]);
     },
   );
@@ -172,8 +172,8 @@ describe('what a killed command leaves', () => {
     expect(await hasOnlyLayouts(store)).toBe(true);
     await store.write('layout/mine.txt', 'x');
     expect(await hasOnlyLayouts(store)).toBe(false);
-    const other = elsewhere(openStore(join(place.folder, 'other')));
-    await other.write('parts/0001-00001.jsonl', 'x');
-    expect(await hasOnlyLayouts(other)).toBe(false);
+    const otherStore = elsewhere(openStore(join(place.folder, 'other')));
+    await otherStore.write('parts/0001-00001.jsonl', 'x');
+    expect(await hasOnlyLayouts(otherStore)).toBe(false);
   });
 });

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const paidIn = (questions: readonly Question[]): number =>
-  questions.reduce((sum, one) => sum + (one.id === 'boughtBefore' ? one.paid : 0), 0);
+  questions.reduce((sum, question) => sum + (question.id === 'boughtBefore' ? question.paid : 0), 0);
 
 /** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
 async function sent(filter: RetryFilter, change?: { readonly set: object }) {

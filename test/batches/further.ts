@@ -21,7 +21,7 @@ export type FurtherGiven = {
   readonly isUnderWay?: boolean;
 } & Partial<FurtherRequest>;
 
-/** What is done with the rows of a further sheet once they are compared. */
+/** Handles the rows of a further sheet once they are compared. */
 export async function withFurther<T>(
   place: Pick<Place, 'write'> & Partial<Pick<Place, 'out'>>,
   {

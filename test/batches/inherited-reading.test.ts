@@ -183,8 +183,8 @@ describe('a further sheet', () => {
     const batch = await made(test);
     for (const isSavedAgain of [false, true]) {
       const name = `${isSavedAgain ? '' : 'more-'}${test.name ?? 'sheet.csv'}`;
-      const asked = { batch, name, text: test.further, declared: { inputTypes }, isSavedAgain };
-      const rows = await withFurther(place, asked, async (one) => {
+      const furtherSheet = { batch, name, text: test.further, declared: { inputTypes }, isSavedAgain };
+      const rows = await withFurther(place, furtherSheet, async (one) => {
         const { layout } = await sheetOf(one);
         return (await readPage(layout, 1)).map(({ inputs }) => JSON.stringify(inputs));
       });

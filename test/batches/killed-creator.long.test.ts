@@ -76,7 +76,7 @@ describe('a creator that is killed', () => {
       await addResults(earlier);
       output = createUntil(place, killAt, { REUSE: '1' });
       expect(output ?? '{"batch":').toMatch(/^\{"batch":/);
-      const name = place.names().find((one) => one.startsWith('sheet-')) ?? 'none';
+      const name = place.names().find((folder) => folder.startsWith('sheet-')) ?? 'none';
       const isMade = place.entries().length > 1;
       stages.add(
         `${isMade} ${existsSync(join(place.out, name, 'outputs'))} ${existsSync(join(place.out, name, PARTS))}`,
@@ -94,7 +94,7 @@ describe('a creator that is killed', () => {
         killAt,
         { rows: 4, reused: 3, files: 3, badFiles: [] },
       ]);
-      expect([killAt, filesBelow(next.folder).filter((one) => one.includes('reused'))]).toEqual([
+      expect([killAt, filesBelow(next.folder).filter((path) => path.includes('reused'))]).toEqual([
         killAt,
         [`${LAYOUT}/${next.file.mark}/reused`],
       ]);

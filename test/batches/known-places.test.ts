@@ -54,15 +54,15 @@ describe('rows that a batch in another folder has', () => {
       home: place.folder,
       places: join(place.folder, 'places'),
     };
-    const given = { batch, name: 'four.csv', text: 'prompt\na\nb\nc\nd\n', config: config as Config };
-    await expect(withFurther(place, given, carriedOut)).rejects.toMatchObject({
+    const furtherSheet = { batch, name: 'four.csv', text: 'prompt\na\nb\nc\nd\n', config: config as Config };
+    await expect(withFurther(place, furtherSheet, carriedOut)).rejects.toMatchObject({
       code: 'E549',
       message: expect.stringContaining(
         `3 succeeded or may have a run that was paid for in ${first.folder}`,
       ) as string,
     });
     const answers = { boughtBefore: 'again' } as const;
-    expect(await withFurther(place, { ...given, answers }, carriedOut)).toMatchObject({ appended: 4 });
+    expect(await withFurther(place, { ...furtherSheet, answers }, carriedOut)).toMatchObject({ appended: 4 });
   });
 
   it('are forgotten with their folder, but not with a disk that is away for a while', async () => {
@@ -92,9 +92,11 @@ describe('rows that a batch in another folder has', () => {
   });
 
   it('do not matter if their batch is damaged and of another deployment', async () => {
-    const other = { deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' } };
+    const otherDeployment = {
+      deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' },
+    };
     place.write('others.csv', 'prompt\nx\ny\n');
-    const { folder } = await made('three.csv', 'here', other);
+    const { folder } = await made('three.csv', 'here', otherDeployment);
     place.write(join('here', basename(folder), 'passes'), 'no folder');
     expect((await made('others.csv', 'here')).laidOut?.rows).toBe(2);
   });
@@ -104,8 +106,10 @@ describe('rows that a batch in another folder has', () => {
     await made('three.csv', 'here', rehearsal);
     expect((await made('three.csv', 'there', rehearsal)).laidOut?.rows).toBe(3);
     await made('three.csv', 'real');
-    const other = { deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' } };
-    expect((await made('three.csv', 'other', other)).laidOut?.rows).toBe(3);
+    const otherDeployment = {
+      deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' },
+    };
+    expect((await made('three.csv', 'other', otherDeployment)).laidOut?.rows).toBe(3);
     const places = join(place.folder, 'places-of-another');
     expect((await made('three.csv', 'another', { places })).laidOut?.rows).toBe(3);
   });

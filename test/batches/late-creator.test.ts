@@ -86,13 +86,13 @@ describe('a command that stood still before it created its file', () => {
 
   it('has made its batch if only batch.json is missing, which the next command writes', async () => {
     const stalled = stalledAt(BATCH_FILE);
-    const one = place.create('one.csv', ASKS);
+    const creating = place.create('one.csv', ASKS);
     await stalled.reached;
     expect(await codeOf(made())).toBe('E531');
     const [name = ''] = place.names();
     expect(existsSync(join(place.out, name, BATCH_FILE))).toBe(true);
     stalled.release();
-    const { batch, file, folder } = await one;
+    const { batch, file, folder } = await creating;
     expect([batch, place.names()]).toEqual([name, [name]]);
     expect(filesBelow(folder)).toEqual(wholeBatch(file));
   });
@@ -173,8 +173,8 @@ describe('a proposal that is repeated', () => {
 
   const proposing = <T>(settings: object, use: (proposed: NewBatch) => Promise<T>): Promise<T> =>
     withCopy(join(place.folder, 'two.csv'), { out: place.out, stdin: Readable.from([]) }, async (copy) => {
-      const asked = { ...ASKED, ...ASKS, settings: { ...ASKED.settings, ...settings } };
-      using proposed = await NewBatch.of({ ...asked, copy, out: place.out });
+      const params = { ...ASKED, ...ASKS, settings: { ...ASKED.settings, ...settings } };
+      using proposed = await NewBatch.of({ ...params, copy, out: place.out });
       return await use(proposed);
     });
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
   onTestFinished(() => void takeS3Settings({}));
 });
 
-const making = (name: string, asked: object = ASKS) => create(`${place.folder}/${name}`, OUT, asked);
+const making = (name: string, params: object = ASKS) => create(`${place.folder}/${name}`, OUT, params);
 const batches = (): readonly string[] => [...bucket.objects.keys()].filter((key) => key.endsWith(BATCH_FILE));
 const layouts = (): readonly string[] => [...bucket.objects.keys()].filter((key) => key.includes('/layout/'));
 

@@ -16,7 +16,7 @@ const KILLED = new Promise<never>(() => undefined);
 
 class World {
   readonly files = new Map<string, string>();
-  /** What each command is about to do. */
+  /** The next call of each command. */
   readonly #waiting = new Map<number, () => void>();
   readonly seen = { kills: 0, lost: 0, asked: 0, made: 0 };
 
@@ -36,7 +36,7 @@ class World {
     return new Promise((go) => this.#waiting.set(command, go));
   }
 
-  /** One call of a command to the store, when it is its turn. */
+  /** A store call of one command, made when the scheduler picks it. */
   async turn(command: number): Promise<void> {
     await this.wait(command);
     if (this.draw() < 0.04) return this.#kill();

@@ -1,4 +1,4 @@
-// Which name a batch has, and what a name never stands for.
+// The name of a batch, and folders that a name never stands for.
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ describe('a name never refers to', () => {
       const taken = await Promise.allSettled(
         ['sheet.csv', 'other.csv'].map((sheet) => place.create(sheet, { name })),
       );
-      const refused = taken.filter((one) => one.status === 'rejected');
+      const refused = taken.filter((attempt) => attempt.status === 'rejected');
       expect(refused).toMatchObject([{ reason: { code: 'E602' } }]);
     }
   });
@@ -185,14 +185,14 @@ describe('ignored settings are named with the settings of the batch', () => {
   it('by their flags, without the limits, which change the batch', async () => {
     const batch = await made();
     expect(filesBelow(batch.folder)).toEqual(wholeBatch(batch.file));
-    const given = {
+    const params = {
       concurrency: 9,
       retries: 3,
       unconfirmed: { rule: 'resubmit', afterMs: 7_200_000 },
       deadlines: { queueMs: 60_000, runMs: 90_000 },
       webhooks: false,
     } as const;
-    expect(differences(batch, given)).toEqual([
+    expect(differences(batch, params)).toEqual([
       '--unconfirmed (it has unknown)',
       '--queue-timeout (it has 86400s)',
       '--run-timeout (it has none)',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { paramsOf } from '../../src/store/batch-file.ts';
-import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
+import { ASKED, type CreationParams, filesBelow, Place, wholeBatch } from './creating.ts';
 
 const AT_ONCE = 6;
 const ROUNDS = 15;
@@ -22,10 +22,10 @@ describe('the same sheet given several times concurrently', () => {
       place.write(`round-${round}.csv`, `number\n${rows}`);
       const taken = await together(`round-${round}.csv`);
       expect(taken.map(({ status }) => status)).toEqual(taken.map(() => 'fulfilled'));
-      const made = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const made = taken.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
       const [{ folder, file }] = made as [CreatedBatch];
-      expect(new Set(made.map((one) => one.folder))).toEqual(new Set([folder]));
-      expect(new Set(made.map((one) => one.file.mark)).size).toBe(1);
+      expect(new Set(made.map((batch) => batch.folder))).toEqual(new Set([folder]));
+      expect(new Set(made.map((batch) => batch.file.mark)).size).toBe(1);
       expect(made.filter(({ laidOut }) => laidOut !== undefined)).toHaveLength(1);
       expect(filesBelow(folder)).toEqual(wholeBatch(file));
     }
@@ -46,13 +46,13 @@ describe('the same sheet given several times concurrently', () => {
   it('with --again is a separate batch for each of them', async () => {
     place.write('sheet.csv', 'number\n1\n2\n');
     const first = await place.create('sheet.csv');
-    const others = await Promise.all(
+    const laterBatches = await Promise.all(
       Array.from({ length: AT_ONCE }, () => place.create('sheet.csv', { again: true })),
     );
-    const all = [first, ...others];
-    expect(new Set(all.map(({ batch }) => batch)).size).toBe(AT_ONCE + 1);
-    expect(new Set(all.map(({ file }) => file.mark)).size).toBe(AT_ONCE + 1);
-    for (const { folder, file, batch } of all) {
+    const batches = [first, ...laterBatches];
+    expect(new Set(batches.map(({ batch }) => batch)).size).toBe(AT_ONCE + 1);
+    expect(new Set(batches.map(({ file }) => file.mark)).size).toBe(AT_ONCE + 1);
+    for (const { folder, file, batch } of batches) {
       expect(filesBelow(folder)).toEqual(wholeBatch(file));
       expect([file.batch, batch.startsWith(first.batch)]).toEqual([batch, true]);
     }
@@ -103,8 +103,8 @@ describe('the same rows find the same batch', () => {
     const first = await place.create('sheet.csv');
     const text = `note;words;seed;card\nx;${ROWS[0].prompt};${ROWS[0].seed};A10G\ny;${ROWS[1].prompt};7;\n`;
     place.write('other.csv', Buffer.from(text, 'utf16le'));
-    const given = { delimiter: ';', encoding: 'utf-16le', gpuColumn: 'card' };
-    const options = { ...ASKED.options, map: { prompt: 'words' }, drop: ['note'], ...given };
+    const reading = { delimiter: ';', encoding: 'utf-16le', gpuColumn: 'card' };
+    const options = { ...ASKED.options, map: { prompt: 'words' }, drop: ['note'], ...reading };
     expect((await place.create('other.csv', { options })).batch).toBe(first.batch);
   });
 
@@ -126,7 +126,7 @@ describe('the same rows find the same batch', () => {
 
 describe('another batch is created for', () => {
   const { options, deployment, service } = ASKED;
-  const others: readonly (readonly [string, string, Asked])[] = [
+  const otherContents: readonly (readonly [string, string, CreationParams])[] = [
     ['has another row', `${GIVEN}another,1,\n`, {}],
     ['lacks a row', GIVEN.split('\n').slice(0, 2).join('\n'), {}],
     ['has its rows in another order', [0, 2, 1].map((at) => GIVEN.split('\n')[at]).join('\n'), {}],
@@ -142,14 +142,14 @@ describe('another batch is created for', () => {
     ['is for another service', GIVEN, { service: { ...service, base: 'https://elsewhere.example/api' } }],
   ];
 
-  it.each(others)('%s', async (_, text, asked) => {
+  it.each(otherContents)('%s', async (_, text, params) => {
     place.write('sheet.csv', GIVEN);
     const first = await place.create('sheet.csv');
     place.write('other.csv', text);
-    const other = await place.create('other.csv', asked);
-    expect(other.file.content).not.toBe(first.file.content);
-    expect(place.names()).toEqual([first.batch, other.batch].sort());
-    expect(filesBelow(other.folder)).toEqual(wholeBatch(other.file));
+    const otherBatch = await place.create('other.csv', params);
+    expect(otherBatch.file.content).not.toBe(first.file.content);
+    expect(place.names()).toEqual([first.batch, otherBatch.batch].sort());
+    expect(filesBelow(otherBatch.folder)).toEqual(wholeBatch(otherBatch.file));
   });
 });
 

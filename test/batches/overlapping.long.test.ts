@@ -79,6 +79,6 @@ it.each([
   async (_where, folders, asked) => {
     const allowed = new Set([`${asked}, made true`, 'E549, made true']);
     const said = await eachRound(folders, ['a']);
-    expect([...said].filter((one) => !allowed.has(one))).toEqual([]);
+    expect([...said].filter((outcome) => !allowed.has(outcome))).toEqual([]);
   },
 );

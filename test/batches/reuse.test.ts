@@ -10,7 +10,7 @@ import { recordsOf } from '../../src/results/batch-rows.ts';
 import { deploymentSchema } from '../../src/service-client/contract/deployment.ts';
 import { LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
-import { ASKED, type Asked, Place } from './creating.ts';
+import { ASKED, type CreationParams, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 import { sendAgain } from './further.ts';
 import { recordsIn, sentIn } from './rows-of-batch.ts';
@@ -30,15 +30,15 @@ type Found = Pick<Overlap, 'done' | 'open' | 'unknown'> & { readonly made: Creat
 const TWICE = { boughtBefore: 'again' } as const;
 
 /** Makes a batch that reuses what it can, as it is when it starts. */
-async function reusing(name: string, asked: Asked = {}): Promise<Found> {
-  let found: Omit<Found, 'made'> = { done: [], open: [], unknown: [] };
-  const decide: Asked['decide'] = async ({ done, open, unknown }) => {
-    found = { done, open, unknown };
+async function reusing(name: string, params: CreationParams = {}): Promise<Found> {
+  let sharedRows: Omit<Found, 'made'> = { done: [], open: [], unknown: [] };
+  const decide: CreationParams['decide'] = async ({ done, open, unknown }) => {
+    sharedRows = { done, open, unknown };
     return 'reuse' as const;
   };
-  const made = await place.create(name, { ...asked, decide });
+  const made = await place.create(name, { ...params, decide });
   await placeReused(made);
-  return { ...found, made };
+  return { ...sharedRows, made };
 }
 
 describe('a row that succeeded in an earlier batch', () => {
@@ -170,17 +170,17 @@ describe('a row that succeeded in an earlier batch', () => {
     expect(made.file.sheet).toMatchObject({ reused: 950, lanes: [{ places: 11_050 }] });
     const sent = await sentIn(made, 0);
     expect([sent[0], sent[5_000], sent.at(-1)]).toEqual([951, 5_951, 12_000]);
-    expect((await recordsIn(made)).filter((one) => one !== undefined)).toHaveLength(950);
+    expect((await recordsIn(made)).filter((record) => record !== undefined)).toHaveLength(950);
   });
 });
 
 describe('no row is reused', () => {
-  const reused = async (asked?: Asked): Promise<number> => {
-    const { made } = await reusing('four.csv', asked);
+  const reused = async (params?: CreationParams): Promise<number> => {
+    const { made } = await reusing('four.csv', params);
     return made.file.sheet.reused ?? 0;
   };
 
-  it.each<[string, Asked, Parameters<typeof addResults>[1], Asked]>([
+  it.each<[string, CreationParams, Parameters<typeof addResults>[1], CreationParams]>([
     [
       'of another version',
       deployment({ workflow_version_id: 'v1' }),
@@ -211,12 +211,12 @@ describe('no row is reused', () => {
     expect(await reused()).toBe(1);
     rmSync(earlier.folder, { recursive: true });
     const file = { path: 'outputs/../batch.json', bytes: 0, sha256: '', name: '' };
-    const other = await place.create('three.csv');
-    await addResults(other, {
-      more: { files: [{ ...file, bytes: statSync(join(other.folder, 'batch.json')).size }] },
+    const otherBatch = await place.create('three.csv');
+    await addResults(otherBatch, {
+      more: { files: [{ ...file, bytes: statSync(join(otherBatch.folder, 'batch.json')).size }] },
     });
     place.write('four.csv', 'prompt\na\nb\nc\nanother\n');
-    expect((await reusing('four.csv')).done.filter(({ batch }) => batch === other.batch)).toEqual([]);
+    expect((await reusing('four.csv')).done.filter(({ batch }) => batch === otherBatch.batch)).toEqual([]);
   });
 
   it('of a batch with a missing page', async () => {
@@ -243,9 +243,9 @@ describe('no row is reused', () => {
 
 describe('the versions of the deployment', () => {
   it('are sure only if both batches know them', async () => {
-    const known = deployment({ workflow_version_id: 'v1' });
-    await addResults(await place.create('three.csv', known));
-    expect((await reusing('four.csv', known)).done).toMatchObject([{ isVersionSure: true }]);
+    const knownVersion = deployment({ workflow_version_id: 'v1' });
+    await addResults(await place.create('three.csv', knownVersion));
+    expect((await reusing('four.csv', knownVersion)).done).toMatchObject([{ isVersionSure: true }]);
     place.write('two.csv', 'prompt\na\nb\n');
     expect((await reusing('two.csv')).done).toMatchObject([{ isVersionSure: false }]);
   });

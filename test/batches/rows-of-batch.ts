@@ -16,7 +16,7 @@ export async function recordsIn({ store, file }: CreatedBatch): Promise<readonly
 /** The rows of a lane in the order in which they are sent. */
 export async function sentIn({ store, file }: CreatedBatch, lane: number): Promise<readonly number[]> {
   const places = file.sheet.lanes?.[lane]?.places ?? 0;
-  const all = Array.from({ length: places }, (_, at) => placeIn(lane, at + 1));
-  const found = await cacheRows(10)(layoutOf(store, file), file.sheet, all);
-  return all.map((one) => found.get(one)?.row ?? 0);
+  const lanePlaces = Array.from({ length: places }, (_, at) => placeIn(lane, at + 1));
+  const rowsByPlace = await cacheRows(10)(layoutOf(store, file), file.sheet, lanePlaces);
+  return lanePlaces.map((at) => rowsByPlace.get(at)?.row ?? 0);
 }

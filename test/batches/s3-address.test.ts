@@ -17,9 +17,9 @@ const urlOf = (address: string, more: Readonly<Record<string, string>> = {}): Pr
 };
 
 describe('an address in S3', () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.writeHead(request.url?.includes('closed') ? 403 : 200).end('prompt\nan owl\n');
   });
   let port = 0;
@@ -84,7 +84,7 @@ describe('an address in S3', () => {
   it('is read with its name, from the host of the settings', async () => {
     const { name, stdin } = read('s3://sheets/night/hens.csv');
     expect([name, Buffer.concat(await stdin.toArray()).toString()]).toEqual(['hens.csv', 'prompt\nan owl\n']);
-    expect(asked.at(-1)).toMatch(/^\/sheets\/night\/hens\.csv\?X-Amz-Expires=900&.*X-Amz-Signature=/);
+    expect(requests.at(-1)).toMatch(/^\/sheets\/night\/hens\.csv\?X-Amz-Expires=900&.*X-Amz-Signature=/);
   });
 
   it('is refused without its signature if S3 refuses it', async () => {

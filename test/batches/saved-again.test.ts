@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
 
-/** What a save would do; `sends` also does it. */
+/** The changes of a save; `sends` also sends them. */
 function save(batch: CreatedBatch, text: string, sends = false) {
   return withFurther(place, { batch, name: 'sheet.csv', text, isSavedAgain: true }, async (one) => {
     const { sheet, compared } = one.further as NonNullable<typeof one.further>;
@@ -38,9 +38,9 @@ describe('a sheet that was saved again', () => {
   it('sends changed rows again although they succeeded, and nothing for reordered and deleted ones', async () => {
     const batch = await place.create('sheet.csv', KEYED);
     await addResults(batch);
-    const found = await save(batch, 'id,prompt,note\nc,three,z\na,better,x\n');
-    expect(found).toMatchObject({ same: 1, appended: 0, changed: 1, again: [1], absent: [2] });
-    expect(found.wishes).toEqual(new Map());
+    const changes = await save(batch, 'id,prompt,note\nc,three,z\na,better,x\n');
+    expect(changes).toMatchObject({ same: 1, appended: 0, changed: 1, again: [1], absent: [2] });
+    expect(changes.wishes).toEqual(new Map());
   });
 
   it('sends a row again that is changed back, because its newest result is of other inputs', async () => {
@@ -73,9 +73,9 @@ describe('a sheet that was saved again', () => {
     const retry = { isWanted: ({ row }: { row: number }) => row === 2, gpu: 'H200', by: 'me', answers };
     expect(await sendAgain(batch, retry)).toMatchObject({ pass: 2, rows: 1 });
     expect(await save(batch, SAME)).toMatchObject({ same: 3, wishes: new Map() });
-    const found = await save(batch, 'id,prompt,note\na,one,x\nb,other,y\n');
-    expect(found.wishes).toEqual(new Map([[2, wishFor('other', 'y')]]));
-    const { places } = found;
+    const changes = await save(batch, 'id,prompt,note\na,one,x\nb,other,y\n');
+    expect(changes.wishes).toEqual(new Map([[2, wishFor('other', 'y')]]));
+    const { places } = changes;
     await writeWatched(batch.store, {
       sheet: '/sheet.csv',
       deployment: 'd',
@@ -94,9 +94,9 @@ describe('a sheet that was saved again', () => {
   it('lets changed rows without an outcome wait, and notes what workers must not send', async () => {
     const batch = await place.create('sheet.csv', KEYED);
     await addResults(batch, { rows: [2], isOver: false });
-    const found = await save(batch, 'id,prompt,note\na,other,x\nb,two,y\nd,four,w\n');
-    expect(found).toMatchObject({ same: 1, appended: 1, changed: 0, absent: [3] });
-    expect(found.wishes).toEqual(
+    const changes = await save(batch, 'id,prompt,note\na,other,x\nb,two,y\nd,four,w\n');
+    expect(changes).toMatchObject({ same: 1, appended: 1, changed: 0, absent: [3] });
+    expect(changes.wishes).toEqual(
       new Map([
         [1, wishFor('other', 'x')],
         [3, DELETED],
@@ -105,8 +105,8 @@ describe('a sheet that was saved again', () => {
     const file = {
       sheet: '/sheet.csv',
       deployment: 'd',
-      rows: Object.fromEntries(found.wishes),
-      places: found.places,
+      rows: Object.fromEntries(changes.wishes),
+      places: changes.places,
     };
     await writeWatched(batch.store, file);
     const wishes = await readWishes(batch.store);
@@ -129,9 +129,9 @@ describe('a sheet that was saved again', () => {
     await addResults(batch, { outcome: 'cancelled', more: { reason } });
     expect(await save(batch, SAME, true)).toMatchObject({ changed: 3, pass: 2 });
     expect(await save(batch, SAME, true)).toMatchObject({ changed: 0, same: 3, pass: undefined });
-    const other = await place.create('sheet.csv', { ...KEYED, again: true });
-    await addResults(other, { outcome: 'cancelled', more: { reason: 'cancelled before it was sent' } });
-    expect(await save(other, SAME)).toMatchObject({ changed: 0, same: 3 });
+    const otherBatch = await place.create('sheet.csv', { ...KEYED, again: true });
+    await addResults(otherBatch, { outcome: 'cancelled', more: { reason: 'cancelled before it was sent' } });
+    expect(await save(otherBatch, SAME)).toMatchObject({ changed: 0, same: 3 });
   });
 
   it('may have more columns and lack ignored ones, but no column that the batch uses', async () => {
@@ -158,8 +158,8 @@ describe('a sheet that was saved again', () => {
   it('without keys takes a changed row for a new one and a deleted one', async () => {
     const batch = await place.create('sheet.csv', { options: { ...ASKED.options, map: { id: 'id' } } });
     await addResults(batch);
-    const found = await save(batch, 'id,prompt,note\na,one,x\nb,better,y\nc,three,z\n');
-    expect(found).toMatchObject({ same: 2, appended: 1, changed: 0, absent: [2] });
+    const changes = await save(batch, 'id,prompt,note\na,one,x\nb,better,y\nc,three,z\n');
+    expect(changes).toMatchObject({ same: 2, appended: 1, changed: 0, absent: [2] });
   });
 
   it('costs the groups of a batch that follows no sheet one look, not one each', async () => {

@@ -25,7 +25,7 @@ const create = (text: string, more: ReadOptions = {}): Promise<CreatedBatch> => 
 
 type Save = { readonly rows: number; readonly skipRows: readonly RowRange[] | undefined };
 
-/** What a save is read as. */
+/** The reading of a saved sheet. */
 const save = (batch: CreatedBatch, text: string | Uint8Array): Promise<Save> =>
   withFurther(
     place,

@@ -73,13 +73,13 @@ describe('a batch with a grid', () => {
       { name: 'prompt', type: 'string', required: true },
       { name: 'seed', type: 'integer', required: false },
     ];
-    const asked = {
+    const params = {
       deployment: { ...ASKED.deployment, inputTypes },
       options: { ...KEYED, repeat: { by: 2 } },
     };
-    const first = await place.create('sheet.csv', asked);
+    const first = await place.create('sheet.csv', params);
     place.write('again.csv', 'id,prompt,note\na,one,x\nb,two,y\n');
-    const again = await place.create('again.csv', asked);
+    const again = await place.create('again.csv', params);
     expect([again.batch, await rowsOf(first)]).toEqual([
       first.batch,
       [/^a-1: a one \d+$/, /^a-2: a one \d+$/, /^b-1: b two \d+$/, /^b-2: b two \d+$/].map((row) =>
@@ -117,7 +117,7 @@ describe('a list that a save changes', () => {
     });
     await addResults(batch);
     const text = 'id,prompt,seed,often\na,one,5,3\n';
-    const asked = { batch, name: 'sheet.csv', text, isSavedAgain: true, declared: { inputTypes } };
-    expect(await withFurther(place, asked, carriedOut)).toMatchObject({ appended: 2, changed: 0 });
+    const furtherSheet = { batch, name: 'sheet.csv', text, isSavedAgain: true, declared: { inputTypes } };
+    expect(await withFurther(place, furtherSheet, carriedOut)).toMatchObject({ appended: 2, changed: 0 });
   });
 });

@@ -30,8 +30,8 @@ let place: Place;
 /** A batch as an older release made it, which hashed the address as it was set. */
 async function madeBefore(base: string): Promise<CreatedBatch> {
   const made = await place.create('sheet.csv', { service: at(base) });
-  const asked = [made.laidOut?.content, ASKED.deployment.id, base];
-  const content = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+  const identity = [made.laidOut?.content, ASKED.deployment.id, base];
+  const content = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
   writeFileSync(join(made.folder, BATCH_FILE), JSON.stringify({ ...made.file, content }));
   return made;
 }
@@ -50,11 +50,11 @@ describe('a batch that was made under another spelling of the address', () => {
 
   it.each(pairs)('is found again: $before is $now', async ({ before, now }) => {
     const earlier = await madeBefore(before);
-    const asked = { service: at(now), answers: {} };
-    const found = await place.create('sheet.csv', asked);
-    expect([found.batch, found.laidOut]).toEqual([earlier.batch, undefined]);
-    await expect(place.create('more.csv', asked)).rejects.toMatchObject({ code: 'E531' });
-    const named = await place.create('sheet.csv', { ...asked, name: earlier.batch });
+    const params = { service: at(now), answers: {} };
+    const again = await place.create('sheet.csv', params);
+    expect([again.batch, again.laidOut]).toEqual([earlier.batch, undefined]);
+    await expect(place.create('more.csv', params)).rejects.toMatchObject({ code: 'E531' });
+    const named = await place.create('sheet.csv', { ...params, name: earlier.batch });
     expect(named.laidOut).toBeUndefined();
   });
 
@@ -62,8 +62,8 @@ describe('a batch that was made under another spelling of the address', () => {
     const { batch, file } = await madeBefore(base);
     const copy = { ...file.sheet, folder: '', format: 'csv' as const };
     const options = { map: {}, set: {}, drop: [], types: {} };
-    const found = await findUnchanged(place.out, { copy, options, base: BASE }, ASKED.deployment.id);
-    expect(found?.batch).toBe(batch);
+    const unchanged = await findUnchanged(place.out, { copy, options, base: BASE }, ASKED.deployment.id);
+    expect(unchanged?.batch).toBe(batch);
   });
 
   it('is found in another folder', async () => {
@@ -71,22 +71,22 @@ describe('a batch that was made under another spelling of the address', () => {
     const elsewhere = join(place.folder, 'elsewhere');
     const path = join(place.folder, 'sheet.csv');
     await create(path, elsewhere, { places, service: at('http://localhost:1/api') });
-    const asked = { places, service: at('http://127.0.0.1:1/api'), answers: {} };
-    await expect(place.create('sheet.csv', asked)).rejects.toMatchObject({ code: 'E539' });
+    const params = { places, service: at('http://127.0.0.1:1/api'), answers: {} };
+    await expect(place.create('sheet.csv', params)).rejects.toMatchObject({ code: 'E539' });
   });
 });
 
 describe('a service that names itself', () => {
   it('is one service at its second address', async () => {
     const places = join(place.folder, 'places');
-    const asked = { places, service: at('https://gpu.example/api', { id: 'of-the-test' }), answers: {} };
-    const made = await place.create('sheet.csv', asked);
+    const params = { places, service: at('https://gpu.example/api', { id: 'of-the-test' }), answers: {} };
+    const made = await place.create('sheet.csv', params);
     expect((await openBatchFolder(place.out, made.batch))?.file.service.id).toBe('of-the-test');
-    const moved = { ...asked, service: at('https://new.example/api', { id: 'of-the-test' }) };
+    const moved = { ...params, service: at('https://new.example/api', { id: 'of-the-test' }) };
     expect((await place.create('sheet.csv', moved)).laidOut).toBeUndefined();
     const path = join(place.folder, 'sheet.csv');
     await expect(create(path, join(place.folder, 'other'), moved)).rejects.toMatchObject({ code: 'E539' });
-    const other = { ...asked, service: at('https://new.example/api', { id: 'another' }) };
-    expect((await place.create('sheet.csv', other)).laidOut).toBeDefined();
+    const movedService = { ...params, service: at('https://new.example/api', { id: 'another' }) };
+    expect((await place.create('sheet.csv', movedService)).laidOut).toBeDefined();
   });
 });

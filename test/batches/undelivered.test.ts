@@ -57,12 +57,12 @@ describe('rows that were paid for and not delivered', () => {
 
   it('are not bought in another folder without a question', async () => {
     const places = join(place.folder, 'places');
-    const known = { ...ASKS, places };
-    await create(place.write('again.csv', 'prompt\nfive\n'), place.out, known).then(async (made) => {
+    const params = { ...ASKS, places };
+    await create(place.write('again.csv', 'prompt\nfive\n'), place.out, params).then(async (made) => {
       await made.store.write(partName(1, 1), `${JSON.stringify({ row: 1, ...MISSING })}\n`);
       await made.store.write(SUMMARY_FILE, summaryOfPass(1, 0));
     });
-    const elsewhere = create(join(place.folder, 'again.csv'), join(place.folder, 'other'), known);
+    const elsewhere = create(join(place.folder, 'again.csv'), join(place.folder, 'other'), params);
     await expect(elsewhere).rejects.toMatchObject({ code: 'E539' });
   });
 

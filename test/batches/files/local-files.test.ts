@@ -25,8 +25,8 @@ describe('a picture beside the sheet', () => {
     const paths = ['a.png', 'p/b.png', './p/b.png', 'p/copy of a.png', String.raw`p\b.png`];
     for (const name of ['a.png', 'p/copy of a.png']) place.write(name, picture(1));
     const b = place.write('p/b.png', picture(2));
-    const all = [...paths, b, pathToFileURL(b).href];
-    place.write('sheet.csv', `photo\n${all.join('\n')}\n`);
+    const spellings = [...paths, b, pathToFileURL(b).href];
+    place.write('sheet.csv', `photo\n${spellings.join('\n')}\n`);
     const made = await make('sheet.csv');
     const photos = await photosOf(made);
     expect(new Set(photos).size).toBe(2);
@@ -50,8 +50,8 @@ describe('a picture beside the sheet', () => {
       );
     expect(await texts()).toBeUndefined();
     rmSync(join(place.folder, 'example.png'));
-    const other = await make('sheet.csv');
-    expect(await photosOf(other)).toEqual(['example.png']);
+    const otherBatch = await make('sheet.csv');
+    expect(await photosOf(otherBatch)).toEqual(['example.png']);
     expect(await texts()).toEqual([
       ['said', 'column "photo": no file of this machine is called example.png, so the server\'s own is sent'],
     ]);
@@ -91,12 +91,12 @@ describe('a picture beside the sheet', () => {
     expect(uploads()).toBe(1);
     told.length = 0;
     const bytes = picture(2).length;
-    const found = await proposed(
+    const unchanged = await proposed(
       'two.csv',
       { around: { isPlan: true } },
       async ({ draft }) => draft?.laidOut.files,
     );
-    expect(found).toEqual({
+    expect(unchanged).toEqual({
       files: 2,
       bytes: bytes + picture(1).length,
       toUpload: { files: 1, bytes },
@@ -212,7 +212,7 @@ describe('a picture of a further sheet', () => {
     const batch = await make('sheet.csv', { more: key });
     await addResults(batch, { rows: [1] });
     await addResults(batch, { rows: [2], outcome: 'failed' });
-    // It lies in another folder.
+    // The file is in another folder.
     const text = 'sku,photo\na,p/1.png\nb,p/2.png\nc,p/3.png\n';
     expect(await further(scene, batch, 'elsewhere/results.csv', text)).toEqual({ appended: 1, changed: 0 });
     expect(uploads()).toBe(2);
@@ -250,27 +250,27 @@ describe('a picture of a further sheet', () => {
     const moved = new Place();
     cpSync(place.folder, moved.folder, { recursive: true });
     rmSync(place.folder, { recursive: true });
-    const found = (await openBatchFolder(moved.out, name)) as BatchFolder;
-    await addResults({ ...found, laidOut: undefined }, { rows: [1], isOver: false });
-    const first = await found.store.read('parts/0001-000001.jsonl');
-    await addResults({ ...found, laidOut: undefined }, { rows: [2], outcome: 'cancelled' });
-    await found.store.write(
+    const batch = (await openBatchFolder(moved.out, name)) as BatchFolder;
+    await addResults({ ...batch, laidOut: undefined }, { rows: [1], isOver: false });
+    const first = await batch.store.read('parts/0001-000001.jsonl');
+    await addResults({ ...batch, laidOut: undefined }, { rows: [2], outcome: 'cancelled' });
+    await batch.store.write(
       'parts/0001-000001.jsonl',
-      `${first}${await found.store.read('parts/0001-000001.jsonl')}`,
+      `${first}${await batch.store.read('parts/0001-000001.jsonl')}`,
     );
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * HOUR_MS });
     onTestFinished(() => void vi.useRealTimers());
     const later = {
-      ...found,
+      ...batch,
       laidOut: undefined,
-      file: { ...found.file, deadlineAt: Date.now() + HOUR_MS },
+      file: { ...batch.file, deadlineAt: Date.now() + HOUR_MS },
     };
     const config = { ...scene.around.config, out: moved.out, home: moved.folder };
-    const there = { ...scene, place: moved, around: { ...scene.around, config } };
-    expect(await further(there, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 1 });
-    const { segments } = await readPass(found.store, 2);
+    const movedScene = { ...scene, place: moved, around: { ...scene.around, config } };
+    expect(await further(movedScene, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 1 });
+    const { segments } = await readPass(batch.store, 2);
     const places = segments.map(({ lane, first: at }) => placeIn(lane, at));
-    const rows = await cacheRows(4)(layoutOf(found.store, found.file), found.file.sheet, places);
+    const rows = await cacheRows(4)(layoutOf(batch.store, batch.file), batch.file.sheet, places);
     const [row] = rows.values();
     expect([row?.key, await contentAt(String(row?.inputs['photo']))]).toEqual(['b', picture(2)]);
   });
@@ -380,8 +380,8 @@ describe('a cell without a file', () => {
     mkdirSync(join(place.folder, 'sheets'));
     symlinkSync(join(place.folder, 'secret.png'), join(place.folder, 'sheets/link.png'));
     place.write('sheets/sheet.csv', 'photo\n../secret.png\nlink.png\n../none.png\n');
-    const reasons = async (given: object): Promise<readonly string[]> => {
-      const refused = await make('sheets/sheet.csv', given).then(undefined, (error: unknown) => error);
+    const reasons = async (options: object): Promise<readonly string[]> => {
+      const refused = await make('sheets/sheet.csv', options).then(undefined, (error: unknown) => error);
       return (refused as SheetRefused).problems.map(({ message }) => message.replace(/^.* is /, ''));
     };
     expect(new Set(await reasons({ isRemote: true }))).toEqual(

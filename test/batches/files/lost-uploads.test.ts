@@ -42,13 +42,13 @@ describe('a file that the service has lost', () => {
 });
 
 it('a remembered address is asked for once in a command, and a file that is there is not uploaded again', async () => {
-  const asked: string[] = [];
+  const questionIds: string[] = [];
   const sent: string[] = [];
   const opened = () =>
     new FileAddresses<FileToUpload>({
       service: { sendFile: async ({ name }) => `https://files.example/${sent.push(name)}` },
       memory: new UploadMemory(freshFolder(), 'https://gpu.example'),
-      isGone: async (address) => asked.push(address) === 0,
+      isGone: async (address) => questionIds.push(address) === 0,
       deadlineAt: undefined,
       open: () => Readable.from([]),
       changed: () => new Error('changed'),
@@ -57,8 +57,8 @@ it('a remembered address is asked for once in a command, and a file that is ther
   const file = { path: 'a.png', sha256: 'a'.repeat(64), bytes: 0 };
   using addresses = opened();
   expect(await addresses.of(file)).toBe('https://files.example/1');
-  expect([asked, sent]).toEqual([[], ['a.png']]);
+  expect([questionIds, sent]).toEqual([[], ['a.png']]);
   await addresses.check(file);
   expect(await addresses.of(file, true)).toBe('https://files.example/1');
-  expect([asked, sent]).toEqual([['https://files.example/1'], ['a.png']]);
+  expect([questionIds, sent]).toEqual([['https://files.example/1'], ['a.png']]);
 });

@@ -47,7 +47,7 @@ describe('a file outside of the folder of the sheet', () => {
     expect(uploads()).toBe(0);
     const more = { answers: { outsideFiles: 'accept' as const } };
     expect((await make('s/sheet.csv', { more })).file.sheet.files?.count).toBe(2);
-    // It has left this machine.
+    // The file has left this machine.
     place.write('s/further.csv', `photo,prompt\n${written},a\n`);
     expect((await make('s/further.csv')).file.sheet.rows).toBe(1);
   });

@@ -56,7 +56,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
     ...more,
     answers: { guesses: 'accept', ...more.answers },
   });
-  type Given = {
+  type SceneParams = {
     readonly more?: Partial<BatchRequest>;
     readonly around?: Partial<Around>;
     /** The batch whose results are the sheet. */
@@ -64,7 +64,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
   } & Partial<CopyParams>;
   const proposed = async <T>(
     sheet: string,
-    { more, around: other, from, ...copying }: Given,
+    { more, around: other, from, ...copying }: SceneParams,
     use: (proposal: Proposal) => Promise<T>,
   ): Promise<T> => {
     const path = `${place.folder}/${sheet}`;
@@ -76,13 +76,13 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
     // Awaited here, because the proposal is disposed of on return.
     return await use(proposal);
   };
-  const make = (sheet: string, given: Given = {}): Promise<CreatedBatch> =>
-    proposed(sheet, given, (proposal) => proposal.carryOut());
+  const make = (sheet: string, params: SceneParams = {}): Promise<CreatedBatch> =>
+    proposed(sheet, params, (proposal) => proposal.carryOut());
   const uploads = (): number => told.reduce((most, { done }) => Math.max(most, done), 0);
   return { place, around, proposed, make, told, uploads, forget };
 }
 
-/** What is sent as this input, row by row. */
+/** The values of the input `photo`, row by row. */
 export async function photosOf({ store, file }: CreatedBatch): Promise<readonly string[]> {
   return (await readPage(layoutOf(store, file), 1)).map(({ inputs }) => String(inputs['photo']));
 }

@@ -61,8 +61,8 @@ class Scene {
   }
 
   sheet<T>(more: More, use: (sheet: FromSheet) => T): Promise<T> {
-    const asked = this.asked(more);
-    return withIncoming(asked, async (folder) => use(await readFromSheet(asked, folder)));
+    const request = this.asked(more);
+    return withIncoming(request, async (folder) => use(await readFromSheet(request, folder)));
   }
 
   async refusal(more: More): Promise<readonly (string | undefined)[]> {
@@ -76,8 +76,8 @@ const scene = (sheet?: string, options?: object) => new Scene().open(sheet, opti
 
 describe('the sheet of the results of a batch', () => {
   it('has the columns of the batch, the first output, and the result columns, with exact inputs', async () => {
-    const one = await scene();
-    const text = await one.sheet({}, ({ copy }) => readFileSync(join(copy.folder, copy.file), 'utf8'));
+    const source = await scene();
+    const text = await source.sheet({}, ({ copy }) => readFileSync(join(copy.folder, copy.file), 'utf8'));
     const [first = ''] = text.split('\n');
     expect(Object.keys(JSON.parse(first) as Line)).toEqual([
       'sku',
@@ -93,17 +93,17 @@ describe('the sheet of the results of a batch', () => {
       outputs: 'outputs/of-1/1.png outputs/second.png',
       key: 'fox',
       outcome: 'succeeded',
-      run_id: `${one.batch.batch}-1`,
+      run_id: `${source.batch.batch}-1`,
     });
   });
 
   it('has inputs without a column under their own names, and hides the output of an earlier step', async () => {
-    const one = await scene(SHEET.replace('sku', 'output'), {
+    const source = await scene(SHEET.replace('sku', 'output'), {
       keyColumn: 'output',
       map: { text: 'prompt' },
       set: { steps: '4' },
     });
-    expect(Object.keys((await one.rows())[0] ?? {}).slice(0, 6)).toEqual([
+    expect(Object.keys((await source.rows())[0] ?? {}).slice(0, 6)).toEqual([
       'output',
       'prompt',
       'seed',
@@ -111,8 +111,8 @@ describe('the sheet of the results of a batch', () => {
       'steps',
       'runsheet_output',
     ]);
-    Object.assign(one.batch.file, { from: { batch: 'b', pass: 1, request: 'r' } });
-    expect(Object.keys((await one.rows())[0] ?? {}).slice(0, 5)).toEqual([
+    Object.assign(source.batch.file, { from: { batch: 'b', pass: 1, request: 'r' } });
+    expect(Object.keys((await source.rows())[0] ?? {}).slice(0, 5)).toEqual([
       'prompt',
       'seed',
       'text',
@@ -122,16 +122,16 @@ describe('the sheet of the results of a batch', () => {
   });
 
   it('has the rows that a condition chooses, on columns, inputs and results', async () => {
-    const one = await scene();
-    const keys = async (where: string) => (await one.rows({ where })).map(({ key }) => key);
+    const source = await scene();
+    const keys = async (where: string) => (await source.rows({ where })).map(({ key }) => key);
     expect(await keys("seed > 2 and prompt != ''")).toEqual(['fox', 'elk']);
     expect(await keys('row in (4, 2)')).toEqual(['owl', 'elk']);
     expect(await keys('output = outputs/of-3/1.png')).toEqual(['cat']);
   });
 
   it('has one row for each file if that is asked for, with its number in the key', async () => {
-    const one = await scene();
-    const rows = await one.rows({ each: 'file', where: 'key = fox' });
+    const source = await scene();
+    const rows = await source.rows({ each: 'file', where: 'key = fox' });
     expect(rows.map(({ key, output, outputs }) => [key, output, outputs])).toEqual([
       ['fox-1', 'outputs/of-1/1.png', 'outputs/of-1/1.png'],
       ['fox-2', 'outputs/second.png', 'outputs/second.png'],
@@ -139,13 +139,13 @@ describe('the sheet of the results of a batch', () => {
   });
 
   it('stops after the limit', async () => {
-    const one = await scene();
-    expect(await one.rows({ options: { ...OPTIONS, limit: 2 } })).toHaveLength(2);
+    const source = await scene();
+    expect(await source.rows({ options: { ...OPTIONS, limit: 2 } })).toHaveLength(2);
   });
 
   it('is the same request for the same rows, however they are chosen, and another one with other options', async () => {
-    const one = await scene();
-    const request = (more: More): Promise<string> => one.sheet(more, ({ from }) => from.request);
+    const source = await scene();
+    const request = (more: More): Promise<string> => source.sheet(more, ({ from }) => from.request);
     const whole = await request({});
     expect(await request({ where: "key != ''" })).toBe(whole);
     expect(await request({ picks: 'row\n1\n2\n3\n4\n' })).toBe(whole);
@@ -154,9 +154,9 @@ describe('the sheet of the results of a batch', () => {
   });
 
   it('is refused before the batch has ended, with the command that waits', async () => {
-    const one = await scene();
-    await one.batch.store.write('passes/00002.json', '{}');
-    expect(await one.refusal({})).toEqual([
+    const source = await scene();
+    await source.batch.store.write('passes/00002.json', '{}');
+    expect(await source.refusal({})).toEqual([
       'E551',
       expect.any(String),
       expect.stringContaining('runsheet wait'),
@@ -164,51 +164,51 @@ describe('the sheet of the results of a batch', () => {
   });
 
   it('is refused without rows, and without the file that an input needs', async () => {
-    const one = await scene();
-    expect((await one.refusal({ where: 'row > 9' })).slice(0, 2)).toEqual([
+    const source = await scene();
+    expect((await source.refusal({ where: 'row > 9' })).slice(0, 2)).toEqual([
       'E553',
       expect.stringContaining('row > 9'),
     ]);
-    await addResults(one.batch, { more: { files: [] } });
+    await addResults(source.batch, { more: { files: [] } });
     const options = { ...OPTIONS, map: { image: 'output' } };
-    expect(await one.refusal({ options })).toEqual([
+    expect(await source.refusal({ options })).toEqual([
       'E556',
       expect.stringContaining('row 1 (key fox)'),
       expect.stringContaining("and output != ''"),
     ]);
-    expect(await one.rows()).toHaveLength(4);
+    expect(await source.rows()).toHaveLength(4);
   });
 });
 
 describe('picks', () => {
   it('choose rows by key or number, in their order, and add and replace columns', async () => {
-    const one = await scene();
-    const byKey = await one.rows({ picks: 'key,strength,prompt\nelk,0.5,a tall elk\nfox,,\n' });
+    const source = await scene();
+    const byKey = await source.rows({ picks: 'key,strength,prompt\nelk,0.5,a tall elk\nfox,,\n' });
     expect(byKey.map(({ key, strength, prompt, output }) => [key, strength, prompt, output])).toEqual([
       ['elk', '0.5', 'a tall elk', 'outputs/of-4/1.png'],
       ['fox', null, null, 'outputs/of-1/1.png'],
     ]);
-    const byRow = await one.rows({ picks: 'row\n3\n1.0\n' });
+    const byRow = await source.rows({ picks: 'row\n3\n1.0\n' });
     expect(byRow.map(({ key }) => key)).toEqual(['cat', 'fox']);
-    const eachFile = await one.rows({ picks: 'row\n3\n1\n', each: 'file' });
+    const eachFile = await source.rows({ picks: 'row\n3\n1\n', each: 'file' });
     expect(eachFile.map(({ key }) => key)).toEqual(['cat-1', 'cat-2', 'fox-1', 'fox-2']);
   });
 
   it('may be results.csv without the other rows', async () => {
-    const one = await scene();
-    const header = Object.keys((await one.rows())[0] ?? {}).filter((name) => name !== 'output');
-    const rows = await one.rows({ picks: `${header.join(',')}\nowl,an owl,2,2,owl${','.repeat(13)}\n` });
+    const source = await scene();
+    const header = Object.keys((await source.rows())[0] ?? {}).filter((name) => name !== 'output');
+    const rows = await source.rows({ picks: `${header.join(',')}\nowl,an owl,2,2,owl${','.repeat(13)}\n` });
     expect(rows.map(({ key, seed, outcome }) => [key, seed, outcome])).toEqual([['owl', '2', 'succeeded']]);
   });
 
   it('that the batch does not have are refused with the nearest key', async () => {
-    const one = await scene();
-    expect(await one.refusal({ picks: 'key\nfox\nfix\nbear\n' })).toEqual([
+    const source = await scene();
+    expect(await source.refusal({ picks: 'key\nfox\nfix\nbear\n' })).toEqual([
       'E552',
-      `2 rows of picks.csv are not in batch ${one.batch.batch}: key fix, bear`,
+      `2 rows of picks.csv are not in batch ${source.batch.batch}: key fix, bear`,
       expect.stringContaining('did you mean fox for fix?'),
     ]);
-    expect((await one.refusal({ picks: 'row\n9\n' }))[1]).toContain('row 9');
+    expect((await source.refusal({ picks: 'row\n9\n' }))[1]).toContain('row 9');
   });
 
   it.each([
@@ -217,14 +217,14 @@ describe('picks', () => {
     ['key,a\n,1\n', 'names no key'],
     ['key\n', 'picks no row'],
   ])('%j is refused: %s', async (picks, what) => {
-    const one = await scene();
-    expect((await one.refusal({ picks })).slice(0, 2)).toEqual(['E556', expect.stringContaining(what)]);
+    const source = await scene();
+    expect((await source.refusal({ picks })).slice(0, 2)).toEqual(['E556', expect.stringContaining(what)]);
   });
 
   it('may use a row several times if another column names the new rows', async () => {
-    const one = await scene();
+    const source = await scene();
     const options = { ...OPTIONS, keyColumn: 'name' };
-    const rows = await one.rows({ options, picks: 'key,name\nfox,a\nowl,b\nfox,c\nfox,d\n' });
+    const rows = await source.rows({ options, picks: 'key,name\nfox,a\nowl,b\nfox,c\nfox,d\n' });
     expect(rows.map(({ key, name }) => [key, name])).toEqual([
       ['fox', 'a'],
       ['owl', 'b'],
@@ -234,8 +234,8 @@ describe('picks', () => {
   });
 
   it('are read with their separator', async () => {
-    const one = await scene();
-    const rows = await one.rows({
+    const source = await scene();
+    const rows = await source.rows({
       options: { ...OPTIONS, delimiter: ';' },
       picks: 'key;strength\nfox;0,5\n',
     });

@@ -62,12 +62,12 @@ describe('the address of an output', () => {
   it('is the one that was stored first, if two commands upload the file at the same time', async () => {
     const place = new Place();
     await endedBatch(place);
-    using one = new UploadMemory(place.out, 'base');
+    using memory = new UploadMemory(place.out, 'base');
     using two = new UploadMemory(place.out, 'base');
-    expect(one.add('sha', 'https://a.example/1', undefined)).toBe('https://a.example/1');
+    expect(memory.add('sha', 'https://a.example/1', undefined)).toBe('https://a.example/1');
     expect(two.add('sha', 'https://a.example/2', undefined)).toBe('https://a.example/1');
     expect(two.add('sha', 'https://a.example/3', 'https://a.example/1')).toBe('https://a.example/3');
-    expect(one.get('sha')).toBe('https://a.example/3');
+    expect(memory.get('sha')).toBe('https://a.example/3');
   });
 
   it('is refused for a file that has changed or is gone', async () => {
@@ -137,7 +137,7 @@ describe('the batch of results', () => {
       settings: { deadlines: {}, webhooks: false },
       order: {},
       again: false,
-      // Its rows are the rows of the batch that they come from.
+      // A row has the row number of its source batch.
       answers: {},
     };
     const make = async () => {
