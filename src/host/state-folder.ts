@@ -42,7 +42,7 @@ const TEXTS: Readonly<Record<FolderFault | 'unknown', (home: string) => Text>> =
   }),
   unknown: (home) => ({
     reason:
-      'runsheet has no record of creating it here: it may come from a clone or an archive, or have been moved or restored. Whoever created it controls which programs, keys and schedules are used',
+      'there is no record that you created it here: it may come from a clone or an archive, or have been moved or restored. Whoever created it controls which programs, keys and schedules are used',
     hint: `if it is yours: runsheet trust ${shellWord(home)}`,
   }),
 };

@@ -64,7 +64,7 @@ function missingFor(target: NotifyTarget, { urls, slack, smtp }: Config['notify'
     return { what: 'a mail server', hint: 'set RUNSHEET_SMTP_URL=smtps://user:password@host:465' };
   if (target.kind === 'exec' && leadsToInterpreter(target.path))
     return {
-      what: 'a program of yours there: it leads to a shell, which would obey what the notification says',
+      what: 'another program: this one resolves to a shell, which would execute the text of the notification',
       hint: 'name a program that reads JSON: exec:./notify.sh',
     };
   if (target.kind === 'exec' && !isProgram(target.path))

@@ -75,7 +75,7 @@ describe.skipIf(!canBeNobody)('a user of a machine that others use too', () => {
     });
     expect(run('schedule list')).toMatchObject(refused('another user'));
     chownSync(at('work', '.runsheet'), UID, UID);
-    expect(run('schedule list')).toMatchObject(refused('did not make it'));
+    expect(run('schedule list')).toMatchObject(refused('no record that you created it'));
     chmodSync(at('work', '.runsheet'), 0o777);
     expect(run('schedule list')).toMatchObject(refused('other users can write'));
     expect(run(`trust .runsheet`)).toMatchObject(refused('other users can write'));
@@ -91,6 +91,9 @@ describe.skipIf(!canBeNobody)('a user of a machine that others use too', () => {
     for (const folder of ['copy', 'copy/.runsheet', 'copy/.runsheet/instance'])
       chownSync(at(folder), UID, UID);
     const copied = runAsNobody(at('copy'), ['schedule', 'list'], { PATH: place.path, TMPDIR: at('tmp') });
-    expect(copied).toMatchObject({ status: 2, stderr: expect.stringMatching(/E606.*did not make it/s) });
+    expect(copied).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/E606.*no record that you created it/s),
+    });
   });
 });

@@ -96,7 +96,7 @@ describe('the state folder of the current folder', () => {
   });
   const UNKNOWN = expect.objectContaining({
     code: 'E606',
-    message: expect.stringContaining('no record of creating it here'),
+    message: expect.stringContaining('no record that you created it here'),
     hint: expect.stringMatching(/runsheet trust \S+\.runsheet$/),
   });
   const attempts = () => ({

@@ -203,7 +203,7 @@ describe('a program', () => {
     const path = join(folder, 'tell');
     symlinkSync('/bin/sh', path);
     await expect(send(noticeTo(`exec:${path}`), allowed)).rejects.toMatchObject({
-      message: expect.stringContaining('leads to a shell'),
+      message: expect.stringContaining('resolves to a shell'),
       nonRetryable: true,
     });
   });
