@@ -90,11 +90,11 @@ function writeSheet(layout: Write, rows: number, lanes: number): void {
   layout('sheet.csv', pieces.join(''));
 }
 
-type Place = { readonly place: number; readonly row: number };
+type BatchPlace = { readonly place: number; readonly row: number };
 
 /** The places of all lanes in the order in which their rows end: a lane advances as fast as the others. */
-function placesOf(queues: readonly (readonly Queued[])[], offsets: readonly number[]): readonly Place[] {
-  const places: Place[] = [];
+function placesOf(queues: readonly (readonly Queued[])[], offsets: readonly number[]): readonly BatchPlace[] {
+  const places: BatchPlace[] = [];
   const longest = Math.max(...queues.map(({ length }) => length));
   for (let at = 0; at < longest; at += 1)
     for (const [lane, queue] of queues.entries()) {
@@ -127,7 +127,7 @@ function passOf(queues: readonly (readonly Queued[])[], offsets: readonly number
 function writeParts(
   write: Write,
   pass: number,
-  places: readonly Place[],
+  places: readonly BatchPlace[],
   isQueued: boolean,
 ): readonly string[] {
   const partOf: string[] = [];
@@ -143,7 +143,7 @@ function writeParts(
   return partOf;
 }
 
-function recordOf({ place, row }: Place, pass: number, isQueued: boolean): PartRecord {
+function recordOf({ place, row }: BatchPlace, pass: number, isQueued: boolean): PartRecord {
   const attempts = Array.from({ length: pass }, (_, at) => attemptOf(row, at + 1));
   const outcome = outcomeOf(row);
   return {

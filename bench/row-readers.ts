@@ -29,13 +29,13 @@ import { countsOf, type EndedBatch } from './ended-batch.ts';
 
 export type Read = { readonly seconds: number; readonly cpuSeconds: number; readonly peakMb: number };
 
-type Given = {
+type ReaderInput = {
   readonly store: Store;
   readonly file: BatchFile;
   readonly batch: EndedBatch;
   readonly folder: string;
 };
-type Reader = (given: Given) => Promise<unknown>;
+type Reader = (given: ReaderInput) => Promise<unknown>;
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const BACK = { agoMs: 7_200_000, wallAt: NOW, offset: { min: 0, max: 0 } };

@@ -8,7 +8,7 @@ import { freshFolder } from './stage/fresh-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-type Service = {
+type ComposeService = {
   readonly image: string;
   readonly build?: string;
   readonly pull_policy?: string;
@@ -37,7 +37,7 @@ type Service = {
 const { services, secrets, networks } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), {
   merge: true,
 }) as {
-  readonly services: Readonly<Record<string, Service>>;
+  readonly services: Readonly<Record<string, ComposeService>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };

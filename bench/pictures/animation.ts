@@ -30,7 +30,7 @@ export type Playback = {
   readonly restMs: number;
 };
 
-type Shown = {
+type ShownScreen = {
   readonly from: number;
   readonly to: number;
   readonly row: number;
@@ -52,7 +52,7 @@ export function animationOf(
   const rules: string[] = [];
   const drawn: string[] = [];
   for (const [at, lines] of [...groups.values()].entries()) {
-    const { from, to } = lines[0] as Shown;
+    const { from, to } = lines[0] as ShownScreen;
     const begin = from === 0 ? '' : '0%{visibility:hidden}';
     const end = to === screens.length ? '' : `${percent(to)}{visibility:hidden}`;
     rules.push(
@@ -77,8 +77,8 @@ export function animationOf(
 }
 
 /** The texts of a line, each with the screens on which it is visible. */
-function spansOfTime(screens: readonly Screen[], row: number): readonly Shown[] {
-  const texts: Shown[] = [];
+function spansOfTime(screens: readonly Screen[], row: number): readonly ShownScreen[] {
+  const texts: ShownScreen[] = [];
   let before = '[]';
   for (const [moment, { lines }] of screens.entries()) {
     const spans = lines[row] ?? [];
@@ -94,7 +94,7 @@ function spansOfTime(screens: readonly Screen[], row: number): readonly Shown[] 
 
 const xOf = (column: number): number => Number((MARGIN_PX + column * CHARACTER_PX).toFixed(1));
 
-function drawLine({ row, spans }: Shown): string {
+function drawLine({ row, spans }: ShownScreen): string {
   const y = MARGIN_PX + 14 + row * LINE_PX;
   const parts = spans.flatMap(partsOf);
   const texts = parts.filter(({ text }) => !isBar(text));

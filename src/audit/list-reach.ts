@@ -9,14 +9,14 @@ import { passedAtMost } from './list-runs.ts';
 /** For how long every service lists a run that has ended (docs/guarantees.md). */
 const LISTED_MS = 86_400_000;
 
-type Service = Pick<BatchFile['service'], 'id'>;
+type ListedService = Pick<BatchFile['service'], 'id'>;
 
 export class ListReach {
   readonly #listedMs: number;
   #oldestEndMs = Number.POSITIVE_INFINITY;
 
   /** `listedMs`: for how long the service lists a run that has ended. */
-  constructor({ id }: Service, listedMs = LISTED_MS) {
+  constructor({ id }: ListedService, listedMs = LISTED_MS) {
     // The run service of this package, which has an id, deletes no run.
     this.#listedMs = id === undefined ? listedMs : Number.POSITIVE_INFINITY;
   }

@@ -9,18 +9,18 @@ import type { Printer } from './context.ts';
 
 export type { Session };
 
-type Place = { readonly out?: string };
+type ServersPlace = { readonly out?: string };
 
 export const serversFor = (config: Config, printer: Printer): Servers =>
   new Servers({ onNotice: (text) => printer.notice(printer.paint('dim', text)) }, config);
 
 /** Starts servers if none are running; no batch goes on. */
-export const openSession = (flags: Place, printer: Printer): Promise<Session> =>
+export const openSession = (flags: ServersPlace, printer: Printer): Promise<Session> =>
   serversFor(configOf(flags), printer).look(false);
 
 /** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
 export async function withLocalService<T>(
-  flags: Place,
+  flags: ServersPlace,
   batchFolder: FoundBatch,
   printer: Printer,
   work: () => Promise<T>,
@@ -32,7 +32,7 @@ export async function withLocalService<T>(
 }
 
 export async function withSession(
-  flags: Place,
+  flags: ServersPlace,
   batchFolder: FoundBatch,
   printer: Printer,
   work: (session: Session) => Promise<number>,
@@ -43,7 +43,7 @@ export async function withSession(
 
 /** Asks Temporal, but starts no servers; undefined if no server of this place is running. */
 export const askLiving = <T>(
-  flags: Place,
+  flags: ServersPlace,
   printer: Printer,
   ask: (session: Session) => Promise<T>,
 ): Promise<T | undefined> =>

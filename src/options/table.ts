@@ -236,13 +236,13 @@ export const OPTIONS = {
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
-type Row<N extends OptionName> = (typeof OPTIONS)[N];
+type OptionRow<N extends OptionName> = (typeof OPTIONS)[N];
 
 /** The values of options in their stored form; `none` removes a limit. */
 export type OptionValues = {
   readonly [N in OptionName]?:
-    | KeptOf<Row<N>['kind']>
-    | (Row<N> extends { readonly removable: true } ? 'none' : never)
+    | KeptOf<OptionRow<N>['kind']>
+    | (OptionRow<N> extends { readonly removable: true } ? 'none' : never)
     | (N extends 'concurrency' ? { readonly auto: number } : never);
 };
 
@@ -286,12 +286,12 @@ export const optionsOf = (door: Door): readonly (readonly [OptionName, AnyOption
     .filter(([, { not = [] }]) => !not.includes(door))
     .map(([option, row]) => [option as OptionName, row]);
 
-type KeptName<N extends OptionName> = Row<N> extends { readonly kept: infer S extends string } ? S : N;
-type NamesIn<Scope> = { [N in OptionName]: Row<N>['scope'] extends Scope ? N : never }[OptionName];
+type KeptName<N extends OptionName> = OptionRow<N> extends { readonly kept: infer S extends string } ? S : N;
+type NamesIn<Scope> = { [N in OptionName]: OptionRow<N>['scope'] extends Scope ? N : never }[OptionName];
 
 /** The options of a scope, as a request and batch.json have them. */
 export type KeptIn<Scope extends AnyOption['scope']> = {
-  readonly [N in NamesIn<Scope> as KeptName<N>]?: KeptOf<Row<N>['kind']>;
+  readonly [N in NamesIn<Scope> as KeptName<N>]?: KeptOf<OptionRow<N>['kind']>;
 };
 
 type Stays = true | 'rows' | 'shape';

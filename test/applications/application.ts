@@ -8,12 +8,12 @@ import { Stage, type Running } from '../stage/stage.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-type Service = Running & { readonly base: string };
+type ApplicationService = Running & { readonly base: string };
 
 export class Application {
   readonly stage = new Stage();
   client!: Client;
-  service!: Service;
+  service!: ApplicationService;
   temporal!: Awaited<ReturnType<Stage['temporal']>>;
   #disconnect = async (): Promise<void> => undefined;
   readonly #name: string;
@@ -32,7 +32,7 @@ export class Application {
     this.#disconnect = connected.close;
   }
 
-  openService(port = 0): Promise<Service> {
+  openService(port = 0): Promise<ApplicationService> {
     return this.stage.service(['--deployments', at('examples/deployments.json')], port);
   }
 

@@ -24,7 +24,7 @@ beforeEach(() => {
   place = new Place();
 });
 
-type Case = {
+type ReadingCase = {
   readonly options: Partial<SheetOptions>;
   readonly first: string;
   readonly further: string;
@@ -39,7 +39,7 @@ const OF_A_FILE = 'of a file';
 
 const KEYED = { keyColumn: 'id' };
 
-const CASES: Readonly<Record<keyof typeof READING | Several, Case | typeof OF_A_FILE>> = {
+const CASES: Readonly<Record<keyof typeof READING | Several, ReadingCase | typeof OF_A_FILE>> = {
   limit: OF_A_FILE,
   format: OF_A_FILE,
   sheetName: OF_A_FILE,
@@ -161,7 +161,7 @@ const CASES: Readonly<Record<keyof typeof READING | Several, Case | typeof OF_A_
   },
 };
 
-const made = (test: Case) => {
+const made = (test: ReadingCase) => {
   const { name = 'sheet.csv', first, options } = test;
   place.write(name, first);
   return place.create(name, {
@@ -201,7 +201,7 @@ describe('a further sheet', () => {
   });
 
   it('of results has each of its rows already', async () => {
-    const batch = await made(CASES.where as Case);
+    const batch = await made(CASES.where as ReadingCase);
     await addResults(batch, { outcome: 'failed' });
     const text = `id,prompt,Status${HEAD}\na,better,Sent,1,a,failed,,,,,,,,,,\n`;
     const again = await withFurther(

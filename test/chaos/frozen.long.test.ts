@@ -25,8 +25,8 @@ const ON_WIRE = 256;
 const ABANDONED_MS = 7_000;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.5 });
 
-type Case = [name: string, hasOther: boolean, frozenMs: number];
-const MORE: readonly Case[] = [
+type FrozenCase = [name: string, hasOther: boolean, frozenMs: number];
+const MORE: readonly FrozenCase[] = [
   ['no other worker lives meanwhile', false, ABANDONED_MS],
   ['so long that its POSTs are too late as well', false, OUTAGE_MS],
   ['so long, and another worker lives', true, OUTAGE_MS],
@@ -66,7 +66,7 @@ describe('a worker that is frozen in the middle of its groups and woken long aft
     return groups?.length ?? 0;
   };
 
-  it.each<Case>([['another worker lives meanwhile', true, ABANDONED_MS], ...(IS_LONG ? MORE : [])])(
+  it.each<FrozenCase>([['another worker lives meanwhile', true, ABANDONED_MS], ...(IS_LONG ? MORE : [])])(
     'sends none of their attempts, and nothing is lost or bought twice: %s',
     async (_, hasOther, frozenMs) => {
       const frozen = await stage.worker();

@@ -42,12 +42,12 @@ async function answersTo(questions: readonly Question[], asking: Asking): Promis
   return (await settle(proposal, policyOf(asking))) as readonly Patch[];
 }
 
-type Given = { readonly asks?: boolean; readonly args?: readonly string[] };
+type TypedAnswer = { readonly asks?: boolean; readonly args?: readonly string[] };
 
 /** A command on a terminal, before its user has answered. */
 function onTerminal(
   questions: readonly Question[],
-  { asks = true, args = ['run', 'my sheet.csv', '-d', 'x'] }: Given = {},
+  { asks = true, args = ['run', 'my sheet.csv', '-d', 'x'] }: TypedAnswer = {},
 ) {
   const [stdin, stderr] = [terminal(), terminal()];
   const process = { stdin, stderr, argv: ['node', 'runsheet.mjs', ...args] } as unknown as NodeJS.Process;

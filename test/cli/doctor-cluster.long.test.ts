@@ -11,7 +11,7 @@ import { sharedStage } from '../stage/shared-stage.ts';
 import { until, type Running } from '../stage/stage.ts';
 import { freeAddress } from '../stage/free-port.ts';
 
-type Environment = Readonly<Record<string, string>>;
+type MemberEnvironment = Readonly<Record<string, string>>;
 type Check = z.infer<typeof checkSchema>;
 
 const SECRET = { RUNSHEET_WEBHOOK_SECRET: 'the-secret-of-the-fleet' };
@@ -38,12 +38,12 @@ describe('doctor --cluster', () => {
     members = [];
   });
 
-  async function worker(environment: Environment = {}): Promise<Running> {
+  async function worker(environment: MemberEnvironment = {}): Promise<Running> {
     const member = stage.start(['worker', '--no-receiver'], { ...SECRET, ...environment });
     await member.says(/no receiver/);
     return member;
   }
-  const another = async (environment: Environment): Promise<Running> => {
+  const another = async (environment: MemberEnvironment): Promise<Running> => {
     const member = await worker(environment);
     members.push(member);
     return member;

@@ -20,14 +20,19 @@ const DEPLOYMENTS = deploymentsOf({
   ],
 });
 
-type Line = { readonly sku: string; readonly prompt: string; readonly seed: string; readonly gpu: string };
-const lineOf = (at: number): Line => ({
+type ResultLine = {
+  readonly sku: string;
+  readonly prompt: string;
+  readonly seed: string;
+  readonly gpu: string;
+};
+const lineOf = (at: number): ResultLine => ({
   sku: `SKU-${at}`,
   prompt: `portrait ${at}`,
   seed: String(18_446_744_073_709_551_000n + BigInt(at)),
   gpu: at > ROWS && at % 10 === 0 ? 'H100' : '',
 });
-const linesOf = (from: number, to: number): readonly Line[] =>
+const linesOf = (from: number, to: number): readonly ResultLine[] =>
   Array.from({ length: to - from + 1 }, (_, at) => lineOf(from + at));
 
 describe('rows that are added to a batch', () => {
@@ -42,7 +47,7 @@ describe('rows that are added to a batch', () => {
   });
 
   const deployments = () => ['--deployments', stage.write('deployments.json', DEPLOYMENTS)];
-  const sheet = (name: string, lines: readonly Line[]): string =>
+  const sheet = (name: string, lines: readonly ResultLine[]): string =>
     stage.write(
       name,
       `sku,prompt,seed,gpu\n${lines.map((line) => [line.sku, line.prompt, line.seed, line.gpu].join(',')).join('\n')}\n`,

@@ -12,7 +12,7 @@ const EVERY_MS = 10_000;
 const ROWS = 3;
 const DEPLOYMENTS = deploymentsOf({ name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 });
 
-type Shown = {
+type ShownSchedule = {
   readonly fired: number;
   readonly skipped: number;
   readonly missed: number;
@@ -51,13 +51,13 @@ describe('a schedule that fires every ten seconds', () => {
     expect([made.code, made.code === 0 ? '' : made.stderr]).toEqual([0, '']);
     await change('interval');
   };
-  const show = async (): Promise<Shown> =>
-    JSON.parse((await stage.run(['schedule', 'show', 'often', '-o', 'json'])).stdout) as Shown;
+  const show = async (): Promise<ShownSchedule> =>
+    JSON.parse((await stage.run(['schedule', 'show', 'often', '-o', 'json'])).stdout) as ShownSchedule;
   const hasDone = async (count: number): Promise<boolean> =>
     (await show()).firings.filter(({ state }) => state === 'done').length >= count;
 
   /** After the last firing has ended: each time of the schedule is accounted for once, and each firing has bought its rows once. */
-  const settled = async (): Promise<Shown> => {
+  const settled = async (): Promise<ShownSchedule> => {
     await change('pause');
     await until(async () => (await show()).firings.every(({ state }) => state === 'done'), 'all are done');
     const shown = await show();

@@ -12,7 +12,7 @@ const DEPLOYMENTS = deploymentsOf(
 );
 const NEVER = ['--cron', '0 2 29 2 *', '--tz', 'Europe/Paris'];
 
-type Shown = {
+type ShownSchedule = {
   readonly skipped: number;
   readonly missed: number;
   readonly firings: readonly {
@@ -28,8 +28,8 @@ type Shown = {
 describe('a schedule', () => {
   const stage = freshStage((newStage) => newStage.cluster(DEPLOYMENTS));
 
-  const show = async (name: string): Promise<Shown> =>
-    JSON.parse((await stage.run(['schedule', 'show', name, '-o', 'json'])).stdout) as Shown;
+  const show = async (name: string): Promise<ShownSchedule> =>
+    JSON.parse((await stage.run(['schedule', 'show', name, '-o', 'json'])).stdout) as ShownSchedule;
   const trigger = async (name: string): Promise<string> =>
     (await stage.run(['schedule', 'trigger', name])).stdout.trim();
   const isOver = async (name: string, batch: string): Promise<boolean> =>
@@ -196,7 +196,7 @@ describe('an embedded server', () => {
     await stranger.schedule.getHandle('runsheet:nightly').trigger();
     const isRefused = async (): Promise<boolean> => {
       const { stdout } = await stage.run(['schedule', 'show', 'nightly', '-o', 'json']);
-      const { firings } = JSON.parse(stdout) as Shown;
+      const { firings } = JSON.parse(stdout) as ShownSchedule;
       return firings.some(
         ({ reason = '' }) => reason.includes('E561') && reason.includes('is not on its rule'),
       );

@@ -14,13 +14,13 @@ const DEPLOYMENTS = deploymentsOf({
 });
 const ROWS = 24;
 
-type Line = readonly [sku: string, prompt: string];
+type ResultLine = readonly [sku: string, prompt: string];
 
 describe('a sheet that is watched', () => {
   const stage = new Stage();
   const sheet = stage.path('prompts.csv');
   const command = ['run', 'prompts.csv', '-d', 'portraits', '--key', 'sku', '--watch', '--max-cost', '50'];
-  let lines: Line[] = Array.from({ length: ROWS }, (_, at) => [`s${at + 1}`, `portrait ${at + 1}`]);
+  let lines: ResultLine[] = Array.from({ length: ROWS }, (_, at) => [`s${at + 1}`, `portrait ${at + 1}`]);
   let watching: Running;
   let folder = '';
   beforeAll(async () => {

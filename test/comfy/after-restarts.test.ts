@@ -6,9 +6,9 @@ import { drawnColour } from './node-classes.ts';
 import { COPIER, openStandIn, OwnService, seeded, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-type Scene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
+type RestartScene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
 
-const RESTARTS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+const RESTARTS: Readonly<Record<string, (scene: RestartScene) => Promise<void>>> = {
   'the service': async ({ own }) => {
     await own.close();
     await own.open();
@@ -32,7 +32,7 @@ const RESTARTS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
 };
 
 /** The answer to a request whose inputs are JSON text, and the colour of the picture if there is one. */
-async function answerTo({ own }: Scene, inputs: string): Promise<readonly unknown[]> {
+async function answerTo({ own }: RestartScene, inputs: string): Promise<readonly unknown[]> {
   const answer = await fetch(`${own.service.base}/run/deployment/queue`, {
     method: 'POST',
     headers: { authorization: 'Bearer key', 'content-type': 'application/json' },

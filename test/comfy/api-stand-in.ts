@@ -21,8 +21,8 @@ import type { Executed } from './comfy-process.ts';
 import type { Graph } from './node-classes.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-type Shown = Readonly<Record<string, unknown>>;
-type Answer = {
+type ShownJob = Readonly<Record<string, unknown>>;
+type ApiAnswer = {
   readonly status: number;
   readonly body: object | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
@@ -55,13 +55,13 @@ export class ApiStandIn {
   /** Decides for each request whether it, or its answer, is lost. */
   drops: (asked: Asked) => Loss | undefined = () => undefined;
   /** Answers instead, before anything happens. */
-  answersInstead: (asked: Asked) => Answer | undefined = () => undefined;
+  answersInstead: (asked: Asked) => ApiAnswer | undefined = () => undefined;
   /** Where files are instead. */
   store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
   /** Changes what it shows of a job; one that throws is in no list, and asking for it is answered with 503. */
-  alters = (job: Shown): Shown => job;
+  alters = (job: ShownJob): ShownJob => job;
   /** Changes any JSON that it answers. */
   altersBody = (body: object, _asked: Asked): object => body;
   /** While away, the stand-in answers nothing and counts the requests. */
@@ -136,7 +136,7 @@ export class ApiStandIn {
       .end(JSON.stringify(this.altersBody(body, request)));
   }
 
-  async #answer(incoming: IncomingMessage, request: Asked): Promise<Answer> {
+  async #answer(incoming: IncomingMessage, request: Asked): Promise<ApiAnswer> {
     const { method, path, query } = request;
     const instead = this.answersInstead(request);
     if (instead !== undefined) return instead;
@@ -154,7 +154,7 @@ export class ApiStandIn {
   }
 
   async #list(query: URLSearchParams): Promise<object> {
-    const listed = this.#surface.list(this.url, await this.jobs.list(), query) as { jobs: Shown[] };
+    const listed = this.#surface.list(this.url, await this.jobs.list(), query) as { jobs: ShownJob[] };
     const jobs = listed.jobs.flatMap((job) => {
       try {
         return [this.alters(job)];
@@ -165,7 +165,7 @@ export class ApiStandIn {
     return { ...listed, jobs };
   }
 
-  async #job(id: string, action: string | undefined): Promise<Answer> {
+  async #job(id: string, action: string | undefined): Promise<ApiAnswer> {
     const stored = await this.jobs.look(id);
     if (stored === undefined) throw new Refused(404, 'not_found', `No job ${id}.`);
     if (action === 'events') throw new Refused(501, 'not_implemented');
@@ -177,11 +177,11 @@ export class ApiStandIn {
     return { status: 200, body: this.#shown(...((await this.jobs.look(id)) ?? stored)) };
   }
 
-  #shown(job: StoredJob, progress: Progress): Shown {
+  #shown(job: StoredJob, progress: Progress): ShownJob {
     return this.alters((this.#mode === 'proxy' ? proxyJob : jobShown)(this.url, job, progress));
   }
 
-  async #submit(incoming: IncomingMessage): Promise<Answer> {
+  async #submit(incoming: IncomingMessage): Promise<ApiAnswer> {
     const text = String(await buffer(incoming));
     const key = incoming.headers['idempotency-key'] as string | undefined;
     this.asked.push(key ?? '');
@@ -232,7 +232,7 @@ export class ApiStandIn {
     method: string,
     id: string | undefined,
     action: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<ApiAnswer> {
     if (id === undefined) return this.#keep(incoming);
     // Hashes are computed later, so nothing is found by one.
     if (id === 'from-hash' || id === 'by-hash') throw new Refused(404, 'blob_not_found');
@@ -246,7 +246,7 @@ export class ApiStandIn {
   }
 
   /** Every worker gets a file, because any may execute the job that names it. */
-  async #keep(incoming: IncomingMessage): Promise<Answer> {
+  async #keep(incoming: IncomingMessage): Promise<ApiAnswer> {
     const type = incoming.headers['content-type'] ?? '';
     const form = await new Response(await buffer(incoming), { headers: { 'content-type': type } }).formData();
     const { needsContentType } = this.#surface;
@@ -258,7 +258,7 @@ export class ApiStandIn {
   }
 
   /** From the worker that has it. */
-  async #content(id: string): Promise<Answer> {
+  async #content(id: string): Promise<ApiAnswer> {
     const query = new URLSearchParams(imageIn(id)).toString();
     for (const { url } of this.#gpus) {
       const answer = await fetch(`${url}/view?${query}`);
@@ -278,7 +278,7 @@ const REFUSALS = {
   502: new Refused(502, 'upstream_error'),
 } as const;
 
-const refusal = (refused: Refused): Answer => ({
+const refusal = (refused: Refused): ApiAnswer => ({
   status: refused.status,
   body: refused.body,
   ...(refused.retryAfter !== undefined && { headers: { 'retry-after': String(refused.retryAfter) } }),

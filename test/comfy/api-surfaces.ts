@@ -6,7 +6,7 @@ import { jobShown, listItem, Refused, type Progress, type StoredJob } from './ap
 /** `old-deployment`: its gateway is older than labels, keeps none, and ignores filters. */
 export type Mode = 'deployment' | 'old-deployment' | 'cloud' | 'proxy';
 
-type Known = readonly (readonly [StoredJob, Progress])[];
+type KnownJobs = readonly (readonly [StoredJob, Progress])[];
 
 export type Surface = {
   readonly hasHealth: boolean;
@@ -17,7 +17,7 @@ export type Surface = {
   /** The stored form of a submission's labels. Throws `Refused`. */
   readonly kept: (metadata: unknown) => unknown;
   /** Throws `Refused`. */
-  readonly list: (base: string, jobs: Known, query: URLSearchParams) => object;
+  readonly list: (base: string, jobs: KnownJobs, query: URLSearchParams) => object;
 };
 
 const METADATA_BYTES_MOST = 1_024;
@@ -62,7 +62,7 @@ export function proxyJob(base: string, job: StoredJob, progress: Progress): Reco
   return { ...shown, started_at: null, completed_at: null, outputs_reused: false };
 }
 
-function filtered(jobs: Known, query: URLSearchParams): Known {
+function filtered(jobs: KnownJobs, query: URLSearchParams): KnownJobs {
   const filters = filtersIn(query);
   return jobs.filter(([{ metadata }]) =>
     filters.every(([key, value]) => (metadata as Record<string, string> | undefined)?.[key] === value),
@@ -70,7 +70,7 @@ function filtered(jobs: Known, query: URLSearchParams): Known {
 }
 
 /** The cursor names the last job of the page before. */
-function page(jobs: Known, query: URLSearchParams): object {
+function page(jobs: KnownJobs, query: URLSearchParams): object {
   const limit = limitIn(query);
   const cursor = query.get('cursor');
   const before = cursor === null ? -1 : jobs.findIndex(([{ id }]) => cursorOf(id) === cursor);

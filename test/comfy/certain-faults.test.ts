@@ -10,22 +10,22 @@ import { pictureOf } from './image-files.ts';
 import { sentTo } from './sent-graph.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-type Graph = Parameters<OwnService['add']>[1];
+type FaultyGraph = Parameters<OwnService['add']>[1];
 
 const node = (class_type: string, inputs: Record<string, unknown>) => ({ class_type, inputs });
 /** The portrait with some fields of its nodes changed, and further nodes. */
-const changed = (fields: Readonly<Record<string, object>>, more: Graph = {}): Graph => {
+const changed = (fields: Readonly<Record<string, object>>, more: FaultyGraph = {}): FaultyGraph => {
   const graph = portrait();
   for (const [id, inputs] of Object.entries(fields)) Object.assign(graph[id]?.inputs ?? {}, inputs);
   return { ...graph, ...more };
 };
-const without = (id: string, field: string): Graph => {
+const without = (id: string, field: string): FaultyGraph => {
   const graph = portrait();
   delete graph[id]?.inputs[field];
   return graph;
 };
 
-async function added(graph: Graph, gpu?: ComfyStandIn) {
+async function added(graph: FaultyGraph, gpu?: ComfyStandIn) {
   const own = await OwnService.of([]);
   const server = gpu ?? (await openStandIn());
   const {
@@ -39,7 +39,7 @@ async function added(graph: Graph, gpu?: ComfyStandIn) {
 }
 
 /** Whether ComfyUI refuses the graph as it is, or some of its outputs. */
-async function isTakenByComfy(graph: Graph): Promise<boolean> {
+async function isTakenByComfy(graph: FaultyGraph): Promise<boolean> {
   const gpu = await openStandIn();
   const answer = await fetch(`${gpu.url}/prompt`, {
     method: 'POST',
@@ -180,13 +180,16 @@ const inputOf = async (own: OwnService) => {
 };
 
 describe('a file that the workflow names', () => {
-  const graph = (image: string): Graph => {
+  const graph = (image: string): FaultyGraph => {
     const copier = structuredClone(COPIER);
     const [id = ''] =
       Object.entries(copier).find(([, candidate]) => candidate.class_type === 'LoadImage') ?? [];
     const { [id]: loader, ...nodes } = copier;
     const text = JSON.stringify(nodes).replaceAll(`["${id}",`, '["1",');
-    return { ...(JSON.parse(text) as Graph), '1': { ...(loader as Graph[string]), inputs: { image } } };
+    return {
+      ...(JSON.parse(text) as FaultyGraph),
+      '1': { ...(loader as FaultyGraph[string]), inputs: { image } },
+    };
   };
 
   it('has to come from the sheet if no server has it', async () => {

@@ -10,8 +10,8 @@ import { isRunning, openStandIn, OwnService, portrait } from './own-service.ts';
 import { openTunnel } from './tunnel.ts';
 
 const SLOW = portrait({ seconds: 30 });
-type Known = { readonly url: string; readonly also: readonly string[]; readonly runs: number };
-const listedIn = async (own: OwnService) => (await own.control('servers')).json as readonly Known[];
+type KnownServers = { readonly url: string; readonly also: readonly string[]; readonly runs: number };
+const listedIn = async (own: OwnService) => (await own.control('servers')).json as readonly KnownServers[];
 const under = (url: string, host: string): string => url.replace('127.0.0.1', host);
 
 it('only the servers that runs name execute them, while another one idles', async () => {

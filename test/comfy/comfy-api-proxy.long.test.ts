@@ -64,7 +64,7 @@ class Proxy {
 }
 
 /** A batch during which the proxy dies five times: while runs execute, and twice when it has just handed a run on. */
-async function batchWith(forget: boolean): Promise<readonly Row[]> {
+async function batchWith(forget: boolean): Promise<readonly ResultRow[]> {
   const proxy = new Proxy(await freePort());
   await until(proxy.answers, 'it answers', 60_000);
   stage.environment = { ...stage.environment, RUNSHEET_HOME: stage.path('home') };
@@ -92,13 +92,13 @@ const DEATHS = [
   [23, false],
 ] as const;
 
-type Row = {
+type ResultRow = {
   readonly outcome: string;
   readonly executions: number;
   readonly log: string;
 };
 
-function rowsOf(results: readonly Readonly<Record<string, string>>[]): readonly Row[] {
+function rowsOf(results: readonly Readonly<Record<string, string>>[]): readonly ResultRow[] {
   const database = new DatabaseSync(stage.path('home', 'local-service.db'), { readOnly: true });
   const runs = database.prepare('SELECT inputs, state FROM run').all() as { inputs: string; state: string }[];
   database.close();

@@ -9,11 +9,11 @@ import { drawnColour } from './node-classes.ts';
 import { OwnService, portrait, openStandIn, isRunning, timesOf, openOwn } from './own-service.ts';
 import { type ComfyStandIn } from './stand-in.ts';
 
-type Scene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
+type CrashScene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
 type Point = {
   readonly name: string;
   /** From the queued run to the moment at which everything works again; the run sleeps until `gpu.wake()`. */
-  readonly crash: (scene: Scene, id: string) => Promise<void>;
+  readonly crash: (scene: CrashScene, id: string) => Promise<void>;
   readonly times: number;
   /** How often it was executed in vain. */
   readonly lost?: number;
@@ -21,7 +21,7 @@ type Point = {
   readonly status?: string;
 };
 
-const reopened = async ({ own }: Scene): Promise<void> => {
+const reopened = async ({ own }: CrashScene): Promise<void> => {
   await own.close();
   await own.open();
 };

@@ -11,7 +11,7 @@ import { link, node, sampler, usualGraph, type Nodes } from './naming/usual-grap
 import { openStandIn, OwnService } from './own-service.ts';
 import { useService } from './service-settings.ts';
 
-type Plan = {
+type PlanOutput = {
   /** The printed next steps. */
   readonly hints: readonly string[];
   /** The questions that have to be confirmed. */
@@ -36,7 +36,7 @@ async function openPlace(workflow: Nodes) {
     writeFileSync(path, content);
     return path;
   };
-  const plan = async (sheet: string, ...flags: readonly string[]): Promise<Plan> => {
+  const plan = async (sheet: string, ...flags: readonly string[]): Promise<PlanOutput> => {
     const { code, stdout, stderr } = await runInProcess(['plan', sheet, '-d', 'portrait', ...flags]);
     if (code !== 0) throw new Error(stderr);
     return {
@@ -48,7 +48,7 @@ async function openPlace(workflow: Nodes) {
     };
   };
   /** The fields that rows were executed with. */
-  const executed = async ({ requests }: Plan, fields: readonly string[]) => {
+  const executed = async ({ requests }: PlanOutput, fields: readonly string[]) => {
     const rows = [];
     for (const request of requests) {
       const { inputs } = JSON.parse(request) as { readonly inputs: Readonly<Record<string, unknown>> };

@@ -55,7 +55,7 @@ export const rowsOverALossyApi = (seeds: readonly number[]): void =>
           await own.close();
           await own.open();
         }
-        const rows: Row[] = [];
+        const rows: ResultRow[] = [];
         for (const [row, id] of ids.entries())
           rows.push(await rowOf(own, api, row, await own.until(id, isOver)));
         const wrong = rows.filter(({ isUnknown, isUnheard, times, isRight }) =>
@@ -69,7 +69,7 @@ export const rowsOverALossyApi = (seeds: readonly number[]): void =>
     );
   });
 
-type Row = {
+type ResultRow = {
   readonly row: number;
   readonly status: string;
   readonly log: string;
@@ -81,7 +81,7 @@ type Row = {
   readonly isRight: boolean;
 };
 
-async function rowOf(own: OwnService, api: ApiStandIn, row: number, run: Run): Promise<Row> {
+async function rowOf(own: OwnService, api: ApiStandIn, row: number, run: Run): Promise<ResultRow> {
   const text = `owl ${row}`;
   const hasSucceeded = run.status === 'success';
   return {

@@ -21,8 +21,8 @@ const HEADER = chunk('IHDR', joined(uint32(1), uint32(1), Buffer.from([8, 0, 0, 
 const PIXELS = chunk('IDAT', deflateSync(Buffer.from([0, 255])));
 const END = chunk('IEND', Buffer.alloc(0));
 
-type Place = 'before' | 'after';
-const png = (chunks: readonly Uint8Array[], place: Place = 'before'): Buffer =>
+type TextPlace = 'before' | 'after';
+const png = (chunks: readonly Uint8Array[], place: TextPlace = 'before'): Buffer =>
   joined(
     '\u0089PNG\r\n\u001A\n',
     HEADER,

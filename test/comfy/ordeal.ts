@@ -213,12 +213,12 @@ export async function ordeal(stage: Stage, plan: Plan): Promise<Figures> {
 const executedOn = ({ output }: Machine): readonly string[] =>
   readFileSync(join(output, EXECUTED), 'utf8').split('\n').filter(Boolean);
 
-type Scene = { readonly first: readonly string[]; readonly home: string; readonly onlooker: Onlooker };
+type OrdealScene = { readonly first: readonly string[]; readonly home: string; readonly onlooker: Onlooker };
 
 async function killInTurns(
   stage: Stage,
   { victims, gapMs, promptsPerLife, seed, say, machines }: Plan,
-  { first, home, onlooker }: Scene,
+  { first, home, onlooker }: OrdealScene,
 ): Promise<Record<Victim, number>> {
   const diesAt = machines.map(() => promptsPerLife);
   const kills = { server: 0, service: 0, worker: 0, command: 0 };

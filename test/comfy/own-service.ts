@@ -12,13 +12,13 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 import { until } from '../stage/stage.ts';
 import { ComfyStandIn, type StandInOptions } from './stand-in.ts';
 
-type Graph = Record<
+type PortraitGraph = Record<
   string,
   { class_type: string; inputs: Record<string, unknown>; _meta?: { title: string } }
 >;
 
 /** Draws a picture whose colour follows from its text and seed, sleeps, and saves it. */
-export const portrait = (more: { seconds?: number; saver?: string; draw?: string } = {}): Graph => ({
+export const portrait = (more: { seconds?: number; saver?: string; draw?: string } = {}): PortraitGraph => ({
   '3': {
     class_type: more.draw ?? 'Draw',
     inputs: { text: 'a fox', seed: 1, style: 'plain' },
@@ -29,7 +29,7 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
 });
 
 /** The portrait workflow with its seed in a node of its own, whose bounds have 64 bits. */
-export const seeded = (more: Parameters<typeof portrait>[0] = {}): Graph => {
+export const seeded = (more: Parameters<typeof portrait>[0] = {}): PortraitGraph => {
   const { 3: draw, ...graph } = portrait(more);
   return {
     ...graph,
@@ -66,7 +66,7 @@ export async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
 }
 
 /** Loads a picture, and saves it. */
-export const COPIER: Graph = {
+export const COPIER: PortraitGraph = {
   '1': { class_type: 'LoadImage', inputs: { image: 'example.png' }, _meta: { title: 'photo' } },
   '9': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
 };
@@ -120,7 +120,7 @@ export class OwnService implements AsyncDisposable {
   /** For the test that runs. */
   static async of(
     servers: readonly Server[],
-    graph: Graph = portrait(),
+    graph: PortraitGraph = portrait(),
     timing: object = {},
     options: Partial<LocalServiceOptions> = {},
   ): Promise<OwnService> {
@@ -146,7 +146,7 @@ export class OwnService implements AsyncDisposable {
   }
 
   /** `inputs`: by names of the user. */
-  async add(servers: readonly Server[], graph: Graph, inputs?: Inputs): Promise<string> {
+  async add(servers: readonly Server[], graph: PortraitGraph, inputs?: Inputs): Promise<string> {
     const {
       deployments: [added],
     } = await this.service.addGpus({

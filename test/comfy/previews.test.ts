@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openStandIn, OwnService } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
 
-type Graph = Parameters<OwnService['add']>[1];
+type PreviewGraph = Parameters<OwnService['add']>[1];
 
 const node = (class_type: string, inputs: Record<string, unknown>, title?: string) => ({
   class_type,
@@ -15,7 +15,7 @@ const empty = node('EmptyImage', { width: 64, height: 64, batch_size: 1, color: 
 const preview = (from: string) => node('PreviewImage', { images: [from, 0] });
 
 /** Executes a graph with these inputs. Returns the sent graph, the outputs, and the notes about the workflow. */
-async function ran(graph: Graph, inputs: object = {}) {
+async function ran(graph: PreviewGraph, inputs: object = {}) {
   const gpu = await openStandIn();
   const own = await OwnService.of([]);
   const gpus = { servers: [{ url: gpu.url }], workflows: [{ name: 'w', text: JSON.stringify(graph) }] };

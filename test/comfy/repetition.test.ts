@@ -7,9 +7,13 @@ import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
 
 const HOUR = 3_600_000;
 
-type Case = { readonly guarantee: Guarantee; readonly posts: number; readonly status: 'failed' | 'timeout' };
+type RepetitionCase = {
+  readonly guarantee: Guarantee;
+  readonly posts: number;
+  readonly status: 'failed' | 'timeout';
+};
 
-const CASES: readonly Case[] = [
+const CASES: readonly RepetitionCase[] = [
   { guarantee: { lost: 'asked', gone: 'again' }, posts: 10, status: 'failed' },
   { guarantee: { lost: 'asked', gone: 'unknown' }, posts: 10, status: 'timeout' },
   {

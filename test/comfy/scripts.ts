@@ -5,13 +5,13 @@ import { LARGEST_SEED, type Step } from './play.ts';
 const id = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 const [A, B, C] = [id(1), id(2), id(3)] as const;
 
-type Node = { readonly class_type: string; readonly inputs: object };
-const node = (class_type: string, inputs: object): Node => ({ class_type, inputs });
-const empty = (color: unknown, batch_size = 1): Node =>
+type ScriptNode = { readonly class_type: string; readonly inputs: object };
+const node = (class_type: string, inputs: object): ScriptNode => ({ class_type, inputs });
+const empty = (color: unknown, batch_size = 1): ScriptNode =>
   node('EmptyImage', { width: 16, height: 16, batch_size, color });
-const save = (from: string, filename_prefix = '$/one'): Node =>
+const save = (from: string, filename_prefix = '$/one'): ScriptNode =>
   node('SaveImage', { images: [from, 0], filename_prefix });
-const sleep = (from: string, seconds: number, steps: number): Node =>
+const sleep = (from: string, seconds: number, steps: number): ScriptNode =>
   node('Sleep', { image: [from, 0], seconds, steps });
 const saved = (color: number, filename_prefix?: string): object => ({
   1: empty(color),

@@ -5,18 +5,18 @@ import { finished, type Service } from './service.ts';
 import type { Flavour, Need } from './target.ts';
 
 type Options = { readonly needs?: readonly Need[]; readonly only?: Flavour };
-type Run = (service: Service) => Promise<void>;
+type CaseRun = (service: Service) => Promise<void>;
 
 export type Case = Options & {
   readonly name: string;
   /** A case that buys runs costs GPU time on the real service. */
   readonly cost: 'free' | 'buys runs';
-  readonly run: Run;
+  readonly run: CaseRun;
 };
 
 const caseOf =
   (cost: Case['cost']) =>
-  (name: string, ...args: readonly [run: Run] | readonly [options: Options, run: Run]): Case => {
+  (name: string, ...args: readonly [run: CaseRun] | readonly [options: Options, run: CaseRun]): Case => {
     const [options, run] = args.length === 1 ? [{}, args[0]] : args;
     return { name, cost, run, ...options };
   };

@@ -29,13 +29,13 @@ export function commandsIn(text: string): readonly (readonly string[])[] {
   );
 }
 
-type Node = Command<CommandContext> | ReturnType<typeof buildRouteMap>;
+type MarkdownNode = Command<CommandContext> | ReturnType<typeof buildRouteMap>;
 
 /** The real commands, without their work. */
-function idle(target: Node): Node {
+function idle(target: MarkdownNode): MarkdownNode {
   if (!('getAllEntries' in target)) return { ...target, loader: async () => async () => undefined };
   const routes = Object.fromEntries(
-    target.getAllEntries().map(({ name, target: inner }) => [name.original, idle(inner as Node)]),
+    target.getAllEntries().map(({ name, target: inner }) => [name.original, idle(inner as MarkdownNode)]),
   ) as RouteMapBuilderArguments<string, CommandContext>['routes'];
   // The root has commands of these names too.
   const usual = 'run' in routes ? undefined : ['list', 'start'].find((name) => name in routes);
@@ -43,7 +43,7 @@ function idle(target: Node): Node {
   return buildRouteMap({ routes, docs: { brief: '' }, ...defaultCommand });
 }
 
-const parser = buildApplication(idle(application.root as Node) as never, {
+const parser = buildApplication(idle(application.root as MarkdownNode) as never, {
   name: 'runsheet',
   scanner: { caseStyle: 'allow-kebab-for-camel' },
   localization: { text: PARSER_TEXT },

@@ -54,7 +54,7 @@ const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
 /** An option that has no effect if the batch exists. */
 const IN_VAIN: readonly string[] = ['--reserve', 'p99'];
 
-type Given = { readonly scene: Scene; readonly question: Question; readonly isAnswered: boolean };
+type DoorInput = { readonly scene: Scene; readonly question: Question; readonly isAnswered: boolean };
 
 const ofCommand = ({ stdout, stderr }: Said): Done => ({
   code: /error\[(E\d+)\]/.exec(stderr)?.[1],
@@ -62,7 +62,7 @@ const ofCommand = ({ stdout, stderr }: Said): Done => ({
 });
 
 function command(words: (scene: Scene, isAnswered: boolean) => readonly string[], isTerminal = false) {
-  return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+  return async ({ scene, question, isAnswered }: DoorInput): Promise<Done> => {
     scene.console.isTerminal = isTerminal;
     const more = question === 'settings' ? IN_VAIN : isAnswered ? (FLAGS[question] ?? []) : [];
     return ofCommand(await scene.console.run(...words(scene, isAnswered), ...more));
@@ -82,7 +82,7 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
 }
 
 function call(use: (rs: Runsheet, scene: Scene, options: object, isAnswered: boolean) => Promise<unknown>) {
-  return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+  return async ({ scene, question, isAnswered }: DoorInput): Promise<Done> => {
     const said: string[] = [];
     await using rs = new Runsheet(new Servers({ onNotice: (text) => said.push(text) }));
     const inVain = question === 'settings' ? { reuse: 'reuse', reserve: 'p99' } : {};
@@ -113,7 +113,7 @@ async function inActivity(work: () => Promise<unknown>): Promise<Done> {
   return { code: await codeOf(new MockActivityEnvironment().run(work)), said: '' };
 }
 
-const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+const firing = async ({ scene, question, isAnswered }: DoorInput): Promise<Done> => {
   const { apiUrl = '', out } = loadConfig();
   const answers = isAnswered ? acceptedBy(OPTIONS[question] ?? {}) : {};
   const definition = definitionFrom({
@@ -143,7 +143,7 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
   );
 };
 
-const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+const runBatch = async ({ scene, question, isAnswered }: DoorInput): Promise<Done> => {
   const options = isAnswered ? OPTIONS[question] : {};
   const settings = { deployment: 'portraits', ...options, ...askedOf(question, isAnswered) };
   return inActivity(() =>
@@ -151,7 +151,7 @@ const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> =
   );
 };
 
-const watch = async ({ scene }: Given): Promise<Done> => {
+const watch = async ({ scene }: DoorInput): Promise<Done> => {
   await using servers = new Servers({});
   const sheet = new SavedSheet({
     servers,
@@ -179,7 +179,7 @@ const SHEET = ({ sheet, question }: Scene, isAnswered: boolean): readonly string
   ...(question === 'lowBudget' ? ['--max-cost', String(limitOf(isAnswered))] : []),
 ];
 
-export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
+export const GO: Readonly<Record<Door, (given: DoorInput) => Promise<Done>>> = {
   run: command((...door) => ['run', ...SHEET(...door)], true),
   submit: command((...door) => ['submit', ...SHEET(...door)]),
   plan: command((...door) => ['plan', ...SHEET(...door)]),

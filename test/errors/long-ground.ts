@@ -12,7 +12,7 @@ import type { Relay } from '../stage/relay.ts';
 import type { Lead, Meanwhile, Run, Said } from './provocation.ts';
 
 const PASTE = fileURLToPath(new URL('paste.mjs', import.meta.url));
-type Environment = Readonly<Record<string, string>>;
+type GroundEnvironment = Readonly<Record<string, string>>;
 
 export const BRIEF_ID = '5b8e0a5c-2f6d-4c6e-9f0a-7d3c1b2a4e5f';
 
@@ -119,7 +119,7 @@ export class LongGround {
     const { stage } = this;
     const run = async (
       args: readonly string[],
-      env: Environment,
+      env: GroundEnvironment,
       meanwhile?: Meanwhile<LongGround>,
     ): Promise<Ended> => {
       const running = args[0] === 'bash' ? stage.start(args.slice(1), env, PASTE) : stage.start(args, env);
@@ -129,7 +129,7 @@ export class LongGround {
       }
       return running.ended;
     };
-    const paste = async (command: string, lead: Lead, env: Environment): Promise<Said> => {
+    const paste = async (command: string, lead: Lead, env: GroundEnvironment): Promise<Said> => {
       if (typeof lead !== 'object' || !('prints' in lead)) return stage.run([command], env, PASTE);
       const running = stage.start([command], env, PASTE);
       this.started.push(running);

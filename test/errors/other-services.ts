@@ -29,7 +29,7 @@ export type OtherServices = {
   readonly close: () => void;
 };
 
-type Answer = { readonly status: number; readonly body: string; readonly location?: string };
+type ForeignAnswer = { readonly status: number; readonly body: string; readonly location?: string };
 const GPUS = {
   'wants-login': { status: 401, body: 'Unauthorized' },
   forbids: { status: 403, body: 'Forbidden' },
@@ -39,12 +39,12 @@ const GPUS = {
     status: 401,
     body: '{"error": {"code": "unauthorized", "message": "no key", "details": {}}}',
   },
-} satisfies Readonly<Record<string, Answer>>;
+} satisfies Readonly<Record<string, ForeignAnswer>>;
 
 export async function openOtherServices(): Promise<OtherServices> {
   const { url, port, close } = await serve((request, response) => {
     const [, gpu = ''] = /^\/gpus\/([\w-]+)\//.exec(request.url ?? '') ?? [];
-    const instead = (GPUS as Readonly<Record<string, Answer>>)[gpu];
+    const instead = (GPUS as Readonly<Record<string, ForeignAnswer>>)[gpu];
     if (instead !== undefined) {
       response.writeHead(
         instead.status,

@@ -13,7 +13,7 @@ type Prints = { readonly prints: RegExp };
 export type Lead = number | Code | RegExp | Prints;
 
 export type Said = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-type Environment = Readonly<Record<string, string>>;
+type CommandEnvironment = Readonly<Record<string, string>>;
 
 export type Provocation<Ground> = {
   readonly code: Code;
@@ -25,7 +25,7 @@ export type Provocation<Ground> = {
   readonly args?: readonly string[] | ((ground: Ground) => readonly string[]);
   /** Instead of a command, what a program does with the library. */
   readonly throws?: (ground: Ground) => Promise<unknown>;
-  readonly env?: Environment | ((ground: Ground) => Environment);
+  readonly env?: CommandEnvironment | ((ground: Ground) => CommandEnvironment);
   /** Runs as soon as the command has printed its text. */
   readonly meanwhile?: Meanwhile<Ground>;
   /** Where the printed commands lead, in their order (default: there is none, and `says` has the place and what is right there). */
@@ -41,9 +41,13 @@ export type Meanwhile<Ground> = { readonly once: RegExp; readonly does: (ground:
 
 export type Run<Ground> = {
   readonly ground: Ground;
-  readonly run: (args: readonly string[], env: Environment, meanwhile?: Meanwhile<Ground>) => Promise<Said>;
+  readonly run: (
+    args: readonly string[],
+    env: CommandEnvironment,
+    meanwhile?: Meanwhile<Ground>,
+  ) => Promise<Said>;
   /** Runs the text that was printed. */
-  readonly paste: (command: string, lead: Lead, env: Environment) => Promise<Said>;
+  readonly paste: (command: string, lead: Lead, env: CommandEnvironment) => Promise<Said>;
   /** Takes the lines whose commands were pasted. */
   readonly recorded?: Recorded;
 };

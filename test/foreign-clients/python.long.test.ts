@@ -31,14 +31,14 @@ with ComfyDeploy(bearer=key, server_url=base) as client:
     }))
 `;
 
-type Shown = {
+type ShownRun = {
   readonly status: string;
   readonly seed: string;
   readonly files: readonly string[];
 };
 
 /** `seed`: what the input is called. */
-type Place = {
+type ClientPlace = {
   readonly base: string;
   readonly key: string;
   readonly deployment: string;
@@ -46,7 +46,7 @@ type Place = {
 };
 
 /** A run takes so many seconds. */
-type Open = (seconds: number, use: (place: Place) => Promise<void>) => Promise<void>;
+type Open = (seconds: number, use: (place: ClientPlace) => Promise<void>) => Promise<void>;
 
 const PLACES: readonly (readonly [string, Open])[] = [
   [
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)(
   () => {
     it.each(PLACES)('%s queues a run, reads it until its end, and finds what it made', async (_, at) =>
       at(0, async ({ base, key, deployment, seed }) => {
-        const shown = (await read(SCRIPT, base, key, deployment, seed, 'success')) as Shown;
+        const shown = (await read(SCRIPT, base, key, deployment, seed, 'success')) as ShownRun;
         expect([shown.status, shown.seed]).toEqual(['success', '18446744073709551615']);
         expect((await fetch(shown.files[0] ?? '')).headers.get('content-type')).toBe('image/png');
       }),

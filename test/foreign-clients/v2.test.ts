@@ -8,7 +8,7 @@ import { openService, TOKEN } from '../run-service/asking.ts';
 import { openReceiver } from '../run-service/receiver.ts';
 
 type Client = InstanceType<typeof ComfyDeploy>;
-type Run = Awaited<ReturnType<Client['run']['get']>>;
+type ForeignRun = Awaited<ReturnType<Client['run']['get']>>;
 
 async function open(spec: Record<string, unknown> = {}, bearer = TOKEN) {
   const opened = await openService({ runSeconds: 0.5, coldStartSeconds: 0.5, ...spec });
@@ -17,7 +17,7 @@ async function open(spec: Record<string, unknown> = {}, bearer = TOKEN) {
 
 const ENDS: ReadonlySet<string> = new Set(['success', 'failed', 'timeout', 'cancelled']);
 
-async function ended(client: Client, runId: string): Promise<Run> {
+async function ended(client: Client, runId: string): Promise<ForeignRun> {
   const deadlineMs = Date.now() + 10_000;
   for (;;) {
     const run = await client.run.get({ runId });

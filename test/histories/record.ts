@@ -16,7 +16,7 @@ import { writeRecording } from './recording.ts';
 /** The user who gives the commands of a scene. */
 const HERE = `${userInfo().username}@${hostname()}`;
 
-type Scene = {
+type RecordedScene = {
   readonly rows: number;
   readonly cap: number;
   readonly runSeconds: number;
@@ -30,7 +30,7 @@ type Scene = {
   readonly meanwhile?: (stage: Stage, worker: Awaited<ReturnType<Stage['worker']>>) => Promise<void>;
 };
 
-const SCENES: Readonly<Record<string, Scene>> = {
+const SCENES: Readonly<Record<string, RecordedScene>> = {
   'rows-that-fail-and-are-tried-again': { rows: 60, cap: 12, runSeconds: 0.2, faults: ['--fault', 'fail=0.3'] },
   'answers-that-are-dropped': { rows: 40, cap: 8, runSeconds: 0.3, faults: ['--fault', 'drop-answer=0.2'] },
   'without-webhooks': { rows: 40, cap: 8, runSeconds: 0.3, flags: ['--poll'] },
@@ -153,7 +153,7 @@ async function workflowOf(stage: Stage): Promise<string> {
 const pipelineOf = (stage: Stage): string =>
   pipelineIdOf(JSON.parse(readFileSync(stage.path('batches', 'poster', 'pipeline.json'), 'utf8')) as PipelineFile);
 
-async function record(name: string, scene: Scene): Promise<void> {
+async function record(name: string, scene: RecordedScene): Promise<void> {
   const stage = new Stage();
   try {
     await stage.temporal();
@@ -175,7 +175,7 @@ async function record(name: string, scene: Scene): Promise<void> {
 }
 
 /** Saves the history of one execution. */
-async function keep(name: string, stage: Stage, keeps: Scene['keeps']): Promise<void> {
+async function keep(name: string, stage: Stage, keeps: RecordedScene['keeps']): Promise<void> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
   const workflowId = name.startsWith('pipeline/') ? pipelineOf(stage) : await workflowOf(stage);

@@ -9,18 +9,21 @@ import { REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';
 import { running } from '../batch/scenes.ts';
 
-type Line = { readonly level: number; readonly msg: string } & Readonly<Record<string, unknown>>;
+type LoggedLine = { readonly level: number; readonly msg: string } & Readonly<Record<string, unknown>>;
 const [INFO, WARN, ERROR] = [30, 40, 50];
 const NOW = progress(running({ rows: 40, concurrency: 6 }).state);
 
 describe('the log of batches', () => {
-  let lines: Line[];
+  let lines: LoggedLine[];
   let stored: number;
   let interceptor: ReturnType<typeof watchActivities>;
 
   beforeEach(() => {
     [lines, stored] = [[], 0];
-    const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
+    const log = pino(
+      { level: 'info' },
+      { write: (line: string) => lines.push(JSON.parse(line) as LoggedLine) },
+    );
     interceptor = watchActivities({ log, storeFailed: () => (stored += 1) });
   });
 

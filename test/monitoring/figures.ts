@@ -14,7 +14,7 @@ export const figures = ({
   paused,
   duplicates = 0,
   ...facts
-}: Given = {}): BatchFigures => ({
+}: FigureFacts = {}): BatchFigures => ({
   ...NOTHING_OPEN,
   state: 'running',
   rows: 100,
@@ -27,7 +27,7 @@ export const figures = ({
   tally: { outcomes: { ...NO_OUTCOMES, ...outcomes }, gpus },
 });
 
-type Given = Partial<Omit<BatchFigures, 'pauses' | 'ledger' | 'tally'>> & {
+type FigureFacts = Partial<Omit<BatchFigures, 'pauses' | 'ledger' | 'tally'>> & {
   readonly paused?: PauseKind;
   readonly duplicates?: number;
   readonly outcomes?: Partial<Tally['outcomes']>;

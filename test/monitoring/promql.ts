@@ -9,7 +9,7 @@ export type Scrape = { readonly at: number; readonly samples: ReadonlyMap<string
 export type Element = { readonly labels: Labels; readonly value: number };
 type Value = number | readonly Element[];
 type Tree = ReturnType<typeof parser.parse>;
-type Node = Tree['topNode'];
+type QueryNode = Tree['topNode'];
 
 const LOOKBACK_S = 300;
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -62,7 +62,7 @@ export function labelsIn(query: string): readonly string[] {
 /** The result of a query at a time, in seconds, as elements; a scalar is one without labels. */
 export function evaluate(query: string, scrapes: readonly Scrape[], at: number): readonly Element[] {
   const past = scrapes.filter((scrape) => scrape.at <= at);
-  const value = new Evaluation(query, past, at).valueOf(treeOf(query).topNode.firstChild as Node);
+  const value = new Evaluation(query, past, at).valueOf(treeOf(query).topNode.firstChild as QueryNode);
   return typeof value === 'number' ? [{ labels: {}, value }] : value;
 }
 
@@ -77,12 +77,12 @@ class Evaluation {
     this.#at = at;
   }
 
-  valueOf(node: Node): Value {
+  valueOf(node: QueryNode): Value {
     switch (node.name) {
       case 'NumberDurationLiteral':
         return Number(this.#text(node));
       case 'ParenExpr':
-        return this.valueOf(node.firstChild as Node);
+        return this.valueOf(node.firstChild as QueryNode);
       case 'VectorSelector':
         return this.#selected(node);
       case 'FunctionCall':
@@ -96,27 +96,27 @@ class Evaluation {
     }
   }
 
-  #text(node: Node): string {
+  #text(node: QueryNode): string {
     return this.#query.slice(node.from, node.to);
   }
 
-  #selected(node: Node): readonly Element[] {
+  #selected(node: QueryNode): readonly Element[] {
     const last = this.#scrapes.at(-1);
     const isFresh = last !== undefined && this.#at - last.at < LOOKBACK_S;
     return isFresh ? this.#in(last, node).map(unnamed) : [];
   }
 
-  #in({ samples }: Scrape, selector: Node): readonly Sample[] {
-    const name = this.#text(selector.getChild('Identifier') as Node);
+  #in({ samples }: Scrape, selector: QueryNode): readonly Sample[] {
+    const name = this.#text(selector.getChild('Identifier') as QueryNode);
     return (samples.get(name) ?? []).filter(this.#matcher(selector));
   }
 
-  #matcher(node: Node): (sample: Sample) => boolean {
+  #matcher(node: QueryNode): (sample: Sample) => boolean {
     const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map(
       (matcher) => {
-        const label = this.#text(matcher.getChild('LabelName') as Node);
-        const text = JSON.parse(this.#text(matcher.getChild('StringLiteral') as Node)) as string;
-        const operator = this.#text(matcher.getChild('MatchOp') as Node);
+        const label = this.#text(matcher.getChild('LabelName') as QueryNode);
+        const text = JSON.parse(this.#text(matcher.getChild('StringLiteral') as QueryNode)) as string;
+        const operator = this.#text(matcher.getChild('MatchOp') as QueryNode);
         const pattern = new RegExp(`^(?:${text})$`);
         return ({ labels }: Sample): boolean => {
           const value = labels[label] ?? '';
@@ -128,10 +128,10 @@ class Evaluation {
     return (sample) => matchers.every((matches) => matches(sample));
   }
 
-  #called(node: Node): Value {
-    const name = this.#text(node.getChild('FunctionIdentifier') as Node);
+  #called(node: QueryNode): Value {
+    const name = this.#text(node.getChild('FunctionIdentifier') as QueryNode);
     const [argument] = node.getChild('FunctionCallBody')?.getChildren('Expr') ?? [];
-    const body = (argument ?? node.getChild('FunctionCallBody')?.firstChild) as Node;
+    const body = (argument ?? node.getChild('FunctionCallBody')?.firstChild) as QueryNode;
     if (name === 'time') return this.#at;
     if (name === 'absent') {
       const elements = this.valueOf(body) as readonly Element[];
@@ -144,9 +144,9 @@ class Evaluation {
     );
   }
 
-  #ranges(node: Node): readonly { readonly labels: Labels; readonly points: readonly Point[] }[] {
-    const selector = node.getChild('VectorSelector') as Node;
-    const from = this.#at - secondsOf(this.#text(node.getChild('DurationExpr') as Node));
+  #ranges(node: QueryNode): readonly { readonly labels: Labels; readonly points: readonly Point[] }[] {
+    const selector = node.getChild('VectorSelector') as QueryNode;
+    const from = this.#at - secondsOf(this.#text(node.getChild('DurationExpr') as QueryNode));
     const samples = this.#scrapes
       .filter(({ at }) => at > from)
       .flatMap((scrape) =>
@@ -158,14 +158,14 @@ class Evaluation {
     }));
   }
 
-  #aggregated(node: Node): readonly Element[] {
-    const operator = this.#text(node.getChild('AggregateOp') as Node);
+  #aggregated(node: QueryNode): readonly Element[] {
+    const operator = this.#text(node.getChild('AggregateOp') as QueryNode);
     const combine = AGGREGATES[operator];
     if (combine === undefined) throw new Error(`not supported: ${operator} in ${this.#query}`);
     const grouping = node.getChild('AggregateModifier')?.getChild('GroupingLabels')?.getChildren('LabelName');
     const by = (grouping ?? []).map((label) => this.#text(label));
     const elements = this.valueOf(
-      node.getChild('FunctionCallBody')?.firstChild as Node,
+      node.getChild('FunctionCallBody')?.firstChild as QueryNode,
     ) as readonly Element[];
     const kept = elements.map(({ labels, value }) => ({
       labels: Object.fromEntries(by.flatMap((name) => (name in labels ? [[name, labels[name] ?? '']] : []))),
@@ -177,11 +177,11 @@ class Evaluation {
     }));
   }
 
-  #combined(node: Node): Value {
+  #combined(node: QueryNode): Value {
     const [left, operator, right] = [node.firstChild, node.firstChild?.nextSibling, node.lastChild] as [
-      Node,
-      Node,
-      Node,
+      QueryNode,
+      QueryNode,
+      QueryNode,
     ];
     const sign = this.#text(operator);
     const [a, b] = [this.valueOf(left), this.valueOf(right)];

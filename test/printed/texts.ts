@@ -13,7 +13,7 @@ export type PrintedText = {
   readonly text: string;
 };
 
-type Node = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
+type SyntaxNode = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
 
 /** Functions that build a command from a verb, which is the argument at this position. */
 const BUILDERS: Readonly<Record<string, number>> = { nextCommand: 0, sameCommand: 1 };
@@ -53,9 +53,9 @@ function textsOf(file: string): readonly PrintedText[] {
 }
 
 /** The text of a literal, the command that a call builds, or a line of a label and a command. */
-function textOf(node: Node): string | undefined {
+function textOf(node: SyntaxNode): string | undefined {
   if (node.type === 'ArrayExpression') {
-    const [label, command] = node['elements'] as readonly (Node | null)[];
+    const [label, command] = node['elements'] as readonly (SyntaxNode | null)[];
     const text = label?.type === 'Literal' && command ? textOf(command) : undefined;
     return text?.startsWith('runsheet ') ? `  ${String(label?.['value'])} ${text}` : undefined;
   }
@@ -65,17 +65,17 @@ function textOf(node: Node): string | undefined {
     return quasis.map(({ value }) => value.cooked).join('…');
   }
   if (node.type !== 'CallExpression') return undefined;
-  const position = BUILDERS[(node['callee'] as Node)['name'] as string];
-  const verb = position === undefined ? undefined : (node['arguments'] as readonly Node[])[position];
+  const position = BUILDERS[(node['callee'] as SyntaxNode)['name'] as string];
+  const verb = position === undefined ? undefined : (node['arguments'] as readonly SyntaxNode[])[position];
   if (verb === undefined) return undefined;
   return `runsheet ${verb.type === 'Literal' ? String(verb['value']) : '…'}`;
 }
 
 /** Walks the tree, and skips the inside of a node that was used. */
-function visit(node: unknown, isUsed: (node: Node) => boolean): void {
+function visit(node: unknown, isUsed: (node: SyntaxNode) => boolean): void {
   if (Array.isArray(node)) for (const child of node) visit(child, isUsed);
   else if (typeof node === 'object' && node !== null) {
-    if ('type' in node && isUsed(node as Node)) return;
+    if ('type' in node && isUsed(node as SyntaxNode)) return;
     for (const child of Object.values(node)) visit(child, isUsed);
   }
 }

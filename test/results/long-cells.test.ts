@@ -23,10 +23,10 @@ const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
-type Row = { readonly note: string; readonly inputs: Readonly<Record<string, unknown>> };
+type LongRow = { readonly note: string; readonly inputs: Readonly<Record<string, unknown>> };
 
 /** A batch whose rows have all failed, with a column that is no input. */
-async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise<Batch> {
+async function batchOf(rows: readonly LongRow[], reason = 'the run failed'): Promise<Batch> {
   const folder = freshFolder();
   const store = folderStore(folder);
   const layout = layoutOf(store, { mark: MARK });

@@ -20,7 +20,7 @@ import { FILE as VALID } from '../store/batch-facts.ts';
 const ROWS = 6;
 const FILE = { ...VALID, sheet: { ...VALID.sheet, columns: ['number'], inputs: [], rows: ROWS } };
 
-type Row = Record<string, string>;
+type CsvRow = Record<string, string>;
 
 describe('the files of a finished batch', () => {
   let folder = '';
@@ -88,7 +88,7 @@ describe('the files of a finished batch', () => {
       isEvidenceLost: false,
       throughPass: 1,
     });
-  const table = async (name: string): Promise<readonly Row[]> =>
+  const table = async (name: string): Promise<readonly CsvRow[]> =>
     parse((await store.read(name)) ?? '', { columns: true });
 
   it('are in the order of the sheet, each row beside its own cells, also those that were never sent', async () => {

@@ -14,7 +14,7 @@ import {
 export const TOKEN = 'token-of-the-test';
 
 type Json = Record<string, unknown>;
-type Answer = {
+type ServiceAnswer = {
   readonly status: number;
   readonly headers: Json;
   readonly text: string;
@@ -28,7 +28,7 @@ export type Asking = {
     method: string,
     path: string,
     options?: { body?: string; headers?: Record<string, string> },
-  ): Promise<Answer>;
+  ): Promise<ServiceAnswer>;
   /** Queues a run and returns its id. */
   queue(fields?: Json): Promise<string>;
   wire(id: string): Promise<Json>;
@@ -67,7 +67,7 @@ export function asking(url: string, deploymentId: string): Omit<Asking, 'service
     method: string,
     path: string,
     options: { body?: string; headers?: Record<string, string> } = {},
-  ): Promise<Answer> {
+  ): Promise<ServiceAnswer> {
     const answer = await request(`${url}${path}`, {
       dispatcher: agent,
       method: method as 'GET',

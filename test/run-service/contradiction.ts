@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import type { Operation } from '../../src/run-service/operations.ts';
 
-type Answer = { readonly status: number; readonly headers: object; readonly text: string };
+type CheckedAnswer = { readonly status: number; readonly headers: object; readonly text: string };
 
 /** How the answer differs from what the operation may answer; undefined if it does not. */
 export function contradiction(
   { route, answers }: Operation,
-  { status, headers, text }: Answer,
+  { status, headers, text }: CheckedAnswer,
 ): string | undefined {
   const place = `${route} ${status}`;
   if (!(status in answers)) return `${place} is no answer of it: ${text}`;

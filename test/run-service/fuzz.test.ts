@@ -77,10 +77,10 @@ it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
   },
 );
 
-type Answer = { readonly status: number; readonly headers: object; readonly text: string };
+type FuzzAnswer = { readonly status: number; readonly headers: object; readonly text: string };
 
 /** The fault in the answer; undefined if there is none. */
-function faultOf(operation: Operation, { isValid }: Fuzzed, answer: Answer): string | undefined {
+function faultOf(operation: Operation, { isValid }: Fuzzed, answer: FuzzAnswer): string | undefined {
   // V1 answers 500 to an invalid request, in its own format.
   const isV1 = operation.route.includes('/v1/');
   if (answer.status >= 500 && !isV1) return `an error of its own: ${answer.text}`;
@@ -89,7 +89,7 @@ function faultOf(operation: Operation, { isValid }: Fuzzed, answer: Answer): str
   return contradiction(operation, answer);
 }
 
-function sender(url: string): (one: Fuzzed) => Promise<Answer> {
+function sender(url: string): (one: Fuzzed) => Promise<FuzzAnswer> {
   const agent = new Agent({ connections: 4 });
   onTestFinished(() => agent.destroy());
   return async ({ method, path, headers, body }) => {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { openService, TOKEN } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 
-type Line = { readonly log: string; readonly log_type: string; readonly run_id: string };
+type LogLine = { readonly log: string; readonly log_type: string; readonly run_id: string };
 
 describe('the log of a run', () => {
-  const logOf = async (opened: Awaited<ReturnType<typeof openService>>, id: string): Promise<Line[]> => {
+  const logOf = async (opened: Awaited<ReturnType<typeof openService>>, id: string): Promise<LogLine[]> => {
     const { text } = await opened.ask('GET', `/api/v2/clickhouse-run-logs/${id}`);
-    return JSON.parse(text) as Line[];
+    return JSON.parse(text) as LogLine[];
   };
 
   it('shows the steps of the run in chronological order', async () => {

@@ -18,13 +18,13 @@ const NOW = Date.parse('2026-11-21T10:00:00Z');
 const DEADLINES = { queueMs: HOUR_MS, runMs: 10 * MINUTE_MS };
 
 type RunSight = Extract<Sight, { kind: 'run' }>;
-type Shown = RunSight['run'];
+type ShownCall = RunSight['run'];
 
 /** Simulation times come from a correct clock, in milliseconds since the first poll. */
 type World = {
   /** The error of the service's clock at a time; undefined: the service sends no time. */
   readonly offsetAt?: (ms: number) => number | undefined;
-  readonly shownAt: (ms: number, clock: (ms: number) => number) => Shown | 'missing' | 'unread';
+  readonly shownAt: (ms: number, clock: (ms: number) => number) => ShownCall | 'missing' | 'unread';
   /** How long the batch has known the run at the first poll. */
   readonly ageMs?: number;
   readonly deadlines?: Deadlines;
@@ -53,7 +53,7 @@ function watch(forMs: number, world: World): readonly Observed[] {
   return observed;
 }
 
-const run = (more: Partial<Shown> = {}): Shown => ({
+const run = (more: Partial<ShownCall> = {}): ShownCall => ({
   status: 'running',
   progress: 0,
   liveStatus: undefined,
@@ -67,7 +67,7 @@ const run = (more: Partial<Shown> = {}): Shown => ({
 /** Created at `from`, and makes progress regularly. */
 const working =
   (everyMs: number, from = 0) =>
-  (ms: number, clock: (ms: number) => number): Shown =>
+  (ms: number, clock: (ms: number) => number): ShownCall =>
     run({
       createdAtMs: clock(from),
       startedAtMs: clock(from),
@@ -76,11 +76,11 @@ const working =
 /** Started at `from`, without progress since then. */
 const stuck =
   (from = 0) =>
-  (_: number, clock: (ms: number) => number): Shown =>
+  (_: number, clock: (ms: number) => number): ShownCall =>
     run({ createdAtMs: clock(from), startedAtMs: clock(from), updatedAtMs: clock(from) });
 const waiting =
   (from = 0) =>
-  (_: number, clock: (ms: number) => number): Shown =>
+  (_: number, clock: (ms: number) => number): ShownCall =>
     run({ status: 'queued', createdAtMs: clock(from) });
 
 const CLOCKS: readonly (readonly [string, World['offsetAt']])[] = [
@@ -136,7 +136,7 @@ describe('a run', () => {
   });
 
   it('that moves up in its queue is overdue by the queue deadline too', () => {
-    const moving = (ms: number, clock: (ms: number) => number): Shown => ({
+    const moving = (ms: number, clock: (ms: number) => number): ShownCall => ({
       ...waiting()(ms, clock),
       liveStatus: `behind ${HOUR_MS - ms} runs`,
     });
@@ -161,7 +161,7 @@ describe('a run', () => {
     'that shows another %s is watched anew, although nothing dates it',
     (field) => {
       const values = { liveStatus: ['a', 'b'], progress: [0.1, 0.2], status: ['running', 'uploading'] };
-      const shownAt = (ms: number): Shown => {
+      const shownAt = (ms: number): ShownCall => {
         const nth = Math.floor(ms / 20_000) % 2;
         return run({ startedAtMs: NOW - 5 * HOUR_MS, [field]: values[field][nth] });
       };

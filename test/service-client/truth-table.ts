@@ -21,7 +21,7 @@ export type Measured = {
   readonly class: PostClass;
 };
 
-type Case = Pick<Measured, 'connection' | 'body'> & { readonly fault: WireFault };
+type TruthCase = Pick<Measured, 'connection' | 'body'> & { readonly fault: WireFault };
 
 const DEADLINE_MS = 20_000;
 const CONCURRENCY = 12;
@@ -34,7 +34,11 @@ export async function measureAll(): Promise<readonly Measured[]> {
   try {
     const cases = WIRE_FAULTS.flatMap((fault) =>
       (fault.connections ?? (['new', 'kept'] as const)).flatMap((connection) =>
-        (fault.bodies ?? (['small', '8 MB'] as const)).map((body): Case => ({ fault, connection, body })),
+        (fault.bodies ?? (['small', '8 MB'] as const)).map((body): TruthCase => ({
+          fault,
+          connection,
+          body,
+        })),
       ),
     );
     // Cases that wait for a long time-out run concurrently with the others.
@@ -50,7 +54,7 @@ export async function measureAll(): Promise<readonly Measured[]> {
   }
 }
 
-async function measure({ fault, connection, body }: Case, fullPort: number): Promise<Measured> {
+async function measure({ fault, connection, body }: TruthCase, fullPort: number): Promise<Measured> {
   const wire = await Wire.open(fault, connection === 'kept');
   const transport = openTransport(1);
   const key = keyFromEnvironment('key-000000001', 'TEST');

@@ -4,9 +4,10 @@ import { isRunsheetError } from '../../src/errors/error.ts';
 import { parseWhere } from '../../src/sheet/where/where.ts';
 
 const COLUMNS = ['outcome', 'seed', 'my prompt', 'in', 'output'];
-type Row = Readonly<Record<string, string>>;
+type WhereRow = Readonly<Record<string, string>>;
 
-const matches = (text: string, row: Row): boolean => parseWhere(text, COLUMNS)((column) => row[column] ?? '');
+const matches = (text: string, row: WhereRow): boolean =>
+  parseWhere(text, COLUMNS)((column) => row[column] ?? '');
 
 /** The message and the hint of the refusal. */
 function refusal(text: string): readonly [string, string | undefined] {
@@ -20,7 +21,7 @@ function refusal(text: string): readonly [string, string | undefined] {
 }
 
 describe('a condition', () => {
-  it.each<[string, Row, boolean]>([
+  it.each<[string, WhereRow, boolean]>([
     ['outcome = succeeded', { outcome: 'succeeded' }, true],
     ['outcome = succeeded', { outcome: 'failed' }, false],
     ['outcome != succeeded', { outcome: 'failed' }, true],
@@ -134,7 +135,7 @@ describe('a condition', () => {
 });
 
 /** A condition as it is written, and what it means. */
-type Written = { readonly text: string; readonly value: (row: Row) => boolean };
+type Written = { readonly text: string; readonly value: (row: WhereRow) => boolean };
 
 const text = fc.string({ unit: 'grapheme', maxLength: 6 });
 const quoted = (value: string, mark: string): string =>

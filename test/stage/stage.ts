@@ -22,7 +22,7 @@ import { installedIn, ownEnvironment } from './command.ts';
 import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-type Environment = Readonly<Record<string, string>>;
+type StageEnvironment = Readonly<Record<string, string>>;
 
 export const KEY = 'stage-key-0123456789';
 const PATIENCE_MS = 90_000;
@@ -99,7 +99,7 @@ export class Stage {
   readonly #running: Running[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
   #outside: { readonly folder: string; readonly environment: NodeJS.ProcessEnv } | undefined;
-  environment: Environment = {};
+  environment: StageEnvironment = {};
 
   get #folders(): { readonly folder: string; readonly bin: string } {
     const made = (name: string): string => mkdtempSync(join(tmpdir(), `runsheet-${name}-`));
@@ -133,7 +133,7 @@ export class Stage {
 
   start(
     args: readonly string[],
-    environment: Environment = {},
+    environment: StageEnvironment = {},
     program = installedIn(this.#folders.bin),
     cwd = this.folder,
   ): Running {
@@ -149,7 +149,7 @@ export class Stage {
 
   run(
     args: readonly string[],
-    environment: Environment = {},
+    environment: StageEnvironment = {},
     program = installedIn(this.#folders.bin),
   ): Promise<Ended> {
     return this.start(args, environment, program).ended;
@@ -162,7 +162,7 @@ export class Stage {
   }
 
   /** Runs a command in this process. Not for a command that starts servers, is killed, or proves something about processes. */
-  async runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+  async runHere(args: readonly string[], environment: StageEnvironment = {}): Promise<Ended> {
     const { runInProcess } = await import('./in-process.ts');
     this.#outside ??= { folder: process.cwd(), environment: { ...process.env } };
     process.chdir(this.folder);
@@ -233,7 +233,7 @@ export class Stage {
     };
   }
 
-  async worker(environment: Environment = {}): Promise<Running> {
+  async worker(environment: StageEnvironment = {}): Promise<Running> {
     const running = this.start(['worker'], { RUNSHEET_SHEETS: this.folder, ...environment });
     await running.says(/webhooks at|no receiver/);
     return running;

@@ -231,9 +231,9 @@ const copyAll = async (
   await pMap(files, copy, { concurrency: AT_A_TIME });
 };
 
-type Place = { readonly store: Store; readonly name: string };
+type ReusePlace = { readonly store: Store; readonly name: string };
 
-async function copyInStore(from: Place, to: Place): Promise<void> {
+async function copyInStore(from: ReusePlace, to: ReusePlace): Promise<void> {
   try {
     const isCopied = await to.store.copyFrom?.(from.store.location, from.name, to.name);
     if (!isCopied) await readAndWrite(from, to);
@@ -243,7 +243,7 @@ async function copyInStore(from: Place, to: Place): Promise<void> {
   }
 }
 
-async function readAndWrite(from: Place, to: Place): Promise<void> {
+async function readAndWrite(from: ReusePlace, to: ReusePlace): Promise<void> {
   const draft = await to.store.draft(to.name);
   try {
     for await (const chunk of from.store.open(from.name) as AsyncIterable<Uint8Array>)

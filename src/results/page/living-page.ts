@@ -52,10 +52,10 @@ export type Running = {
   readonly at?: number;
 };
 
-type Shown = { readonly store: Store; readonly file: BatchFile };
+type ShownBatch = { readonly store: Store; readonly file: BatchFile };
 
 /** Writes the page, unless it exists, with the rows that have ended so far, such as reused rows. */
-export async function beginLivingPage({ store, file }: Shown, startedAt: number): Promise<void> {
+export async function beginLivingPage({ store, file }: ShownBatch, startedAt: number): Promise<void> {
   if (store.localPath === undefined || (await store.exists(REPORT_FILE))) return;
   await store.update(LIVE_FILE, () => NOT_LIVE);
   await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
@@ -75,7 +75,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
 
 /** Idempotent. Called before the part is written: once a part exists, no later attempt shows it. */
 export async function showPart(
-  { store, file }: Shown,
+  { store, file }: ShownBatch,
   { pass, part }: PartNumber,
   records: readonly RowRecord[],
 ): Promise<void> {

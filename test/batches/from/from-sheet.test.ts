@@ -12,7 +12,7 @@ import { Place } from '../creating.ts';
 const OPTIONS = { map: {}, set: {}, drop: [], types: {} };
 const SHEET = 'sku,prompt,seed\nfox,a fox,18446744073709551615\nowl,an owl,2\ncat,,3\nelk,an elk,4\n';
 
-type Line = Readonly<Record<string, unknown>>;
+type SheetLine = Readonly<Record<string, unknown>>;
 type More = Omit<Partial<FromRequest>, 'picks'> & { readonly picks?: string };
 
 /** A batch that has ended, with two files in each row. */
@@ -51,12 +51,12 @@ class Scene {
   }
 
   /** The lines of the sheet. */
-  rows(more: More = {}): Promise<readonly Line[]> {
+  rows(more: More = {}): Promise<readonly SheetLine[]> {
     return this.sheet(more, ({ copy }) =>
       readFileSync(join(copy.folder, copy.file), 'utf8')
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as Line),
+        .map((line) => JSON.parse(line) as SheetLine),
     );
   }
 
@@ -79,7 +79,7 @@ describe('the sheet of the results of a batch', () => {
     const source = await scene();
     const text = await source.sheet({}, ({ copy }) => readFileSync(join(copy.folder, copy.file), 'utf8'));
     const [first = ''] = text.split('\n');
-    expect(Object.keys(JSON.parse(first) as Line)).toEqual([
+    expect(Object.keys(JSON.parse(first) as SheetLine)).toEqual([
       'sku',
       'prompt',
       'seed',

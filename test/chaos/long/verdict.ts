@@ -40,11 +40,11 @@ export type Evidence = {
   readonly calls: readonly QueueRunCall[];
 };
 
-type Row = Readonly<Record<string, string>>;
+type JudgedRow = Readonly<Record<string, string>>;
 type Facts = Evidence & {
   readonly own: readonly Run[];
   readonly byId: ReadonlyMap<string, Run>;
-  readonly results: readonly Row[];
+  readonly results: readonly JudgedRow[];
   readonly records: readonly RowRecord[];
   readonly duplicates: readonly DuplicateRun[];
   readonly summary: Summary;
@@ -107,7 +107,7 @@ const STATUSES: Readonly<Record<string, readonly string[]>> = {
   cancelled: ['cancelled'],
 };
 
-function untrueIn(row: Row, { byId, name }: Facts): readonly string[] {
+function untrueIn(row: JudgedRow, { byId, name }: Facts): readonly string[] {
   const { outcome = '', run_id: id = '', reason = '' } = row;
   const run = byId.get(id);
   const text = `row ${row['row']} is ${outcome} (${reason}) by run ${id}, which is ${run?.status}`;

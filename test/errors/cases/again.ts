@@ -13,8 +13,6 @@ import { openRealService } from '../../stage/other-service.ts';
 import { inLibrary, v1 } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<LongGround>;
-
 /** Copies a batch as if somebody else had made it and never started it. */
 function bringAsForeign(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
@@ -24,7 +22,7 @@ function bringAsForeign(from: string, to: string): void {
   writeFileSync(file, JSON.stringify({ ...batch, mark: randomBytes(8).toString('hex') }));
 }
 
-export const AGAIN: readonly Case[] = [
+export const AGAIN: readonly Provocation<LongGround>[] = [
   {
     code: 'E513',
     name: 'a program gives a command to a batch that has ended',

@@ -6,8 +6,6 @@ import type { Console } from '../../console/console.ts';
 import { endBatch } from '../../console/ended-batch.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<Console>;
-
 const ROWS = 'sku,prompt,seed\nA-1,a,1\nB-2,b,2\n';
 
 /** No service listens at port 1. */
@@ -33,7 +31,7 @@ function change({ out }: Console, file: string, from: RegExp, to: string): void 
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
 }
 
-const NAMES: readonly Case[] = [
+const NAMES: readonly Provocation<Console>[] = [
   { code: 'E502', name: 'a batch is misspelt', arrange: done, args: ['rows', 'doen'], leads: [0] },
   {
     code: 'E602',
@@ -98,7 +96,7 @@ const NAMES: readonly Case[] = [
   },
 ];
 
-const CHOICES: readonly Case[] = [
+const CHOICES: readonly Provocation<Console>[] = [
   {
     code: 'E550',
     name: 'a condition breaks off',
@@ -187,7 +185,7 @@ const CHOICES: readonly Case[] = [
   },
 ];
 
-const LATER: readonly Case[] = [
+const LATER: readonly Provocation<Console>[] = [
   {
     code: 'E532',
     name: 'a later sheet has another column',
@@ -210,4 +208,4 @@ const LATER: readonly Case[] = [
   },
 ];
 
-export const BATCHES: readonly Case[] = [...NAMES, ...CHOICES, ...LATER];
+export const BATCHES: readonly Provocation<Console>[] = [...NAMES, ...CHOICES, ...LATER];

@@ -8,14 +8,12 @@ import { until } from '../../stage/stage.ts';
 import type { LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<LongGround>;
-
 const WORKER = { prints: /webhooks at|no receiver/ };
 const KEY = '5'.repeat(64);
 /** A namespace that the cases make, and which has no worker. */
 const OTHER = { TEMPORAL_NAMESPACE: 'my-space' };
 
-export const CLUSTERS: readonly Case[] = [
+export const CLUSTERS: readonly Provocation<LongGround>[] = [
   {
     code: 'E402',
     name: 'Temporal has no such namespace',

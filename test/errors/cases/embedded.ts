@@ -9,8 +9,6 @@ import { ROWS, type LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
 import { freePort } from '../../stage/free-port.ts';
 
-type Case = Provocation<LongGround>;
-
 const DEV = { prints: /service +http/ };
 const SMALL = 'small disk';
 
@@ -54,7 +52,7 @@ const nothingFound = ({ stage }: LongGround) => ({
 });
 
 /** Only the user can prevent it, so no other command follows. */
-const FULL: readonly Case[] = [
+const FULL: readonly Provocation<LongGround>[] = [
   {
     code: 'E607',
     name: 'the disk of the batches is full',
@@ -77,9 +75,9 @@ const FULL: readonly Case[] = [
   },
 ];
 
-export const diskCases = (hasDisk: boolean): readonly Case[] => (hasDisk ? FULL : []);
+export const diskCases = (hasDisk: boolean): readonly Provocation<LongGround>[] => (hasDisk ? FULL : []);
 
-export const EMBEDDED: readonly Case[] = [
+export const EMBEDDED: readonly Provocation<LongGround>[] = [
   {
     code: 'E544',
     name: 'the servers are not running',

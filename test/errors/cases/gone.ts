@@ -7,15 +7,13 @@ import type { LongGround } from '../long-ground.ts';
 import { cancelled, forget, terminate, underWay } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<LongGround>;
-
 /** Lets the folder of a batch say that these servers have it. */
 function holdBy({ stage }: LongGround, name: string, holder: Holder | undefined): void {
   const path = stage.path('batches', name, 'started.json');
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), holder }));
 }
 
-export const GONE: readonly Case[] = [
+export const GONE: readonly Provocation<LongGround>[] = [
   {
     code: 'E503',
     name: 'Temporal has forgotten a batch',

@@ -10,8 +10,6 @@ import { payloadKeys } from '../../../src/temporal/encryption/payload-keys.ts';
 import { RunsheetPlugin } from '../../../src/worker/plugin.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<unknown>;
-
 const CONTEXT: SerializationContext = { type: 'workflow', namespace: 'n', workflowId: 'runsheet:ours' };
 
 /** Reads the payload of a batch after one byte of it was changed. */
@@ -30,7 +28,7 @@ async function readAway(): Promise<unknown> {
   return text(sheetAt('http://127.0.0.1:1/my%20hens.csv?signature=secret', how).stdin);
 }
 
-export const PROGRAMS: readonly Case[] = [
+export const PROGRAMS: readonly Provocation<unknown>[] = [
   {
     code: 'E109',
     name: 'the host of a sheet cannot be reached',

@@ -4,10 +4,8 @@ import type { LongGround } from '../long-ground.ts';
 import { cancelled, inLibrary, runOf } from '../running-batches.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<LongGround>;
-
 /** Each limit that pauses a batch, with the commands that lead on. */
-const PAUSES: readonly Case[] = [
+const PAUSES: readonly Provocation<LongGround>[] = [
   {
     code: 'E501',
     name: 'too many rows fail',
@@ -59,7 +57,7 @@ const PAUSES: readonly Case[] = [
   },
 ];
 
-export const RUNNING: readonly Case[] = [
+export const RUNNING: readonly Provocation<LongGround>[] = [
   ...PAUSES,
   {
     code: 'E501',

@@ -4,8 +4,6 @@ import type { Console } from '../../console/console.ts';
 import type { OtherServices } from '../other-services.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<Console>;
-
 const plan = (...flags: readonly string[]): readonly string[] => [
   'plan',
   'ok.csv',
@@ -17,7 +15,7 @@ const arrange = (console: Console): void => void console.write('ok.csv', 'prompt
 const NO_SERVER = 'http://127.0.0.1:1/api';
 
 /** `others` are services that answer otherwise. */
-export const servicesWith = (services: OtherServices): readonly Case[] => {
+export const servicesWith = (services: OtherServices): readonly Provocation<Console>[] => {
   const at = (name: string) => ({ RUNSHEET_API_URL: services.at(name) });
   return [
     {
@@ -156,8 +154,8 @@ export const servicesWith = (services: OtherServices): readonly Case[] => {
 };
 
 /** Answers at the address of a GPU server that are not from a ComfyUI. */
-function unusable({ gpu, secured }: OtherServices): readonly Case[] {
-  const wrong = (name: string, url: string, says: RegExp): Case => ({
+function unusable({ gpu, secured }: OtherServices): readonly Provocation<Console>[] {
+  const wrong = (name: string, url: string, says: RegExp): Provocation<Console> => ({
     code: 'E614',
     name,
     args: ['service', '--comfyui', url],

@@ -7,8 +7,6 @@ import type { Console } from '../../console/console.ts';
 import { textRow, workbook } from '../../sheet/xlsx/workbooks.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<Console>;
-
 const plan = (sheet: string, ...flags: readonly string[]): readonly string[] => [
   'plan',
   sheet,
@@ -39,7 +37,7 @@ async function changeWhileRead({ out }: Console, path: string): Promise<void> {
   appendFileSync(path, 'b\n');
 }
 
-const NAMES: readonly Case[] = [
+const NAMES: readonly Provocation<Console>[] = [
   {
     code: 'E101',
     name: 'a name with quotes and blanks is misspelt',
@@ -86,7 +84,7 @@ const NAMES: readonly Case[] = [
   },
 ];
 
-const FORMS: readonly Case[] = [
+const FORMS: readonly Provocation<Console>[] = [
   {
     code: 'E102',
     name: 'UTF-16 is read as UTF-8',
@@ -148,7 +146,7 @@ const FORMS: readonly Case[] = [
   },
 ];
 
-const COLUMNS: readonly Case[] = [
+const COLUMNS: readonly Provocation<Console>[] = [
   {
     code: 'E200',
     name: 'a column that is no input has quotes and a dollar sign',
@@ -203,7 +201,7 @@ const COLUMNS: readonly Case[] = [
   },
 ];
 
-const CELLS: readonly Case[] = [
+const CELLS: readonly Provocation<Console>[] = [
   {
     code: 'E118',
     name: 'two rows give their files one name',
@@ -253,7 +251,7 @@ const CELLS: readonly Case[] = [
 ];
 
 /** Sheets that take seconds to read. */
-export const LARGE: readonly Case[] = [
+export const LARGE: readonly Provocation<Console>[] = [
   {
     code: 'E108',
     name: 'the inputs of a page are larger than a page',
@@ -274,7 +272,7 @@ export const LARGE: readonly Case[] = [
   },
 ];
 
-const FILES: readonly Case[] = [
+const FILES: readonly Provocation<Console>[] = [
   {
     code: 'E120',
     name: 'a sheet from another person names a hidden file',
@@ -288,7 +286,7 @@ const FILES: readonly Case[] = [
   },
 ];
 
-const SEVERAL: readonly Case[] = [
+const SEVERAL: readonly Provocation<Console>[] = [
   {
     code: 'E202',
     name: 'a cell has several seeds',
@@ -334,4 +332,11 @@ const SEVERAL: readonly Case[] = [
   },
 ];
 
-export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS, ...FILES, ...SEVERAL];
+export const SHEETS: readonly Provocation<Console>[] = [
+  ...NAMES,
+  ...FORMS,
+  ...COLUMNS,
+  ...CELLS,
+  ...FILES,
+  ...SEVERAL,
+];

@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import type { Console } from '../../console/console.ts';
 import type { Provocation } from '../provocation.ts';
 
-type Case = Provocation<Console>;
-
 const sheet = (console: Console): void => void console.write('my sheet.csv', 'prompt,seed\na,1\n');
 
-export const USAGE: readonly Case[] = [
+export const USAGE: readonly Provocation<Console>[] = [
   {
     code: 'E612',
     name: 'the keys of S3 are not set',

@@ -13,12 +13,12 @@ async function written(batch: Scene, options: ExportOptions): Promise<Buffer> {
   return readFileSync((await batch.write(options)).file);
 }
 
-type Row = Record<string, unknown>;
+type ExportedRow = Record<string, unknown>;
 
 describe('CSV', () => {
   it('has the cells of the sheet as given', async () => {
     using batch = await scene();
-    const rows = parse(await written(batch, { as: 'csv' }), { columns: true }) as Row[];
+    const rows = parse(await written(batch, { as: 'csv' }), { columns: true }) as ExportedRow[];
     expect(rows.map(({ note }) => note)).toEqual(CELLS);
     expect(rows[0]).toMatchObject({ row: '1', outcome: 'succeeded', gpu_used: "'=L4", cost_usd: '0.001600' });
     expect(rows.at(-1)).toMatchObject({ outcome: 'open' });
@@ -30,7 +30,7 @@ it('JSON lines have the rows with their files and nodes', async () => {
   const [first, last] = String(await written(batch, { as: 'jsonl' }))
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Row);
+    .map((line) => JSON.parse(line) as ExportedRow);
   expect(first).toMatchObject({ row: 1, files: [{ node: '9' }, { node: '10' }] });
   expect(last).toMatchObject({ row: 2, outcome: 'open' });
 });

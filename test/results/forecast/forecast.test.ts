@@ -29,8 +29,8 @@ const STEADY: Workload = {
   containers: 4,
 };
 
-type Known = Pick<ForecastParams, 'samples' | 'rows'> & Partial<ForecastParams>;
-const foretell = (params: Known): Forecast =>
+type KnownRuns = Pick<ForecastParams, 'samples' | 'rows'> & Partial<ForecastParams>;
+const foretell = (params: KnownRuns): Forecast =>
   forecast({ prices: PRICES, retries: 2, concurrency: 8, containers: 4, ...params });
 
 type Sizes = readonly [low: number, high: number];

@@ -15,7 +15,7 @@ const DEPLOYMENTS = JSON.parse(readFileSync(join(SHEETS, 'deployments.json'), 'u
 const PASTES = 12;
 
 /** Each request is JSON. */
-type Plan = { readonly requests: readonly string[] };
+type PrintedPlan = { readonly requests: readonly string[] };
 type Request = { readonly inputs: Readonly<Record<string, unknown>> };
 
 /** The values of a request, as texts. */
@@ -23,7 +23,7 @@ const valuesOf = (inputs: Readonly<Record<string, unknown>>): readonly string[] 
   Object.values(inputs).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
 
 /** The rows and cells that the owner means and the requests lack. */
-function losses({ rows }: OwnedSheet, { requests }: Plan): readonly string[] {
+function losses({ rows }: OwnedSheet, { requests }: PrintedPlan): readonly string[] {
   if (requests.length !== rows.length) return [`${requests.length} of ${rows.length} rows`];
   return rows.flatMap((row, at) => {
     const values = valuesOf((JSON.parse(requests[at] ?? '{"inputs":{}}') as Request).inputs);
@@ -68,7 +68,7 @@ async function pasted(sheet: OwnedSheet): Promise<readonly string[]> {
       .filter((line) => line.includes('guess ?'));
     if (said.code === 0) {
       const { stdout } = await console.run('plan', ...args, '-o', 'json');
-      const lost = losses(sheet, JSON.parse(stdout) as Plan);
+      const lost = losses(sheet, JSON.parse(stdout) as PrintedPlan);
       if (lost.length > 0 && !(sheet.asks && questions.some((line) => sheet.asks?.test(line))))
         wrong.push(`runsheet ${command} loses ${lost.join('; ')}`);
     }
