@@ -4,10 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { simulateMany, SOMETIMES } from './many.ts';
 
 /** `npm run simulate` takes as many as it is told. */
-const SMALL = { seeds: 500, from: 10_500 } as const;
+const SMALL = { seeds: 600, from: 30_000 } as const;
 const LARGE = { seeds: 5, from: 1 } as const;
-/** Events too rare for so few worlds: one in some thousands. */
-const RARE = new Set(['a rebuild that was given up']);
 /** In processor time; an idle machine takes five. */
 const SECONDS_PER_LARGE = 40;
 
@@ -19,7 +17,7 @@ describe('batches in simulated worlds with random faults', () => {
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject(NOTHING_WRONG);
     expect(
-      SOMETIMES.filter((event) => !sometimes.has(event) && !RARE.has(event)),
+      SOMETIMES.filter((event) => !sometimes.has(event)),
       'events that never occurred',
     ).toEqual([]);
   }, 2_400_000);
