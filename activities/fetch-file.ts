@@ -133,7 +133,7 @@ async function fetchLarge(job: FileJob, { arriving, path, head, chunks }: LargeF
     const { bytes: whole = bytes } = arriving;
     if (bytes !== whole)
       throw new HostFault(hostOf(job), `the transfer ended after ${bytes} of ${whole} bytes`, FEW_TRIES);
-    // Another try downloads the whole file again, so it waits longer.
+    // A retry downloads the whole file again, so this check waits longer.
     await requireDelivered(check, ONE_TRY);
     signal.throwIfAborted();
     await draft.commit();

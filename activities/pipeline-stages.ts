@@ -208,7 +208,7 @@ async function pipelineAt(
 ): Promise<PipelineFolder> {
   refuseElsewhere(maker.config, folder, LOCAL);
   const opened = await openPipeline(dirname(folder), pipeline).catch((error: unknown) => {
-    // Another try does not repair a damaged file.
+    // Retrying does not repair a damaged file.
     throw isRunsheetError(error, 'E504') ? finalFailure(error) : error;
   });
   // The folder was removed, and nothing brings it back.

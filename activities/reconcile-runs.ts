@@ -30,15 +30,15 @@ const PAGE_TRIES = 2;
 export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<ListReading> {
   const { batch } = input;
   // The runs of the first pages count even if the rest of the list cannot be read.
-  const seen: SeenRuns = { found: [], hasControl: false };
+  const seenRuns: SeenRuns = { found: [], hasControl: false };
   try {
     const open = await deps.open(input);
-    await read(open, input, await workflowIdOf(open, input.control), seen);
-    return { answer: 'complete', ...seen };
+    await read(open, input, await workflowIdOf(open, input.control), seenRuns);
+    return { answer: 'complete', ...seenRuns };
   } catch (error) {
-    if (error instanceof NoList) return { answer: 'none', ...seen };
+    if (error instanceof NoList) return { answer: 'none', ...seenRuns };
     deps.log.warn({ batch, reason: errorMessage(error) }, 'the run list could not be read to its end');
-    return { answer: 'incomplete', ...seen };
+    return { answer: 'incomplete', ...seenRuns };
   }
 }
 
@@ -54,7 +54,7 @@ async function read(
   { file, service }: OpenBatch,
   { attempts, back, control, least }: ReconcileInput,
   workflowId: string | undefined,
-  seen: SeenRuns,
+  seenRuns: SeenRuns,
 ): Promise<void> {
   const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
   const knownRuns = new KnownRuns();
@@ -68,13 +68,13 @@ async function read(
       knownRuns.add(runId);
       if (left === 0) continue;
       wanted.set(key, left - 1);
-      seen.found.push({ place, attempt, runId });
+      seenRuns.found.push({ place, attempt, runId });
     }
-    seen.hasControl ||= page.some(({ id }) => id === control);
+    seenRuns.hasControl ||= page.some(({ id }) => id === control);
     for (const run of page) reach.add(run);
-    const nowMs = seen.serviceNowMs ?? service.nowMs();
-    if (nowMs !== undefined) seen.serviceNowMs = nowMs;
+    const nowMs = seenRuns.serviceNowMs ?? service.nowMs();
+    if (nowMs !== undefined) seenRuns.serviceNowMs = nowMs;
   }
-  if (!reach.covers(seen.serviceNowMs ?? Date.now(), back))
+  if (!reach.covers(seenRuns.serviceNowMs ?? Date.now(), back))
     throw new Error('the service may have deleted runs of the time of the attempts');
 }

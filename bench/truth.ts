@@ -8,7 +8,7 @@ const headers = { authorization: `Bearer ${KEY}` };
 const PAGE = 1_000;
 const RECENT = 3_000;
 
-/** All runs of a deployment, with their inputs. */
+/** Lists the runs of a deployment, with their inputs. */
 export async function allRuns(base: string, deployment: string): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (;;) {

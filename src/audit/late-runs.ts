@@ -43,7 +43,7 @@ export class NamedRuns {
 }
 
 /**
- * Both files are lines of compact JSON. The pattern is bounded, because an unbounded one fails on a hostile line of
+ * Lines of compact JSON, in either file. The pattern is bounded, because an unbounded one fails on a hostile line of
  * many megabytes.
  */
 const RUN_ID = /"run_id":"([^"\\]{1,200})"/g;

@@ -45,7 +45,7 @@ type Done = {
   readonly places: Places;
   readonly tally: Tally;
   readonly count: number;
-  /** Those of them that the batch had when it ended before. */
+  /** How many of them the batch had at its last end. */
   readonly settled: number;
   readonly runs: number;
   /** When each of these runs ended, by the service's clock; NaN: the record does not say. */
@@ -73,7 +73,7 @@ export type Rebuilt = {
   readonly again: number;
   /** Rows without a run in the list that may have one, because the service may have deleted it. */
   readonly unconfirmed: number;
-  /** What a user wanted last: the batch sends nothing. */
+  /** The last command of a user, if it keeps the batch from sending. */
   readonly stays?: 'paused' | 'cancelled';
 };
 
@@ -142,12 +142,12 @@ type Wishes = { paused?: BatchEvent; cancelled?: BatchEvent };
 async function applyWishes(state: State, store: Store): Promise<Wishes> {
   const endedAt = Date.parse((await readLatestSummary(store))?.ended_at ?? '') || 0;
   const wishes: Wishes = {};
-  for await (const one of readEvents(store)) {
-    const { event, kind, limits, at } = one;
+  for await (const entry of readEvents(store)) {
+    const { event, kind, limits, at } = entry;
     if (limits !== undefined) changeLimits(state, limits);
-    if (event === 'paused' && kind === 'user') wishes.paused = one;
+    if (event === 'paused' && kind === 'user') wishes.paused = entry;
     if (event === 'resumed' || (event === 'continued' && kind === 'user')) delete wishes.paused;
-    if (event === 'cancelled') wishes.cancelled = one;
+    if (event === 'cancelled') wishes.cancelled = entry;
     // An end with results is over; rows of later passes are a new wish.
     if (at < endedAt) for (const name of ['paused', 'cancelled'] as const) delete wishes[name];
   }
@@ -207,25 +207,25 @@ async function readRuns(params: RebuildParams, done: Done, peakConcurrency: numb
   let newest = 0;
   let shown = 0;
   const isWhole = (): boolean => {
-    const known = done.ends.filter((endMs) => !reach.mayLack(endMs, serviceNowMs())).length;
-    if (shown >= leastShown(known, peakConcurrency)) return true;
+    const listed = done.ends.filter((endMs) => !reach.mayLack(endMs, serviceNowMs())).length;
+    if (shown >= leastShown(listed, peakConcurrency)) return true;
     throw problem('E511', {
       batch: file.batch,
-      reason: `the run list shows only ${shown} of its runs, but its parts name ${known}`,
+      reason: `the run list shows only ${shown} of its runs, but its parts name ${listed}`,
     });
   };
   for await (const page of pagesOf(params, back, isWhole)) {
     for (const run of page) reach.add(run);
-    for (const one of page.flatMap((run) => ownRun(file, run))) {
+    for (const own of page.flatMap((run) => ownRun(file, run))) {
       shown += 1;
-      newest = Math.max(newest, one.run.createdAtMs ?? 0);
-      const all = runs.get(one.place) ?? [];
+      newest = Math.max(newest, own.run.createdAtMs ?? 0);
+      const earlier = runs.get(own.place) ?? [];
       // A forged token may name a place that the batch does not have.
-      const isOpen = done.places.has(one.place) === false;
-      if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.place, [...all, one]);
+      const isOpen = done.places.has(own.place) === false;
+      if (isOpen && earlier.every(({ runId }) => runId !== own.runId)) runs.set(own.place, [...earlier, own]);
     }
   }
-  // Both times are by the service's clock.
+  // The service's clock gives both times.
   const ageMs = (service.nowMs() ?? Number.POSITIVE_INFINITY) - newest;
   const quietMs = quietMsOf(file);
   if (ageMs < quietMs)
@@ -296,10 +296,13 @@ function withRungs(state: State, row: RowState, runs: readonly OwnRun[]): RowSta
   if (laneWith(state, row.place).climb === undefined) return row;
   const { ladder = [] } = state.params;
   const rungOf = (attempt: number): number => {
-    const run = runs.find((one) => one.attempt === attempt)?.run;
+    const run = runs.find((own) => own.attempt === attempt)?.run;
     return Math.max(0, ladder.indexOf(run?.gpu ?? ''));
   };
-  const past: readonly PastAttempt[] = row.past.map((one) => ({ ...one, rung: rungOf(one.attempt) }));
+  const past: readonly PastAttempt[] = row.past.map((earlier) => ({
+    ...earlier,
+    rung: rungOf(earlier.attempt),
+  }));
   const isNamed = runs.some(({ attempt }) => attempt === row.attempt);
   const rung = isNamed ? rungOf(row.attempt) : rungNow(state, row.place);
   return { ...row, past, ...onRung(rung) };

@@ -79,7 +79,7 @@ function takeDoubtful(lanes: readonly Lane[], rows: RowState[], doubt: Doubt, pa
 
 const firstAttemptOf = ({ pass }: Pick<RowParams, 'pass'>): number => (pass - 1) * PASS_ATTEMPTS + 1;
 
-/** Its attempt stands for those that were sent, whatever their numbers: the next one is none of them. */
+/** A row in doubt. One attempt, the first of the new pass, stands for every attempt that may have been sent, so its token is new. */
 const doubtfulRow = (
   place: number,
   { askedAt, askedWallAt, sentBy }: Doubt,

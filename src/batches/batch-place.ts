@@ -35,7 +35,7 @@ export async function takeBack(store: Store, layout: string, folder: string): Pr
   // A layout that stays in an unreachable bucket is small, and no batch.
   if (localPath === undefined) return store.clear(layout).catch(() => undefined);
   await rename(localPath(layout), folder).catch(undefinedIfAbsent);
-  // Another command may be about to make a batch of this name.
+  // A concurrent command may be about to make a batch of this name.
   for (const left of [LAYOUT, '']) await rmdir(localPath(left)).catch(() => undefined);
 }
 

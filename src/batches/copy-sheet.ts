@@ -170,7 +170,7 @@ export async function copySheet(address: string, own: CopyParams, folder: string
 const fileFor = (name: string, format: SheetFormat): string =>
   COPY + (/^\.\w+$/.exec(extname(name).toLowerCase())?.[0] ?? `.${format}`);
 
-/** Another sheet of the same workbook. */
+/** Unpacks another sheet of the same workbook. */
 export async function withOtherSheet(copy: SheetCopy, sheet: string): Promise<SheetCopy> {
   const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
   const [from, file] = [fileFor(copy.name, copy.format), `other.${CELLS}`];

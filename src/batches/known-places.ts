@@ -132,7 +132,7 @@ export async function placesElsewhere(
       const mark = name.replace(/\.json$/, '');
       if (mark === name || skippedMarks.has(mark) || byMark.has(mark)) continue;
       const path = join(folder, name);
-      // Another command may have removed the note.
+      // A concurrent command may have removed the note.
       const place = noteIn(await readFile(path, 'utf8').catch(() => ''));
       if (place !== undefined && place.out !== out) byMark.set(mark, { ...place, mark, path });
     }

@@ -47,24 +47,24 @@ type Making = {
  */
 export async function makeBatch(
   making: Making,
-  { whole }: SettledBatch,
+  { finalDraft }: SettledBatch,
 ): Promise<CreatedBatch | 'overtaken'> {
   const { params, compared, decided } = making;
   const { out, copy, name } = params;
   const isNamed = decided.again || name !== undefined;
-  const wanted = isNamed ? compared.draft.batch : await nameOf(out, whole);
+  const wanted = isNamed ? compared.draft.batch : await nameOf(out, finalDraft);
   // The copy was private until now; workers and readers of results may be other users.
   await chmod(copy.folder, 0o777 & ~process.umask());
   for await (const batch of namesFor(out, wanted, decided.again)) {
     const folder = locationOf(out, batch);
-    const file = { ...whole.file, batch, createdAt: new Date().toISOString() };
+    const file = { ...finalDraft.file, batch, createdAt: new Date().toISOString() };
     const place = { batch, folder, file, store: openStore(folder) };
     const existing = await batchIn(place, decided.again);
-    if (existing !== undefined) return { ...joined(existing, sameAs(whole)), laidOut: undefined };
-    const made = await createAt(place, whole.laidOut, making);
+    if (existing !== undefined) return { ...joined(existing, sameAs(finalDraft)), laidOut: undefined };
+    const made = await createAt(place, finalDraft.laidOut, making);
     if (made !== undefined) return made;
   }
-  throw new Error(`no free name for ${whole.batch}`);
+  throw new Error(`no free name for ${finalDraft.batch}`);
 }
 
 /** undefined if another command has taken the name for other rows. Unless the batch is made, nothing of it stays in its place. */

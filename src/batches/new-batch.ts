@@ -65,7 +65,7 @@ export class NewBatch implements Disposable {
 
   /** The batch to create; undefined if the sheet can only be laid out with other guesses. */
   get draft(): DraftBatch | undefined {
-    return this.#settled?.whole;
+    return this.#settled?.finalDraft;
   }
 
   get earlier(): EarlierBatches {
@@ -120,7 +120,7 @@ export class NewBatch implements Disposable {
       const [questions, compared, settled] = [this.questions, this.#compared, this.#settled];
       if (questions.length > 0 || compared === undefined || settled === undefined)
         throw new QuestionsOpen(questions);
-      this.#isQueueLost = await settleQueue(settled.whole.layout);
+      this.#isQueueLost = await settleQueue(settled.finalDraft.layout);
       const made = await makeBatch({ params: this.#params, compared, decided: this.#decided }, settled);
       if (made !== 'overtaken') return made;
       this.#params.onComparing?.('overtaken');
@@ -182,7 +182,7 @@ function questionsOf(
   const guesses = draft?.laidOut.guesses ?? agreed.guesses;
   const questions: Question[] = agreed.problems.length === 0 ? [...aboutGuesses(name, guesses, failure)] : [];
   if (settled !== undefined) {
-    const { file, laidOut } = settled.whole;
+    const { file, laidOut } = settled.finalDraft;
     const elsewhere = compared?.elsewhere ?? [];
     questions.push(...aboutEarlier(compared?.overlap, answers));
     if (elsewhere.length > 0) questions.push({ id: 'elsewhere', rows: file.sheet.rows, others: elsewhere });

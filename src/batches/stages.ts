@@ -66,8 +66,8 @@ export type ComparedBatch = {
   readonly elsewhere: readonly RowsElsewhere[];
 };
 
-/** `whole`: with reused results and the canary first. */
-export type SettledBatch = { readonly whole: DraftBatch; readonly budget: LowBudget | undefined };
+/** `finalDraft`: with reused results and the canary first. */
+export type SettledBatch = { readonly finalDraft: DraftBatch; readonly budget: LowBudget | undefined };
 
 /** Throws the errors of the sheet, unless guesses are still open. */
 export async function draftBatch(params: CreateParams, { answers }: Decided): Promise<Drafted> {
@@ -95,13 +95,13 @@ export async function compareBatch(
   const position = again ? 0 : await new MadeLog(out).position();
   const batches = again ? [] : await listBatchFolders(out);
   const compared = await comparedWith(draft.file, batches);
-  const seen = { draft, position, compared, comparedElsewhere: new Map(), elsewhere: [] };
+  const alone = { draft, position, compared, comparedElsewhere: new Map(), elsewhere: [] };
   const same = again ? undefined : await findSame({ ...params, batches }, sameAs(draft));
-  if (same !== undefined) return { ...seen, same };
-  if (again || buysAll(answers)) return seen;
+  if (same !== undefined) return { ...alone, same };
+  if (again || buysAll(answers)) return alone;
   const overlap = await findOverlap(batches, rowsIn(draft));
   try {
-    return { ...seen, overlap, ...(await compareElsewhere(params, seen, answers)) };
+    return { ...alone, overlap, ...(await compareElsewhere(params, alone, answers)) };
   } catch (error) {
     overlap[Symbol.dispose]();
     throw error;
@@ -150,14 +150,14 @@ export async function settleBatch(
   before: SettledBatch | undefined,
 ): Promise<SettledBatch> {
   await restoreQueue(draft.layout);
-  if (before?.whole.file.sheet.reused !== undefined) await dropReused(draft.layout);
+  if (before?.finalDraft.file.sheet.reused !== undefined) await dropReused(draft.layout);
   const reusable = answers.earlier === 'reuse' && overlap?.isEmpty === false ? overlap : undefined;
   const reused = reusable === undefined ? draft : await reuseRows(draft, reusable);
   const ordered = await canaryFirst(reused, params.settings.canary);
   const batch = await freeName(params, draft, again);
   // An unchanged batch keeps its identity, so that it is not shown again.
-  const whole = batch === ordered.batch ? ordered : { ...ordered, batch };
-  return { whole, budget: await lowBudget(params.out, whole) };
+  const finalDraft = batch === ordered.batch ? ordered : { ...ordered, batch };
+  return { finalDraft, budget: await lowBudget(params.out, finalDraft) };
 }
 
 async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: boolean): Promise<string> {
@@ -170,10 +170,10 @@ async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: b
 export async function limitedTo(
   { out }: Pick<CreateParams, 'out'>,
   maxCostNano: number,
-  { whole }: SettledBatch,
+  { finalDraft }: SettledBatch,
 ): Promise<SettledBatch> {
-  const limited = withLimit(whole, maxCostNano);
-  return { whole: limited, budget: await lowBudget(out, limited) };
+  const limited = withLimit(finalDraft, maxCostNano);
+  return { finalDraft: limited, budget: await lowBudget(out, limited) };
 }
 
 export const withLimit = (draft: DraftBatch, maxCostNano: number): DraftBatch => ({

@@ -15,7 +15,7 @@ import { MADE } from './made-log.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
 
-/** All leftovers on this machine, except those that were modified within the last `ageMs`. In a bucket, they are small, and stay. */
+/** Lists the leftovers on this machine, except those that were modified within the last `ageMs`. In a bucket, they are small, and stay. */
 export async function staleIn({ out, home }: Preparing, ageMs: number): Promise<readonly Stale[]> {
   const store = openStore(out);
   const before = Date.now() - ageMs;

@@ -1,4 +1,4 @@
-// All outgoing HTTP connections, direct or through the proxy of the settings. HTTP/1.1 only, one request on a connection at a
+// Opens every outgoing HTTP connection, direct or through the proxy of the settings. HTTP/1.1 only, one request on a connection at a
 // time, and no automatic retries, so that it is always known whether a POST was sent: undici calls `onRequestStart` in the tick
 // in which it writes to the service, even through a tunnel. A proxy that refuses a tunnel ends the request before that.
 

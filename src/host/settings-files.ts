@@ -116,7 +116,7 @@ function settingsIn(path: string): string | undefined {
   }
 }
 
-/** Another user's settings could send our key elsewhere. Root's are allowed, because a container often runs as root in a user's folder. */
+/** Refuses settings of other users, which could send our key elsewhere. Root's are allowed, because a container often runs as root in a user's folder. */
 function refuseForeign({ uid }: { readonly uid: number }): void {
   const userId = process.geteuid?.() ?? 0;
   if (userId !== 0 && uid !== userId && uid !== 0)

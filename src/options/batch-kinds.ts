@@ -86,7 +86,7 @@ export const axes = {
 export type Repeat = {
   /** A number of times, or the column that contains the number. */
   readonly by: number | string;
-  /** All runs have the same inputs. */
+  /** Every run has the same inputs. */
   readonly isSame?: true;
   /** Settled with the sheet: the column whose number counts on from run to run. */
   readonly seed?: {

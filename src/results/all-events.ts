@@ -57,7 +57,7 @@ async function* namedEvents(store: Store, file: BatchIdentity) {
   for await (const event of readEvents(store)) yield reasonWithRows(store, file, event);
 }
 
-/** All events, each as an object with `at` (ISO 8601) and `event`. */
+/** The events, each as an object with `at` (ISO 8601) and `event`. */
 export async function* allEvents(store: Store, file: BatchIdentity): AsyncGenerator<EventLine> {
   const batch = namedEvents(store, file);
   let next = await batch.next();

@@ -262,7 +262,7 @@ export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undef
   return outcomes.cancelled > 0 ? '--outcome cancelled' : undefined;
 }
 
-/** All idle times until the end of pass `through`, in order; repeatable for the same pass. */
+/** The idle times until the end of pass `through`, in order; repeatable for the same pass. */
 export async function idleTimes(store: Store, through: number, endedAt: number): Promise<readonly Idle[]> {
   const earlier = await readLatestSummary(store);
   if (earlier === undefined) return [];

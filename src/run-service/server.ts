@@ -81,7 +81,7 @@ export async function startLocalService(options: LocalServiceOptions) {
       legacyBase: `${address}${V1}`,
       /** The address of the dashboard, with its secret. */
       dashboardPage: door.address(url),
-      /** All routes, such as `GET /api/run/:run_id`. */
+      /** The routes, such as `GET /api/run/:run_id`. */
       routes,
       /** Adds the user's GPU servers and workflows; see `givenGpusSchema`. */
       addGpus: (body: unknown) => service.gpus.add(body),

@@ -264,7 +264,7 @@ type ServiceWorld = {
   readonly commit: Commit;
   readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly events: ExecutorEvents;
-  /** All deployments, including workflows that were added later. */
+  /** The deployments, including workflows that were added later. */
   readonly deployments: Map<string, Deployment>;
 };
 

@@ -7,7 +7,7 @@ import { DEMO_DEPLOYMENTS, type deploymentSpecSchema, readDeployments } from './
 import { startLocalService } from './server.ts';
 
 export type ServiceOptions = {
-  /** As in a deployments file. Default: `portraits` and `upscale`, as of `runsheet service`. */
+  /** Entries of a deployments file. Default: those of `runsheet service`. */
   readonly deployments?: readonly z.input<typeof deploymentSpecSchema>[];
   /** How often each fault happens, from 0 to 1: `{ 'drop-answer': 0.1 }`. Default: none. */
   readonly faults?: Readonly<Record<string, number>>;
@@ -33,14 +33,14 @@ export type RunningService = AsyncDisposable & {
 
 /** Starts a run service on 127.0.0.1. Throws E602 for options that it does not take, and if the port is taken. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
-  const { deployments, apiKey = randomBytes(16).toString('hex'), ...others } = options;
+  const { deployments, apiKey = randomBytes(16).toString('hex'), ...settings } = options;
   const { base, close } = await startLocalService({
     port: 0,
     speed: 1,
     seed: 1,
     faults: {},
     database: ':memory:',
-    ...definedOnly(others),
+    ...definedOnly(settings),
     tokens: [apiKey],
     deployments: deployments ? readDeployments(JSON.stringify(deployments)).simulated : DEMO_DEPLOYMENTS,
   });

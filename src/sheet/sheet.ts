@@ -28,7 +28,7 @@ import { sheetFault, type SheetSource, type SheetOptions } from './sheet-source.
 export type LaidOut = {
   readonly rows: number;
   readonly pages: number;
-  /** All columns of the sheet, in its order. */
+  /** The columns of the sheet, in its order. */
   readonly columns: readonly string[];
   /** `kind` is `auto` if the type of each cell is guessed. */
   readonly inputs: readonly {

@@ -40,7 +40,7 @@ export async function openBatchFolder(out: string, batch: string): Promise<Batch
 export const isBatchName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
 
 /**
- * All batches, newest first. Batches whose batch.json cannot be read are missing: `leftOut` is called with each of
+ * Lists the batches, newest first. Batches whose batch.json cannot be read are missing: `leftOut` is called with each of
  * them.
  */
 export const listBatchFolders = (

@@ -26,7 +26,7 @@ export type Holder = z.infer<typeof holderSchema>;
 
 type Servers = Pick<Holder, 'kind' | 'home' | 'address' | 'namespace'>;
 
-/** This process, as a user of these servers. */
+/** Describes this process as a user of these servers. */
 export const holderHere = (servers: Servers): Holder => ({
   ...servers,
   host: hostname(),

@@ -66,7 +66,7 @@ export async function readPass(store: Store, pass: number): Promise<PassFile> {
   throw problem('E504', { what: `${store.location}/${name} is no pass of this version` });
 }
 
-/** All segments that the passes after `after` have added, up to `through`. */
+/** The segments that the passes after `after` have added, up to `through`. */
 export async function readSegments(
   store: Store,
   after: number,

@@ -79,7 +79,7 @@ type Announcement = {
   readonly id: string;
   readonly at: ServiceMoment;
   readonly holder: Holder;
-  /** Another sender may have been active since an earlier announcement of this machine. */
+  /** Whether a sender may have been active since an earlier announcement of this machine. */
   readonly afresh: boolean;
 };
 

@@ -54,7 +54,7 @@ export type Continuation = { readonly snapshot: Snapshot } | { readonly continue
 const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch) =>
   ({
     workflowId: workflowIdOf(ref),
-    // Both contain everything that earlier workflow runs bought.
+    // A continuation contains everything that earlier workflow runs bought, so it may reuse the id.
     workflowIdReusePolicy: continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     // Activities inherit the key: on a fair server, activities of a large batch do not hold up those of a small one.
@@ -125,7 +125,7 @@ export function openBatchClient(
     isRunning: (name: BatchName) => isRunning(reach(), name),
     firstRun: (name: BatchName) => firstRun(reach(), name),
 
-    /** All batches that Temporal knows, newest first. */
+    /** The batches that Temporal knows, newest first. */
     list: () => listed(reach()),
 
     /** The batches whose names have this beginning. */

@@ -68,7 +68,7 @@ export type Schedules = {
   /** The changes that `create` would make; undefined if there is no schedule of this name. */
   changes(definition: ScheduleDefinition): Promise<readonly string[] | undefined>;
   getHandle(name: string): ScheduleHandle;
-  /** All schedules, sorted by name. */
+  /** The schedules, sorted by name. */
   list(): AsyncIterable<ScheduleInfo>;
 };
 

@@ -84,7 +84,7 @@ export async function startSearchable(
   try {
     await start(attributes);
   } catch (error) {
-    // Another server of the cluster may not know new attributes yet.
+    // Some server of the cluster may not know new attributes yet.
     if (attributes.length === 0 || !isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) throw error;
     await start([]);
   }

@@ -5,7 +5,7 @@ import { filesOf, sharedTypes, wordsOf } from './words.ts';
 
 const TREE = ['src', 'workflows', 'activities', 'bin', 'bench', 'test'];
 
-const MOST = { comments: 26, names: 34, headers: 0, types: 1 };
+const MOST = { comments: 47, names: 27, headers: 0, types: 1 };
 
 describe('the words of the tree', () => {
   const words = filesOf(TREE).map((file) => wordsOf(file));

@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Words that no comment begins with: its reader does not know yet what they stand for. */
 const PRONOUNS = new Set(
-  'as both by it its none of one ones other others so such that their them these they this those what which who whose'.split(
+  'all another as both by it its none of one ones other others so such that their them these they this those what which who whose'.split(
     ' ',
   ),
 );

@@ -21,7 +21,7 @@ export function running(params: Partial<BatchParams> = {}): World {
   return world;
 }
 
-/** All slots are unconfirmed: their POSTs were lost before the service received them. */
+/** The slots are unconfirmed: their POSTs were lost before the service received them. */
 export function unconfirmed(params: Partial<BatchParams> = {}): World {
   const world = new World({ rows: 1, concurrency: 1, ...params });
   while (world.sends.length > 0) world.answer(0, ['dropped']);

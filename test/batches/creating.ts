@@ -65,7 +65,7 @@ export const wholeBatch = ({
   `${LAYOUT}/${mark}/${sheet.file}`,
 ];
 
-/** All files and folders below `folder`. */
+/** The files and folders below `folder`. */
 export const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true })
     .map((name) => String(name))

@@ -49,7 +49,7 @@ export class ApiStandIn {
   readonly asked: string[] = [];
   /** The keys of jobs whose answer nobody got, although the key is used. */
   readonly unheard = new Set<string>();
-  /** All requests. */
+  /** The requests. */
   readonly requests: Asked[] = [];
   loses: Loss | undefined;
   /** Decides for each request whether it, or its answer, is lost. */

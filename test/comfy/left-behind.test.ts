@@ -188,7 +188,7 @@ type Way = {
   readonly url: string;
   /** The websockets of now are lost without a word. */
   lose(): void;
-  /** All connections end, and there are no new ones until `join`. */
+  /** The connections end, and there are no new ones until `join`. */
   cut(): void;
   join(): void;
 };

@@ -14,7 +14,7 @@ export type Manifest = {
   readonly spec: Record<string, unknown>;
 };
 
-/** All objects for Kubernetes. */
+/** The objects for Kubernetes. */
 export const manifests: readonly Manifest[] = globSync('deploy/kubernetes/**/*.yaml', { cwd: ROOT })
   .sort()
   .flatMap((file) =>

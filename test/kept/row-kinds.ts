@@ -116,7 +116,7 @@ const duplicate = recordOf<DuplicateRun>(
   { row: least, attempt: least, run_id: text, status: text, gpu: text, gpu_seconds: share, cost_usd: share },
   ['gpu', 'cost_usd'],
 );
-/** All other fields are numbers. */
+/** The other fields are numbers. */
 const summary = fc
   .record({
     batch: text,

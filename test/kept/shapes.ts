@@ -6,7 +6,7 @@ import { integerFrom, parseExactly } from '../../src/host/exact-json.ts';
 type FieldArbitraries<T> = { readonly [K in keyof T]-?: fc.Arbitrary<Exclude<T[K], undefined>> };
 type OptionalIn<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
-/** All fields of a kept type: a new field does not compile until it is here. `optional` may be absent. */
+/** The fields of a kept type: a new field does not compile until it is here. `optional` may be absent. */
 export const recordOf = <T extends object>(
   fields: FieldArbitraries<T>,
   optional: readonly OptionalIn<T>[] = [],

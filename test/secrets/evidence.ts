@@ -77,7 +77,7 @@ export class Evidence {
   }
 }
 
-/** All encrypted payloads in a message of Temporal. */
+/** The encrypted payloads in a message of Temporal. */
 function encryptedIn(message: unknown): readonly Payload[] {
   if (typeof message !== 'object' || message === null || message instanceof Uint8Array) return [];
   const { metadata } = message as Payload;

@@ -9,7 +9,7 @@ export type Leak = { readonly secret: string; readonly where: string; readonly f
 
 const DEPTH = 3;
 
-/** All leaks of `secrets` (name → value) in some bytes. */
+/** The leaks of `secrets` (name → value) in some bytes. */
 export function leaksIn(
   bytes: Uint8Array | string,
   secrets: Readonly<Record<string, string>>,
@@ -31,7 +31,7 @@ export function leaksIn(
   return [...leaks.values()].map((leak) => ({ ...leak, form: leak.form || 'as it is' }));
 }
 
-/** All leaks in the files of a folder, except those that may contain secrets, and the number of files searched. */
+/** The leaks in the files of a folder, except those that may contain secrets, and the number of files searched. */
 export function leaksBelow(
   folder: string,
   secrets: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ export function leaksBelow(
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** All decodings of a piece. Runs of characters that are too short for a secret are skipped. */
+/** The decodings of a piece. Runs of characters that are too short for a secret are skipped. */
 function decodings(piece: string): readonly (readonly [name: string, decoded: string])[] {
   const parts: (readonly [string, string])[] = [];
   for (const [run] of piece.matchAll(/[\w+/-]{10,}/g)) {

@@ -16,7 +16,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 
-/** All encodings in which the tests hide a secret. */
+/** The encodings in which the tests hide a secret. */
 const HIDDEN: readonly ((text: string) => string)[] = [
   (text) => text,
   encodeURIComponent,

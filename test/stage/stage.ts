@@ -251,7 +251,7 @@ export class Stage {
     return this.service(['--deployments', this.write('deployments.json', deployments)]);
   }
 
-  /** All runs of the service with their inputs, oldest first: the reference for every check. */
+  /** The runs of the service with their inputs, oldest first: the reference for every check. */
   async truth(base = this.environment['RUNSHEET_API_URL'] ?? '', key = KEY): Promise<readonly Run[]> {
     const service = connectRunService({
       base,

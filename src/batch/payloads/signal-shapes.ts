@@ -13,7 +13,7 @@ type SignalShape = (value: unknown) => boolean;
 const text: SignalShape = (value) => typeof value === 'string';
 const filled: SignalShape = (value) => typeof value === 'string' && value !== '';
 const number: SignalShape = (value) => Number.isFinite(value);
-const whole: SignalShape = (value) => Number.isSafeInteger(value);
+const integer: SignalShape = (value) => Number.isSafeInteger(value);
 const flag: SignalShape = (value) => typeof value === 'boolean';
 
 const oneOf =
@@ -69,7 +69,7 @@ const fieldsOf =
 type OptionalIn<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
 type NeededIn<T> = Exclude<keyof T, OptionalIn<T>>;
 
-const RUN = { place: whole, attempt: whole, runId: filled };
+const RUN = { place: integer, attempt: integer, runId: filled };
 
 const completion = atLeast<RunCompletion>(
   { ...RUN, outcome: oneOf(...OUTCOMES) },
@@ -123,7 +123,7 @@ type CommandFields<Type extends Event['type']> = Omit<
 const USAGE = {
   member: filled,
   life: number,
-  number: whole,
+  number: integer,
   epoch: number,
   limit: number,
   used: number,
@@ -149,7 +149,7 @@ const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly SignalSh
         limits,
       }),
     ],
-    retry: [exactly<CommandFields<'retry'>>({ ...ID, pass: whole }, ORIGIN)],
+    retry: [exactly<CommandFields<'retry'>>({ ...ID, pass: integer }, ORIGIN)],
     grant: [atLeast<Grant>({ life: number, epoch: number, limit: number }, { size: number })],
     refresh: [exactly<CommandFields<'refresh'>>(ID, ORIGIN)],
   },

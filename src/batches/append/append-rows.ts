@@ -1,5 +1,5 @@
 // Adds the rows of a further sheet to a batch (--into): new rows after the last row of the batch, and failed rows with new inputs.
-// All files are written aside until the file of the pass makes them count. Of two concurrent commands, the second one compares again
+// Files are written aside until the file of the pass makes them count. Of two concurrent commands, the second one compares again
 // and finds the rows of the first one, so repeating a command appends nothing.
 //
 //   layout/<mark>/passes/<random>/rows/…   the new rows with their cells, numbered after the rows of the batch

@@ -96,7 +96,7 @@ export async function openPipeline(out: string, pipeline: string): Promise<Pipel
   return { file: read.data as unknown as PipelineFile, store, folder };
 }
 
-/** All pipelines, newest first; skips files that are damaged or of another program. */
+/** Lists the pipelines, newest first; skips files that are damaged or of another program. */
 export const listPipelines = (out: string): Promise<readonly PipelineFolder[]> =>
   listFolders(out, openPipeline, (_, error) => {
     if (!isRunsheetError(error, 'E504')) throw error;

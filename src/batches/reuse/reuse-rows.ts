@@ -73,7 +73,7 @@ async function placeCopies(store: Store, file: BatchFile): Promise<void> {
     const part = `${PARTS}/${name}`;
     if (await store.exists(part)) continue;
     const text = await store.read(`${from}/${part}`);
-    // Another command placed this part first and cleared the layout.
+    // A concurrent command placed this part first and cleared the layout.
     if (text === undefined && (await store.exists(part))) continue;
     if (text === undefined) throw new Error(`${from}/${part} is gone before it was copied`);
     const paths = parsePart(text).flatMap(({ files }) => files.map(({ path }) => path));
@@ -82,7 +82,7 @@ async function placeCopies(store: Store, file: BatchFile): Promise<void> {
       await copyAll(store, copies);
       await store.create(part, text);
     } catch (error) {
-      // Another command placed this part while its files were being copied.
+      // A concurrent command placed this part while its files were being copied.
       if (!(await store.exists(part))) throw error;
     }
   }

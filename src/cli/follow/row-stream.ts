@@ -29,7 +29,7 @@ export class RowStream {
   }
 }
 
-/** All rows of a batch that has ended, in the order in which they ended. */
+/** The rows of a batch that has ended, in the order in which they ended. */
 export const printEndedRows = (batchFolder: FoundBatch, stdout: NodeJS.WriteStream): Promise<void> =>
   new RowStream(batchFolder, stdout).print(true);
 

@@ -36,7 +36,7 @@ export type Sending = {
   readonly asks: boolean;
 };
 
-/** What became of a sheet: its batch runs, or it has ended before, so nothing was sent. */
+/** The result of sending a sheet: its batch runs, or it has ended before, so nothing was sent. */
 export type Sent =
   | { readonly kind: 'running'; readonly batch: FoundBatch; readonly session: Session }
   | { readonly kind: 'ended'; readonly batch: FoundBatch; readonly summary: Summary };

@@ -147,7 +147,7 @@ export async function withdrawPipeline({ config }: Servers, recorded: PipelineFo
   if (states.every(({ batchFolder }) => batchFolder === undefined)) await removePipeline(recorded.store);
 }
 
-/** Another command may record the pipeline first. */
+/** Returns the pipeline of the command that records it first. */
 async function recordFirst({ config: { out } }: Servers, request: AskedPipeline): Promise<PipelineFolder> {
   const { pipeline, stages } = request;
   const folder = locationOf(out, pipeline);
@@ -185,7 +185,7 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
   const { out } = servers.config;
   await refuseElsewhere(servers, recorded);
   const session = await servers.open(isLocal(recorded.file));
-  // Another command may have changed or withdrawn the pipeline since it was read.
+  // A concurrent command may have changed or withdrawn the pipeline since it was read.
   await createPipeline(recorded.store, recorded.file);
   const opened = (await openPipeline(out, recorded.file.pipeline)) ?? recorded;
   const { pipeline, mark, stages } = opened.file;

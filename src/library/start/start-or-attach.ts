@@ -47,7 +47,7 @@ export async function startOrAttach(
     else await refuseElsewhere(execution, batchFolder, here);
     const continued = { continues: ended.newest };
     if ((await batches.start(ref, continued, shownBatch(file))) === 'started') return 'started';
-    // Another command started it first.
+    // A concurrent command started it first.
     execution = await batches.find(ref);
   }
   await refuseHeldElsewhere(execution, batchFolder, here);
@@ -185,7 +185,7 @@ export async function signalPass(
         if (!isRunsheetError(error, 'E513')) throw error;
       }
     }
-    // Another command may have finished the pass meanwhile.
+    // A concurrent command may have finished the pass meanwhile.
     const how = await startOrAttach(session, batchFolder);
     if (how === 'started' || ((await summarizedPass(batchFolder.store)) ?? 0) >= pass) return;
   }

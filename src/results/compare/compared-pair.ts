@@ -41,7 +41,7 @@ export function comparedRow(shown: ShownRow) {
     /** The GPU of the run that the result comes from. */
     gpu: last?.gpu_used,
     attempts: attempts.length,
-    /** Another batch bought the result, so it has no time and cost here. */
+    /** Whether an earlier batch bought the result, so it has no time and cost here. */
     isReused: shown.reused_from !== undefined,
     /** Run seconds of that run. */
     run_seconds: last?.run_seconds,

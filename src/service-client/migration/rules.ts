@@ -82,7 +82,7 @@ const RULES: readonly (readonly [about: string, judge: (facts: MigrationFacts) =
   ['client SDKs', clientSdks],
 ];
 
-/** All seven rules, in their order. */
+/** The seven rules, in their order. */
 export const judge = (facts: MigrationFacts): readonly Finding[] =>
   RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
 

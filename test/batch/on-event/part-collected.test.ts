@@ -14,7 +14,7 @@ import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
 
-/** All runs have succeeded, and their part is in flight. */
+/** The runs have succeeded, and their part is in flight. */
 function collecting(rows: number): World {
   const world = running({ rows: rows + 1, concurrency: rows + 1 });
   for (let run = 0; run < rows; run += 1) world.finish(`run-${run}`, 'succeeded');

@@ -217,7 +217,7 @@ export class Rig {
     await gateway.close();
   }
 
-  /** All calls so far, including those of the open gateway. */
+  /** The calls so far, including those of the open gateway. */
   allCalls(): readonly QueueRunCall[] {
     return [...this.calls, ...(this.#gateway?.calls ?? [])];
   }

@@ -35,7 +35,7 @@ export type Evidence = {
   readonly name: BatchName;
   readonly rows: number;
   readonly concurrency: number;
-  /** All runs of the service, including those of others. */
+  /** The runs of the service, including those of others. */
   readonly runs: readonly Run[];
   readonly calls: readonly QueueRunCall[];
 };

@@ -12,7 +12,7 @@ const statusesOf = (received: readonly Received[]): string[] =>
 
 type RunWebhooks = { readonly id: string; readonly all: readonly Received[] };
 
-/** All webhooks of one run whose address has a query, once all statuses have arrived. */
+/** The webhooks of one run whose address has a query, once all statuses have arrived. */
 const webhooksOfRun = (service: Service): Promise<RunWebhooks> =>
   service.once('webhooks', async () => {
     const inbox = service.inboxes.open();

@@ -79,7 +79,7 @@ const SCROLL = `new Promise((drawn) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
 })`;
 
-/** All cards that are seen have their pictures. */
+/** The cards that are seen have their pictures. */
 async function untilDrawn(page: Page): Promise<void> {
   const left = (): Promise<number> =>
     page.evaluate("[...document.querySelectorAll('.card img')].filter((one) => !one.complete).length");

@@ -25,7 +25,7 @@ export type LargeScene = {
   copy(until: number): Promise<SmallCopies | undefined>;
 };
 
-/** All rows succeeded, each with one picture of about `side` × `side` bytes. */
+/** The rows succeeded, each with one picture of about `side` × `side` bytes. */
 export async function writeLargeScene(folder: string, rows: number, side: number): Promise<LargeScene> {
   const store = folderStore(folder);
   const sizes: number[] = [];

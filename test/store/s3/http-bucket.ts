@@ -82,7 +82,7 @@ async function answered(
   answer.writeHead(200, { etag: etagOf(stored) }).end();
 }
 
-/** All keys that begin with the prefix, or what follows it up to a slash. */
+/** The keys that begin with the prefix, or what follows it up to a slash. */
 function listOf(objects: HttpBucket['objects'], query: URLSearchParams): string {
   const prefix = query.get('prefix') ?? '';
   const names = [...objects.keys()].filter((key) => key.startsWith(prefix)).toSorted();

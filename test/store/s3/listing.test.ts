@@ -16,7 +16,7 @@ const encoded = (key: string): string =>
 
 describe('a list of S3', () => {
   let list: List = {};
-  /** All requests except lists, with their bodies. */
+  /** The requests except lists, with their bodies. */
   const done: string[] = [];
   const queries: URLSearchParams[] = [];
   const reach = answeringServer((request, answer) => {

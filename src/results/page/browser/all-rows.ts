@@ -1,4 +1,4 @@
-// All rows as columns. Rows are counted from 0 here and from 1 everywhere that people read.
+// The rows of the batch as columns. Rows are counted from 0 here and from 1 everywhere that people read.
 
 import type { ReportFacts } from '../report.ts';
 import type { Columns } from './data.ts';

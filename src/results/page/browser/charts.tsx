@@ -25,7 +25,7 @@ const HEIGHT = 150;
 const STEPS = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400,
 ];
-const whole = (value: number): string => count(Math.round(value));
+const rounded = (value: number): string => count(Math.round(value));
 
 export function Charts({ table, open }: { table: Table; open: OpenAttempt }) {
   const course = useMemo(() => courseOf(table), [table.version]);
@@ -50,7 +50,7 @@ export function Charts({ table, open }: { table: Table; open: OpenAttempt }) {
   const paid: Series = { name: 'cost', tone: 'accent', values: cost, isFilled: true };
   return (
     <div class="columns">
-      <Chart title="Outstanding runs" text={whole} course={course} series={[waiting, running]} />
+      <Chart title="Outstanding runs" text={rounded} course={course} series={[waiting, running]} />
       <Chart title="Runs ended a minute" text={rough} course={course} series={rates} />
       <Chart title="Mean queueing time" text={span} course={course} series={[wait]} />
       {cost.some(Boolean) && <Chart title="Cost so far" text={money} course={course} series={[paid]} />}
@@ -59,7 +59,9 @@ export function Charts({ table, open }: { table: Table; open: OpenAttempt }) {
         if (table.attempts.length <= BARS_MOST)
           return <Bars key={gpu} table={table} course={course} gpu={gpu} name={name} open={open} />;
         const series = [{ ...running, values }];
-        return <Chart key={gpu} title={`Running on ${name}`} text={whole} course={course} series={series} />;
+        return (
+          <Chart key={gpu} title={`Running on ${name}`} text={rounded} course={course} series={series} />
+        );
       })}
     </div>
   );

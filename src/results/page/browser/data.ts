@@ -24,7 +24,7 @@ async function inflated(base64: string): Promise<ArrayBuffer> {
   return content;
 }
 
-/** All columns of the page; their elements are removed, because their text takes as much memory as the columns. */
+/** The columns of the page; their elements are removed, because their text takes as much memory as the columns. */
 export async function readColumns(): Promise<Columns> {
   const elements = [...document.querySelectorAll<HTMLElement>('script.column')];
   const reading = elements.map(async (element) => {

@@ -252,19 +252,19 @@ export class GpuServer implements InspectedServer {
   async #poll(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
     const connection = this.socket.connection();
-    const seen = await this.backend.poll([
+    const sightings = await this.backend.poll([
       ...sent.map((assigned) => sentOf(assigned.run.id, assigned)),
       ...[...this.leaving].map((id) => sentOf(id, undefined)),
     ]);
     for (const assigned of sent) {
-      const at = seen.get(assigned.run.id);
+      const at = sightings.get(assigned.run.id);
       if (at === undefined || this.runs.get(assigned.run.id) !== assigned || assigned.phase !== 'sent')
         continue;
       if (connection !== undefined && (at.at === 'waiting' || at.at === 'running'))
         assigned.connection = connection;
       await this.#saw(assigned, at);
     }
-    for (const [id, at] of seen) await this.#clear(id, at);
+    for (const [id, at] of sightings) await this.#clear(id, at);
   }
 
   /** Removes a run that is over for the service, even if an earlier process of the service sent it. */

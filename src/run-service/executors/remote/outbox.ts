@@ -151,7 +151,7 @@ export class Outbox {
       const done = put.catch(() => undefined);
       this.#putting.set(assigned, done);
     }
-    // Another try uploads the files again.
+    // The next try uploads the files again.
     assigned.files = undefined;
     return files;
   }
@@ -181,9 +181,11 @@ export class Outbox {
 
   /** Whether the run may be sent: it may be there already, or arrive late. */
   async #maySend(assigned: AssignedRun): Promise<boolean> {
-    const seen = (await this.#sender.backend.poll([sentOf(assigned.run.id, assigned)])).get(assigned.run.id);
-    if (seen === undefined || seen.at !== 'absent') {
-      this.#sender.accepted(assigned, undefined, seen?.ref);
+    const sighting = (await this.#sender.backend.poll([sentOf(assigned.run.id, assigned)])).get(
+      assigned.run.id,
+    );
+    if (sighting === undefined || sighting.at !== 'absent') {
+      this.#sender.accepted(assigned, undefined, sighting?.ref);
       return false;
     }
     assigned.absentSince ??= performance.now();

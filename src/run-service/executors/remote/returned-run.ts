@@ -36,8 +36,8 @@ async function isWithdrawn(assigned: AssignedRun, { backend, runs, socket }: Gpu
   const { id } = assigned.run;
   try {
     await backend.cancel(id, 'waiting');
-    const seen = (await backend.poll([sentOf(id, assigned)])).get(id);
-    if (seen?.at !== 'absent' || !(await socket.isAlive())) return false;
+    const sighting = (await backend.poll([sentOf(id, assigned)])).get(id);
+    if (sighting?.at !== 'absent' || !(await socket.isAlive())) return false;
     return assigned.acceptedOn === socket.connection() && !hasBegun(assigned) && runs.get(id) === assigned;
   } catch (error) {
     if (error instanceof Unreachable) return false;

@@ -15,7 +15,7 @@ export type FoundGraph = {
   readonly leftOut: readonly string[];
   /**
    * Values of each enclosing object, such as `$.input.images`, which a wrapping program may mean as inputs.
-   * All graphs of one object share its list.
+   * The graphs of one object share its list.
    */
   readonly beside: readonly (readonly string[])[];
 };

@@ -130,12 +130,12 @@ export class LiveGraph {
     return reached;
   }
 
-  /** All nodes that at least one of these depends on. */
+  /** The nodes that at least one of these depends on. */
   above(nodes: readonly string[]): ReadonlySet<string> {
     return this.withAbove(nodes.flatMap((node) => [...this.sourcesOf(node)]));
   }
 
-  /** All nodes that depend on this node. */
+  /** The nodes that depend on this node. */
   below(node: string): ReadonlySet<string> {
     const reached = new Set<string>();
     const open = [node];
