@@ -33,7 +33,7 @@ const one = x;
 // of the rows that are left.
 const run = (found: string, { given: row, asked = 1 }: Flags, [all, ...rest]: string[]) => 0;
 
-// Another header.
+// A second header.
 
 type Flags = { given: string; asked?: number };
 `;
@@ -48,7 +48,7 @@ type Flags = { given: string; asked?: number };
   });
 
   it('finds a second header', () => {
-    expect(headers).toMatchObject([{ line: 11, text: 'Another header.' }]);
+    expect(headers).toMatchObject([{ line: 11, text: 'A second header.' }]);
   });
 
   it('finds names of types that stand in four files', () => {
