@@ -25,7 +25,7 @@ const PAGES = {
     notice: 'preact: MIT, (c) Jason Miller',
   },
 };
-const FOLDERS = ['src/results/page/browser', 'src/run-service/dashboard/browser'];
+const FOLDERS = Object.values(PAGES).map(({ entry }) => dirname(entry));
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 

@@ -29,7 +29,7 @@ if (!isCurrent) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-// Without a bundle, commands run from the sources and load twice as long; without pages, the first report builds them.
+// Without a bundle, commands run from the sources and load twice as long; without pages, the first page that is shown builds them.
 const own = `${root}node_modules/.bin/node`;
 for (const program of ['bundle.mjs', 'pages.mjs'])
   spawnSync(existsSync(own) ? own : process.execPath, [`${root}bin/${program}`], { stdio: 'ignore' });

@@ -30,7 +30,7 @@ describe('the parts of a page', () => {
     expect(texts('button')).toEqual(['All 1,200', 'failed 3']);
     const [every, failed] = page.querySelectorAll('button');
     expect([every, failed].map((button) => button?.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
-    // The colour of an outcome, which the choice of all rows has not.
+    // Only outcomes have a colour; the choice of all rows has none.
     expect(page.querySelectorAll('i')).toHaveLength(1);
     every?.dispatchEvent(new (every.ownerDocument.defaultView as Window & typeof globalThis).Event('click'));
     expect(choose.mock.calls).toEqual([['']]);

@@ -1,4 +1,4 @@
-// Exports a batch as a file. The file appears once complete, and overwrites only an earlier export.
+// Exports a batch as a file, which appears once complete. It replaces another file only with `replace`, or at the default place.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

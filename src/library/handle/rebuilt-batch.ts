@@ -47,6 +47,7 @@ export type TakeOver = {
   };
   readonly batchFolder: FoundBatch;
   readonly service: RebuildParams['service'];
+  /** For how long the service lists a run that has ended (default: see ListReach). */
   readonly listedMs?: number;
   /** The wall clock, and a monotonic clock. */
   readonly now: () => number;

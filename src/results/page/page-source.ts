@@ -1,31 +1,28 @@
 // The frame of a page that opens offline from its folder: style, script and content security policy, and the facts as data.
 
-import { createHash } from 'node:crypto';
 import { htmlJson, markupText } from '../../errors/outside-text.ts';
 import { pageFiles, type PageFiles } from '../../host/page-files.ts';
 import type { Blob } from './report-index.ts';
 
-export type PageSource = PageFiles & {
+export type PageSource = Pick<PageFiles, 'style' | 'script'> & {
   /** The content security policy. */
   readonly policy: string;
 };
 
 export async function pageSource(): Promise<PageSource> {
-  const { style, script } = await pageFiles('report');
+  const { style, script, sources } = await pageFiles('report');
   const policy = [
     "default-src 'none'",
     "img-src 'self' file: data:",
     "media-src 'self' file:",
-    `style-src '${digestOf(style)}'`,
+    `style-src ${sources.style}`,
     // Scripts that this script loads may run; scripts in the page's markup may not.
-    `script-src '${digestOf(script)}' 'strict-dynamic'`,
+    `script-src ${sources.script} 'strict-dynamic'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
   return { style, script, policy };
 }
-
-const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 /** Where the script draws the page. */
 export const PAGE = '<div id="page"></div>';

@@ -18,8 +18,19 @@ export type Attempt = {
   outcome: number;
   kind: number;
 };
-/** The values of an attempt of which nothing is known. */
-const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255, kind: 0 };
+const ATTEMPT_COLUMNS = [
+  'created',
+  'ended',
+  'queue',
+  'cold',
+  'run',
+  'cost',
+  'gpu',
+  'outcome',
+  'kind',
+] as const;
+/** The outcome of an attempt that is not known. */
+const UNKNOWN = 255;
 
 /** The outcome of a row that has none. */
 export const OPEN = 127;
@@ -104,8 +115,8 @@ export class Table {
       else for (const [nth, value] of Array.from(numbers(name)).entries()) this.of[name][rowOf(nth)] = value;
     const tries = numbers('attempts');
     const attemptColumns = Object.fromEntries(
-      Object.keys(NONE).map((name) => [name, numbers(`a.${name}`)]),
-    ) as Record<keyof typeof NONE, ArrayLike<number>>;
+      ATTEMPT_COLUMNS.map((name) => [name, numbers(`a.${name}`)]),
+    ) as Record<(typeof ATTEMPT_COLUMNS)[number], ArrayLike<number>>;
     const { created, ended, queue, cold, run, cost, gpu, outcome, kind } = attemptColumns;
     const gpuNumbers = gpus.map((name) => this.#gpuNumber(name));
     let time = 0;
@@ -126,9 +137,9 @@ export class Table {
           cold: secondsOf(cold[at]),
           run: secondsOf(run[at]),
           cost: (cost[at] ?? 0) * costUnit,
-          gpu: gpuNumbers[gpu[at] ?? 0] ?? NONE.gpu,
-          outcome: outcome[at] ?? NONE.outcome,
-          kind: kind[at] ?? NONE.kind,
+          gpu: gpuNumbers[gpu[at] ?? 0] ?? 0,
+          outcome: outcome[at] ?? UNKNOWN,
+          kind: kind[at] ?? 0,
         });
       }
     }

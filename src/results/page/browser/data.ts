@@ -64,10 +64,11 @@ export async function jsonIn<Value>(name: string): Promise<Value | undefined> {
   return content && (JSON.parse(new TextDecoder().decode(content)) as Value);
 }
 
-/** Each loaded script calls one of these functions with its data as the last argument. */
+/** The scripts that are loading, each with the function that takes its data. */
 const waiting = new Map<unknown, (base64: string) => void>();
 const take = (...values: readonly (number | string)[]) =>
   waiting.get(document.currentScript)?.(String(values.at(-1)));
+// Each loaded script calls one of these with its data as the last argument.
 Object.assign(globalThis, { runsheetRows: take, runsheetSmall: take });
 
 async function contentOf(name: string): Promise<ArrayBuffer | undefined> {

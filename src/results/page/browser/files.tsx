@@ -77,8 +77,7 @@ export async function loaded(path: string): Promise<HTMLImageElement> {
 
 type VideoEvent = { currentTarget: HTMLVideoElement };
 const play = ({ currentTarget }: VideoEvent) => {
-  if (isCalm) currentTarget.pause();
-  else void currentTarget.play().catch(() => undefined);
+  if (!isCalm) void currentTarget.play().catch(() => undefined);
 };
 const pause = ({ currentTarget }: VideoEvent) => currentTarget.pause();
 

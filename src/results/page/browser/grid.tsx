@@ -6,7 +6,7 @@ import { fewValues, valueText, type FewValues } from './arrange.ts';
 import { CardLink } from './gallery.tsx';
 import { SaveSheet, type GridCells } from './grid-picture.tsx';
 import { Button, Choices, type Children, type Choice } from './parts.tsx';
-import { choiceOf, type Choice as PickChoice } from './picks.ts';
+import { choiceOf, type PickChoice } from './picks.ts';
 import { Frame, type Source } from './row-card.tsx';
 import type { Opened } from './row-view.tsx';
 import { count } from './text.ts';

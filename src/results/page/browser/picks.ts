@@ -3,7 +3,7 @@
 import { csvCell } from './text.ts';
 
 export type RowPick = { mark?: 'picked' | 'rejected' | undefined; stars?: number | undefined };
-export type Choice = 'picked' | 'rejected' | number;
+export type PickChoice = 'picked' | 'rejected' | number;
 
 export class Picks {
   /** The picks of each row, by its key. */
@@ -22,7 +22,7 @@ export class Picks {
   }
 
   /** The same choice again takes it back. */
-  toggle = (key: string, choice: Choice): void => {
+  toggle = (key: string, choice: PickChoice): void => {
     const before = this.of(key);
     const name = typeof choice === 'number' ? 'stars' : 'mark';
     const next = { ...before, [name]: before[name] === choice ? undefined : choice };
@@ -66,8 +66,8 @@ function ifStored(use: () => void): void {
 }
 
 /** The choice that a key of the keyboard makes. */
-export const choiceOf = (key: string): Choice | undefined =>
-  /^[1-5]$/.test(key) ? Number(key) : ({ p: 'picked', x: 'rejected' } as Record<string, Choice>)[key];
+export const choiceOf = (key: string): PickChoice | undefined =>
+  /^[1-5]$/.test(key) ? Number(key) : ({ p: 'picked', x: 'rejected' } as Record<string, PickChoice>)[key];
 
 /** The badge of a card. */
 export const pickText = ({ mark, stars = 0 }: RowPick): string =>

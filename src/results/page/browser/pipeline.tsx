@@ -27,7 +27,8 @@ function Pipeline({ pipeline, program, stages }: PipelineFacts) {
           {count(ended)} of {plural(stages.length, 'stage')} ended
         </h1>
         <p class="note">
-          {cost > 0 && `${money(cost)} estimated so far; `}this page is updated when a stage changes
+          {cost > 0 && `${money(cost)} estimated so far; `}this file is rewritten when a stage changes; reload
+          it to see that
         </p>
       </header>
       <main class="columns">

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownRow } from '../report-row.ts';
 import { LargeFile, NoPicture, Thumb } from './files.tsx';
 import { Button, Copy, NewTab, Section, Terms, toneOf } from './parts.tsx';
-import { choiceOf, type Choice, type RowPick } from './picks.ts';
+import { choiceOf, type PickChoice, type RowPick } from './picks.ts';
 import type { Source } from './row-card.tsx';
 import { retryOf } from './commands.ts';
 import { dateOf, ifPaid, joined, size, span } from './text.ts';
@@ -31,7 +31,7 @@ export function RowView({ source, order, place, attempt, go, onClose, onPick }: 
   const file = chosen.row === row ? chosen.file : 0;
   const files = detail?.files.map(({ path }) => path) ?? [table.file[row] ?? ''].filter(Boolean);
   const path = files[file];
-  const choose = (choice: Choice) => {
+  const choose = (choice: PickChoice) => {
     picks.toggle(key, choice);
     onPick();
   };
@@ -113,7 +113,13 @@ const WORDS = [
   ['rejected', 'Reject', 'X'],
 ] as const;
 
-function PickBar({ pick: { mark, stars = 0 }, choose }: { pick: RowPick; choose: (choice: Choice) => void }) {
+function PickBar({
+  pick: { mark, stars = 0 },
+  choose,
+}: {
+  pick: RowPick;
+  choose: (choice: PickChoice) => void;
+}) {
   return (
     <div class="wrap" role="group" aria-label="Your choice">
       {WORDS.map(([choice, text, key]) => (

@@ -37,7 +37,7 @@ export function size(bytes: number): string {
 export const dateOf = (time: string | number | Date): string =>
   new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Decodes the fragment of an address. A viewer may type one that is badly encoded. */
+/** Decodes a part of an address; a viewer may type one that is badly encoded. */
 export const decoded = (text: string): string =>
   new URLSearchParams(`=${text.replaceAll(/[+&]/g, encodeURIComponent)}`).get('') ?? '';
 

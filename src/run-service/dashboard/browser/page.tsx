@@ -67,15 +67,10 @@ export const Page = ({ live, isAnswering }: PageProps) => (
 );
 
 function State({ isAnswering }: Pick<PageProps, 'isAnswering'>) {
-  const className = { true: 'fine', false: 'lost', undefined: '' }[`${isAnswering}`];
-  const text = {
-    true: '● live',
-    false: '◌ the service does not answer; the page is out of date',
-    undefined: '',
-  }[`${isAnswering}`];
+  if (isAnswering === undefined) return <p id="state" role="status" />;
   return (
-    <p id="state" role="status" class={className}>
-      {text}
+    <p id="state" role="status" class={isAnswering ? 'fine' : 'lost'}>
+      {isAnswering ? '● live' : '◌ the service does not answer; the page is out of date'}
     </p>
   );
 }
