@@ -23,6 +23,7 @@ import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { EVIDENCE } from '../src/store/batch-file.ts';
+import { atRisk } from '../src/batch/accounting/request-ledger.ts';
 import { isRebuilt } from '../src/store/started.ts';
 import { linesOf } from '../src/store/pieces.ts';
 import type { Store } from '../src/store/store.ts';
@@ -102,7 +103,7 @@ async function compare({ store, file }: OpenBatch, { progress, throughPass }: Fi
 async function readAgain(
   deps: Deps,
   { store, file, service }: OpenBatch,
-  { evidence, back, ...ref }: FinalizeInput,
+  { evidence, back, progress, ...ref }: FinalizeInput,
   {
     known: knownRuns,
     over,
@@ -119,7 +120,7 @@ async function readAgain(
       file,
       service,
       known: knownRuns,
-      isRebuilt: await isRebuilt(store),
+      isAccounted: atRisk(progress.ledger) === 0 && !(await isRebuilt(store)),
       back,
       evidence: keptEvidence(store, evidence),
       earlier: readDuplicates(store),

@@ -61,7 +61,15 @@ async function read(
   const reach = new ListReach(file.service);
   const isWhole = (): boolean => knownRuns.size >= least;
   const signal = Context.current().cancellationSignal;
-  for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
+  for await (const page of listRuns({
+    service,
+    workflowId,
+    back,
+    reach,
+    tries: PAGE_TRIES,
+    signal,
+    isWhole,
+  })) {
     for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
       const key = attemptKey({ place, attempt });
       const left = knownRuns.has(runId) ? 0 : (wanted.get(key) ?? 0);
@@ -71,7 +79,6 @@ async function read(
       seenRuns.found.push({ place, attempt, runId });
     }
     seenRuns.hasControl ||= page.some(({ id }) => id === control);
-    for (const run of page) reach.add(run);
     const nowMs = seenRuns.serviceNowMs ?? service.nowMs();
     if (nowMs !== undefined) seenRuns.serviceNowMs = nowMs;
   }

@@ -131,6 +131,8 @@ type Kept = { readonly done: Promise<void>; isDone(): boolean; restart(): void; 
 /** Runs a program until it ends by itself; `restart` kills it and starts the same command again. */
 function keepRunning(args: readonly string[], settings: Record<string, string>): Kept {
   const done = Promise.withResolvers<void>();
+  // A failure is thrown where both ends are awaited, after what was opened is closed again.
+  done.promise.catch(() => undefined);
   let isDone = false;
   let child: ChildProcess;
   const begin = (): void => {

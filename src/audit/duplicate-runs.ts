@@ -2,6 +2,7 @@
 // from webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or
 // a run of an abandoned attempt. It costs money, so it is reported.
 
+import type { ReadBack } from '../batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/gpu.ts';
 import { errorMessage } from '../errors/error.ts';
@@ -17,12 +18,12 @@ import { ListReach } from './list-reach.ts';
 import { NoList, listRuns, ownRun, type ListParams, leastShown } from './list-runs.ts';
 import { rounded } from '../options/number-text.ts';
 
-export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
+export type ReadingParams = Omit<ListParams, 'service' | 'workflowId' | 'reach'> & {
   readonly file: BatchFile;
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
   readonly known: Pick<KnownRuns, 'has' | 'size' | 'firstEnded'>;
-  /** A rebuilt batch may not know its first runs. */
-  readonly isRebuilt: boolean;
+  /** Whether rows name the run of every attempt: none was abandoned, and no rebuild has forgotten any. */
+  readonly isAccounted: boolean;
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Duplicates that an earlier end of the batch reported; the lists may no longer show them. */
   readonly earlier?: AsyncIterable<DuplicateRun>;
@@ -69,18 +70,33 @@ async function readLists(
   seen: KnownRuns,
   note: (named: AttemptRun, listed: Run) => Promise<void>,
 ): Promise<void> {
-  const { file, known, service, back, isRebuilt } = params;
+  const { file, known, service, back } = params;
   const { workflowId } = file.deployment;
   const isWhole = (): boolean => seen.size >= leastShown(known.size, file.concurrency);
   const reach = new ListReach(file.service);
-  for await (const page of listRuns({ ...params, workflowId, isWhole })) {
-    for (const run of page) reach.add(run);
+  for await (const page of listRuns({ ...params, workflowId, reach, isWhole }))
     for (const own of page.flatMap((run) => ownRun(file, run))) await note(own, own.run);
-  }
-  // A list that still shows the first run of the batch to end has deleted none of those that ended later.
-  const showsFirst = !isRebuilt && known.firstEnded !== undefined && seen.has(known.firstEnded);
-  if (!showsFirst && !reach.covers(service.nowMs() ?? Date.now(), back)) throw new Error(MAY_LACK);
+  const isFirstListed = known.firstEnded !== undefined && seen.has(known.firstEnded);
+  const nowMs = service.nowMs() ?? Date.now();
+  if (!showsEveryRun(reach, { ...params, isFirstListed, nowMs, back })) throw new Error(MAY_LACK);
 }
+
+type Shown = {
+  readonly isAccounted: boolean;
+  /** Whether the list shows the run of the batch that ended first. */
+  readonly isFirstListed: boolean;
+  readonly nowMs: number;
+  readonly back: ReadBack;
+};
+
+/**
+ * Whether the lists show every run of the batch. A list that still shows the first one to end has deleted none that ended later, and no
+ * other one ended earlier if every attempt is accounted for.
+ */
+export const showsEveryRun = (
+  reach: ListReach,
+  { isAccounted, isFirstListed, nowMs, back }: Shown,
+): boolean => (isAccounted && isFirstListed) || reach.covers(nowMs, back);
 
 const MAY_LACK = 'the service may have deleted runs that ended early in the batch';
 

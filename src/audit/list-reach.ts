@@ -1,12 +1,11 @@
-// The reach of a run list: since when it surely shows every run. A service may delete a run some time after its end, so a list that
-// was read without error may lack runs that ended long ago. A run that it still shows proves that it has deleted none that ended later.
+// How far back a run list is complete. A service may delete a run some time after its end, so a list that was read without error may
+// lack runs that ended long ago. A run that it still shows proves that it has deleted none that ended later.
 
 import type { ReadBack } from '../batch/commands.ts';
 import type { Run } from '../service-client/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { passedAtMost } from './list-runs.ts';
 
-/** For how long every service lists a run that has ended (docs/guarantees.md). */
+/** How long every service lists an ended run (docs/guarantees.md). */
 const LISTED_MS = 86_400_000;
 
 type ListedService = Pick<BatchFile['service'], 'id'>;
@@ -15,12 +14,13 @@ export class ListReach {
   readonly #listedMs: number;
   #oldestEndMs = Number.POSITIVE_INFINITY;
 
-  /** `listedMs`: for how long the service lists a run that has ended. */
+  /** `listedMs`: how long the service lists an ended run. */
   constructor({ id }: ListedService, listedMs = LISTED_MS) {
     // The run service of this package, which has an id, deletes no run.
     this.#listedMs = id === undefined ? listedMs : Number.POSITIVE_INFINITY;
   }
 
+  /** Takes a run that the list shows. */
   add({ endedAtMs = Number.POSITIVE_INFINITY }: Pick<Run, 'endedAtMs'>): void {
     this.#oldestEndMs = Math.min(this.#oldestEndMs, endedAtMs);
   }
@@ -30,14 +30,17 @@ export class ListReach {
     return Math.min(nowMs - this.#listedMs, this.#oldestEndMs);
   }
 
-  /** Whether the service may have deleted a run that ended then; NaN: its end is not known. */
-  mayLack(endMs: number, nowMs: number): boolean {
-    return endMs < nowMs - this.#listedMs;
-  }
-
   /** Whether the list shows every run that was sent since `back`. */
   covers(nowMs: number, back: ReadBack): boolean {
-    const passedMs = passedAtMost(nowMs, back);
-    return passedMs <= this.#listedMs || this.#oldestEndMs < nowMs - passedMs;
+    return this.sinceMs(nowMs) <= nowMs - passedAtMost(nowMs, back);
   }
+}
+
+/**
+ * The longest time that may have passed at the service since the oldest attempt was sent. `agoMs` lacks the time for
+ * which the batch waited while Temporal's clock was set back; the service's clock shows it.
+ */
+export function passedAtMost(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
+  const gainedMs = offset === undefined ? 0 : serviceNowMs - wallAt - offset.min;
+  return agoMs + Math.max(0, gainedMs);
 }

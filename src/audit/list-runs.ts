@@ -9,6 +9,7 @@ import type { RunService } from '../service-client/client.ts';
 import type { Run } from '../service-client/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { readToken } from '../webhook/token.ts';
+import type { ListReach } from './list-reach.ts';
 import { ListWalk } from './list-walk.ts';
 
 const LIST_PAGE = 200;
@@ -25,6 +26,8 @@ export type ListParams = {
   readonly service: Pick<RunService, 'listRuns' | 'nowMs'>;
   readonly workflowId: string | undefined;
   readonly back: ReadBack;
+  /** Takes each run of the list. */
+  readonly reach: Pick<ListReach, 'add'>;
   /** Maximum tries for each page: with many pages, a short fault of the service is likely to hit one. */
   readonly tries: number;
   readonly signal?: AbortSignal;
@@ -41,6 +44,7 @@ export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run
     params.signal?.throwIfAborted();
     const page = await readPage(params, workflowId, walk?.offset ?? 0);
     walk ??= new ListWalk(readBackTo(service.nowMs() ?? Date.now(), back));
+    for (const run of page) params.reach.add(run);
     yield page;
     const walked = walk.take(page);
     if (walked === 'ended' && params.isWhole?.() === false) throw new Error(CUT_OFF);
@@ -102,13 +106,4 @@ export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: Read
   const now = serviceNowMs - wallAt;
   const change = Math.max(offset.max, now) - Math.min(offset.min, now);
   return serviceNowMs - agoMs - MEASURED_MARGIN_MS - change;
-}
-
-/**
- * The longest time that may have passed at the service since the oldest attempt was sent. `agoMs` lacks the time for
- * which the batch waited while Temporal's clock was set back; the service's clock shows it.
- */
-export function passedAtMost(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
-  const gainedMs = offset === undefined ? 0 : serviceNowMs - wallAt - offset.min;
-  return agoMs + Math.max(0, gainedMs);
 }

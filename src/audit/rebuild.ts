@@ -36,7 +36,7 @@ import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { ListReach } from './list-reach.ts';
-import { NoList, listRuns, ownRun, leastShown, type OwnRun } from './list-runs.ts';
+import { NoList, listRuns, ownRun, leastShown, type ListParams, type OwnRun } from './list-runs.ts';
 import { Places, takeKnown, type Doubt, type Runs } from './rebuilt-rows.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
 
@@ -101,7 +101,10 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   if (rows.length > ROWS_MAX)
     throw problem('E511', {
       batch: file.batch,
-      reason: `${rows.length} rows are in progress, more than a batch can have`,
+      reason:
+        doubt === undefined
+          ? `${rows.length} rows are in progress, more than a batch can have`
+          : `the service may have deleted runs of it, and ${rows.length} rows on ${state.lanes.length} GPUs may have been sent; a batch can have ${ROWS_MAX} rows in doubt`,
     });
   for (const run of [...runs.values()].flat()) learnFromRun(state, run);
   if (done.tally.outcomes.succeeded > (state.params.reused ?? 0)) state.trial = undefined;
@@ -207,15 +210,16 @@ async function readRuns(params: RebuildParams, done: Done, peakConcurrency: numb
   let newest = 0;
   let shown = 0;
   const isWhole = (): boolean => {
-    const listed = done.ends.filter((endMs) => !reach.mayLack(endMs, serviceNowMs())).length;
+    const sinceMs = reach.sinceMs(serviceNowMs());
+    // A record without the end of its run counts.
+    const listed = done.ends.filter((endMs) => !(endMs < sinceMs)).length;
     if (shown >= leastShown(listed, peakConcurrency)) return true;
     throw problem('E511', {
       batch: file.batch,
       reason: `the run list shows only ${shown} of its runs, but its parts name ${listed}`,
     });
   };
-  for await (const page of pagesOf(params, back, isWhole)) {
-    for (const run of page) reach.add(run);
+  for await (const page of pagesOf(params, { back, reach, isWhole })) {
     for (const own of page.flatMap((run) => ownRun(file, run))) {
       shown += 1;
       newest = Math.max(newest, own.run.createdAtMs ?? 0);
@@ -255,12 +259,11 @@ const PAGE_TRIES = 5;
 
 async function* pagesOf(
   { file, service }: RebuildParams,
-  back: ReadBack,
-  isWhole: () => boolean,
+  reading: Pick<ListParams, 'back' | 'reach' | 'isWhole'>,
 ): AsyncGenerator<readonly Run[]> {
   try {
     const { workflowId } = file.deployment;
-    yield* listRuns({ service, workflowId, back, tries: PAGE_TRIES, isWhole });
+    yield* listRuns({ ...reading, service, workflowId, tries: PAGE_TRIES });
   } catch (error) {
     if (error instanceof NoList) throw problem('E511', { batch: file.batch, reason: error.message });
     throw error;

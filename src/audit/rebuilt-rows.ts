@@ -63,18 +63,24 @@ export function takeKnown(
 }
 
 /**
- * Adds the next places of each segment that may have been sent. A row that was sent is in the state of its batch until a part has it, and
- * a state has room for so many rows.
+ * Adds the next places of each lane that may have been sent. A row that was sent is in the state of its batch until a part has it, and
+ * a state has room for ROWS_MAX rows. How these were spread over the lanes is unknown, so all lanes together may have more
+ * candidates than a state has room for: the caller refuses them.
  */
 function takeDoubtful(lanes: readonly Lane[], rows: RowState[], doubt: Doubt, params: RowParams): void {
   const most = Math.max(0, ROWS_MAX - rows.length);
-  for (const [at, { segments }] of lanes.entries())
+  // Without a canary, a lane is sent from its first place to its last one.
+  const isInOrder = params.policy.canary === undefined;
+  for (const [at, { segments }] of lanes.entries()) {
+    let left = most;
     for (const [index, { first, count, ...segment }] of segments.entries()) {
-      const taken = Math.min(count, most);
+      const taken = Math.min(count, isInOrder ? left : most);
+      left -= taken;
       for (let number = first; number < first + taken; number += 1)
         rows.push(doubtfulRow(placeIn(at, number), doubt, params));
       segments[index] = { ...segment, first: first + taken, count: count - taken };
     }
+  }
 }
 
 const firstAttemptOf = ({ pass }: Pick<RowParams, 'pass'>): number => (pass - 1) * PASS_ATTEMPTS + 1;

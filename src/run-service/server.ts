@@ -7,7 +7,7 @@ import { openPageLogin } from '../host/page-login.ts';
 import { createApp, type ConnectionLimits } from './app.ts';
 import { API, openTokens, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
-import { createService, type ServiceOptions, type Service } from './service.ts';
+import { createService, type RunServiceOptions, type Service } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
 export {
@@ -21,8 +21,8 @@ export { serverReport } from './executors/remote/server-report.ts';
 
 type Usual = 'behaviour' | 'keepFilesMs' | 'log' | 'ownerUploadBytes';
 
-export type LocalServiceOptions = Omit<ServiceOptions, Usual | 'outside' | 'reach'> &
-  Partial<Pick<ServiceOptions, Usual>> & {
+export type LocalServiceOptions = Omit<RunServiceOptions, Usual | 'outside' | 'reach'> &
+  Partial<Pick<RunServiceOptions, Usual>> & {
     /** Whether webhooks may go to other machines (default: false). */
     readonly webhooksAnywhere?: boolean;
     /** 0 takes any free port. */

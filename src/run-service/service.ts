@@ -32,7 +32,7 @@ const STALE_MS = 24 * 3_600_000;
 const LINK_LIFE_MS = 3_600_000;
 const TRIES_WAIT_MS = 50;
 
-export type ServiceOptions = {
+export type RunServiceOptions = {
   /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
   readonly speed: number;
   /** The SQLite file; `:memory:` stores nothing. */
@@ -57,7 +57,7 @@ export type ServiceOptions = {
 };
 
 /** Composes a service whose clock stands still until `open`. */
-export function createService(options: ServiceOptions) {
+export function createService(options: RunServiceOptions) {
   const { log, speed, seed, outside, keepFilesMs } = options;
   refuseRepeats(options.deployments);
   const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
@@ -168,7 +168,7 @@ const shower =
   };
 
 /** A clock whose turns are transactions, and webhooks that are sent after each commit. */
-function createTime({ outside, speed, log, reach }: ServiceOptions, database: Database) {
+function createTime({ outside, speed, log, reach }: RunServiceOptions, database: Database) {
   let tries: DeliveryRow[] = [];
   let works = true;
   const commit = createCommit(database, {
@@ -271,7 +271,7 @@ type ServiceWorld = {
 const TIDY_EVERY_MS = 3_600_000;
 
 /** The simulation for file deployments, and the user's own GPUs for workflows. */
-function openExecutors(options: ServiceOptions, world: ServiceWorld) {
+function openExecutors(options: RunServiceOptions, world: ServiceWorld) {
   const { clock, database, deployments, storage } = world;
   const { keepFilesMs, log, outside } = options;
   const inputsOf = (id: string): string => {

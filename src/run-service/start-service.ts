@@ -2,11 +2,16 @@
 
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { definedOnly } from '../options/defined-only.ts';
-import { DEMO_DEPLOYMENTS, type deploymentSpecSchema, readDeployments } from './deployments.ts';
+import { problem } from '../errors/error.ts';
+import {
+  DEMO_DEPLOYMENTS,
+  type DeploymentSpec,
+  type deploymentSpecSchema,
+  readDeployments,
+} from './deployments.ts';
 import { startLocalService } from './server.ts';
 
-export type ServiceOptions = {
+export type StartServiceOptions = {
   /** Entries of a deployments file. Default: those of `runsheet service`. */
   readonly deployments?: readonly z.input<typeof deploymentSpecSchema>[];
   /** How often each fault happens, from 0 to 1: `{ 'drop-answer': 0.1 }`. Default: none. */
@@ -31,19 +36,29 @@ export type RunningService = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** Starts a run service on 127.0.0.1. Throws E602 for options that it does not take, and if the port is taken. */
-export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
-  const { deployments, apiKey = randomBytes(16).toString('hex'), ...settings } = options;
+/** Starts a run service on 127.0.0.1. Throws E602 for an invalid option, and if the port is taken. */
+export async function startService(options: StartServiceOptions = {}): Promise<RunningService> {
+  const { apiKey = randomBytes(16).toString('hex'), port = 0, speed = 1, seed = 1, faults = {} } = options;
+  const { database = ':memory:', deployments } = options;
   const { base, close } = await startLocalService({
-    port: 0,
-    speed: 1,
-    seed: 1,
-    faults: {},
-    database: ':memory:',
-    ...definedOnly(settings),
+    port,
+    speed,
+    seed,
+    faults,
+    database,
     tokens: [apiKey],
-    deployments: deployments ? readDeployments(JSON.stringify(deployments)).simulated : DEMO_DEPLOYMENTS,
+    deployments: deployments ? simulatedOf(deployments) : DEMO_DEPLOYMENTS,
   });
   const end = async (): Promise<void> => void (await close());
   return { url: base, apiKey, close: end, [Symbol.asyncDispose]: end };
+}
+
+function simulatedOf(deployments: readonly object[]): readonly DeploymentSpec[] {
+  const { simulated, workflows } = readDeployments(JSON.stringify(deployments));
+  const [workflow] = workflows;
+  if (workflow === undefined) return simulated;
+  throw problem('E602', {
+    what: `the deployment ${workflow.name} has a workflow, which needs a GPU server`,
+    hint: 'for your own GPUs: runsheet service --workflow … --comfyui …',
+  });
 }

@@ -204,7 +204,9 @@ export function batchText(file: BatchFile): string {
     throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
   // Longer texts could not be read back from S3, where the log of created batches contains this text.
   if (Buffer.byteLength(JSON.stringify(text)) >= (8 << 20) - ENTRY_BYTES)
-    throw problem('E602', { what: `${BATCH_FILE} would have 8 MiB: settings or column names are too long` });
+    throw problem('E602', {
+      what: `${BATCH_FILE} would have 8 MiB as an entry of the log of batches: settings or column names are too long`,
+    });
   return `${text}\n`;
 }
 

@@ -66,7 +66,7 @@ export async function* linesOf(
   const input = store.open(name).setEncoding('utf8');
   let partial = '';
   for await (const chunk of input as AsyncIterable<string>) {
-    // The chunk is split once, however many lines it has.
+    // A line is split off once, however many chunks it has.
     const lines = chunk.includes('\n') ? (partial + chunk).split('\n') : [partial + chunk];
     partial = lines.pop() ?? '';
     if (partial.length > MOST_LINE)

@@ -168,7 +168,7 @@ export const workerInterceptors = (
   ],
 });
 
-/** The process as a member of a cluster: its description, and whether it fits the other members. */
+/** The part of a worker's identity that names its webhook secret. */
 const WEBHOOK = 'webhook/';
 
 /** The parts of its identity that Temporal shows besides name and keys. */

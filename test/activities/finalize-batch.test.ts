@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { finalizeBatch } from '../../activities/finalize-batch.ts';
+import { finalizeBatch, type FinalizeInput } from '../../activities/finalize-batch.ts';
 import { keepEvidence } from '../../activities/keep-records.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
@@ -24,7 +24,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import type { Standing } from '../../src/store/standing.ts';
 import type { Store } from '../../src/store/store.ts';
-import { BACK, FILE as LISTED, idOf, listing, runOf } from '../audit/lists.ts';
+import { BACK, FILE as LISTED, idOf, listing, NOW, runOf } from '../audit/lists.ts';
 import { paramsOf } from '../batch/params.ts';
 import { depsOf } from './deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -46,6 +46,7 @@ const recordOf = (row: number): PartRecord => ({
   files: [],
 });
 const RECORDS = Array.from({ length: ROWS }, (_, at) => recordOf(at + 1));
+const PROGRESS = { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyChange(RECORDS) };
 
 describe('the end of a batch', () => {
   let folder = '';
@@ -85,12 +86,13 @@ describe('the end of a batch', () => {
     evidence: readonly AttemptRun[] = [],
     throughPass = 1,
     at = REF.folder,
+    overrides: Partial<FinalizeInput> = {},
   ): Promise<void> =>
     new MockActivityEnvironment().run(() =>
       finalizeBatch(dependencies, {
         ...REF,
         folder: at,
-        progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyChange(RECORDS) },
+        progress: PROGRESS,
         startedAt: 1_000,
         endedAt: 61_000,
         evidence,
@@ -100,6 +102,7 @@ describe('the end of a batch', () => {
         logNumber: 1,
         throughPass,
         closed: closedSnapshot(begin(paramsOf({ rows: ROWS }), WRITES, 0)),
+        ...overrides,
       }),
     );
   const summary = (): Summary => JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as Summary;
@@ -168,6 +171,22 @@ describe('the end of a batch', () => {
     await expect(finalize(deps([...runs, late], givenUpAfter(1)))).rejects.toThrow('given up');
     expect(files().slice(0, -1)).toEqual(before.slice(0, -1));
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('calls lists of an old batch complete by its first run only if no attempt was abandoned', async () => {
+    const endedAt = (row: number): string => new Date(NOW - (30 - row) * 3_600_000).toISOString();
+    await writePart(
+      RECORDS.map((record) => ({
+        ...record,
+        attempts: record.attempts.map((attempt) => ({ ...attempt, ended_at: endedAt(record.row) })),
+      })),
+    );
+    const old = { ...BACK, agoMs: 40 * 3_600_000 };
+    await finalize(deps(), [], 1, REF.folder, { back: old });
+    expect(summary()).toMatchObject({ lists: 'complete', unseen_runs_at_most: 0 });
+    const ledger = { ...PROGRESS.ledger, unknown: 1 };
+    await finalize(deps(), [], 1, REF.folder, { back: old, progress: { ...PROGRESS, ledger } });
+    expect(summary()).toMatchObject({ lists: 'incomplete', unseen_runs_at_most: 1 });
   });
 
   it('stops reading the lists if the results cannot be written', async () => {

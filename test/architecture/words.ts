@@ -12,6 +12,8 @@ import {
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
+export const TREE = ['src', 'workflows', 'activities', 'bin', 'bench', 'test'];
+
 /** Words that no comment begins with: its reader does not know yet what they stand for. */
 const PRONOUNS = new Set(
   'all another as both by it its none of one ones other others so such that their them these they this those what which who whose'.split(
@@ -139,10 +141,7 @@ export function sharedTypes(types: readonly Place[]): ReadonlyMap<string, readon
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const folders =
-    process.argv.length > 2
-      ? process.argv.slice(2)
-      : ['src', 'workflows', 'activities', 'bin', 'bench', 'test'];
+  const folders = process.argv.length > 2 ? process.argv.slice(2) : TREE;
   const words = filesOf(folders).map((file) => wordsOf(file));
   for (const kind of ['comments', 'names', 'headers'] as const) {
     const places = words.flatMap((file) => file[kind]);

@@ -25,7 +25,7 @@ type ReadOptions = ListingOptions & {
   readonly file?: ReadingParams['file'];
   readonly signal?: AbortSignal;
   readonly firstEnded?: string;
-  readonly isRebuilt?: boolean;
+  readonly isAccounted?: boolean;
   readonly back?: ReadingParams['back'];
 };
 type LastReads = {
@@ -45,7 +45,7 @@ async function read(runs: readonly Run[], overrides: ReadOptions = {}): Promise<
     file = FILE,
     signal,
     firstEnded,
-    isRebuilt = false,
+    isAccounted = true,
     back = BACK,
     ...options
   } = overrides;
@@ -70,7 +70,7 @@ async function read(runs: readonly Run[], overrides: ReadOptions = {}): Promise<
     evidence: (async function* () {
       yield* evidence;
     })(),
-    isRebuilt,
+    isAccounted,
     back,
     tries: 1,
     ...(beforeCancel === 'never' ? {} : { beforeCancel }),
@@ -212,7 +212,7 @@ describe('lists of a batch that began longer ago than a service keeps runs', () 
     expect((await read(first.slice(0, 1), { known: knownIds, back, firstEnded: OWN })).reading.lists).toBe(
       'incomplete',
     );
-    const rebuilt = await read(first, { known: knownIds, back, firstEnded: OWN, isRebuilt: true });
+    const rebuilt = await read(first, { known: knownIds, back, firstEnded: OWN, isAccounted: false });
     expect(rebuilt.reading.lists).toBe('incomplete');
   });
 

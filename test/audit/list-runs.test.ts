@@ -1,5 +1,6 @@
 // Every run of a batch is read from lists that we do not control.
 
+import { ListReach } from '../../src/audit/list-reach.ts';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { listRuns, NoList, ownRun, type ListParams } from '../../src/audit/list-runs.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
@@ -20,6 +21,7 @@ const paramsOf = (service: ListParams['service'], more: Partial<ListParams> = {}
   service,
   workflowId: 'w',
   back: BACK,
+  reach: new ListReach(FILE.service),
   tries: 3,
   ...more,
 });

@@ -146,6 +146,27 @@ describe('a batch that is rebuilt at a service that may have deleted runs', () =
     expect(result).toMatchObject({ running: 1, unconfirmed: 9_999 });
     expect(result.state.lanes[0]?.segments).toEqual([{ first: 10_001, count: 20_000 }]);
   });
+
+  it('has room for a retry of a few rows behind the many that were not sent', async () => {
+    const lanes = [{ places: 30_000 }];
+    const file = { ...FILE, sheet: { ...FILE.sheet, rows: 30_000, lanes } };
+    const retry = { at: new Date(NOW - 2 * HOUR_MS).toISOString(), kind: 'retry' } as const;
+    await createPass(store, 2, { ...retry, segments: [{ lane: 0, first: 35_001, count: 2 }] });
+    const result = await rebuilt([late(3)], { back, file, pass: 3 });
+    expect(result).toMatchObject({ running: 1, unconfirmed: 9_999 });
+    expect(result.state.lanes[0]?.segments).toMatchObject([
+      { first: 10_001, count: 20_000 },
+      { first: 35_001, count: 2 },
+    ]);
+  });
+
+  it('is refused if more rows of several GPUs may have been sent than a batch can have in doubt', async () => {
+    const lanes = [{ places: 9_000 }, { gpu: 'H100', places: 9_000 }];
+    const file = { ...FILE, sheet: { ...FILE.sheet, rows: 18_000, lanes } };
+    await expect(rebuilt([late(3)], { back, file })).rejects.toThrow(
+      /deleted runs of it, and 18000 rows on 2 GPUs may have been sent; a batch can have 10000 rows in doubt/,
+    );
+  });
 });
 
 it('a rebuilding finds a run that was made while the clock of the service stood back', async () => {

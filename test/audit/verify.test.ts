@@ -129,7 +129,7 @@ describe('a finished batch', () => {
     await reportedDuplicates(store, reported);
     const hidden: string[] = [];
     const reading = await readLast({
-      isRebuilt: false,
+      isAccounted: true,
       nameOf: ({ place, attempt }) => Promise.resolve({ row: place, attempt }),
       file: FILE,
       service: { ...listing(runs, options), getRun: forbidden, cancelRun: forbidden },

@@ -29,5 +29,7 @@ it('a program has a run service with deployments of its own, until it closes it'
 it('a program is told which options its run service does not take', async () => {
   await expect(startService({ speed: 0 })).rejects.toMatchObject({ code: 'E602' });
   await expect(startService({ faults: { 'drop-anwser': 1 } })).rejects.toMatchObject({ code: 'E602' });
+  const workflow = { name: 'posters', workflow: 'posters.json' };
+  await expect(startService({ deployments: [workflow] })).rejects.toMatchObject({ code: 'E602' });
   await expect(startService({ deployments: [{ name: '' }] })).rejects.toMatchObject({ code: 'E602' });
 });

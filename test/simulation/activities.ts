@@ -1,7 +1,8 @@
 // Simulates the activities of a execution. The models use the real decision code (`ListWalk`, `observe`).
 
 import { PROOF_BACK_MS } from '../../src/batch/decisions/reconcile.ts';
-import { leastShown, passedAtMost, readBackTo } from '../../src/audit/list-runs.ts';
+import { passedAtMost } from '../../src/audit/list-reach.ts';
+import { leastShown, readBackTo } from '../../src/audit/list-runs.ts';
 import { ListWalk } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import {

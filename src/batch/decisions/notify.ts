@@ -1,5 +1,5 @@
 // Decides what is notified: the end of the batch, many rows without success, a pause, and half of --max-cost spent.
-// Each is notified once in a pass, and each kind of pause separately. A change by the user allows another
+// A pass notifies each of these once, and each kind of pause separately. A change by the user allows another
 // notification (`notifyAgain`). A batch without targets notes nothing, so a target that is added later learns what
 // still holds.
 

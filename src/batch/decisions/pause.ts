@@ -178,10 +178,7 @@ export const pauseForUnconfirmed: Decision = {
   },
 };
 
-/**
- * Whether the lists were read at the time `at` or later: after an outage, the first list that answers may resolve the
- * attempts.
- */
+/** Whether the lists have answered since `at`, or could not be read for UNREADABLE_MS since: one that answers may resolve the attempts. */
 function isRead({ reconcile, version }: State, at: number): boolean {
   const { readAt = 0, answeredAt = 0 } = reconcile;
   return version < 9 ? at <= readAt : at <= answeredAt || at + UNREADABLE_MS <= readAt;

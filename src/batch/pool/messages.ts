@@ -1,5 +1,5 @@
 // Messages between a batch and its pool. All values are absolute, so a message that is lost, late or repeated does no
-// harm as long as later ones arrive; see rebalance.ts.
+// harm as long as later ones arrive; see pool-state.ts.
 
 /** The report of a batch to its pool. */
 export type Usage = {

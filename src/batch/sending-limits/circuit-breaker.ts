@@ -5,9 +5,9 @@
 //                         else is in flight, and before anything is sent again
 //   proved absent         counts as such a group unless a later run was accepted; a row the third time in a row: pause `absent`
 //
-// After each group, sending waits twice as long. While the circuit is open, or the batch is paused as `unreachable` or `unclear`, one attempt at
-// a time is let through as a probe. A run that is
-// accepted closes the circuit, and ends these pauses; so does a run that a webhook or a list shows.
+// After each group, sending waits twice as long. While the circuit is open, or the batch is paused as `unreachable` or
+// `unclear`, one attempt at a time is let through as a probe. A run that is accepted closes the circuit, and ends these
+// pauses; so does a run that a webhook or a list shows.
 
 import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';

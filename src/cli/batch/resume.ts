@@ -66,7 +66,7 @@ function sayRebuilt(printer: Printer, { batch }: FoundBatch, rebuilt: RebuiltRow
   );
   if (unconfirmed > 0)
     printer.notice(
-      `${plural(unconfirmed, 'row')} may have a run that the service has deleted from its list: unconfirmed, not sent again`,
+      `${plural(unconfirmed, 'row')} may have a run that the service has deleted from its list: unconfirmed, so --unconfirmed decides`,
     );
 }
 

@@ -68,7 +68,7 @@ export async function takeOver({
   const began = { now: now(), steady: steady() };
   const pass = (await newestPass(store)) + 1;
   const back = await readBackToStart(store, began.now);
-  // Throws missing preconditions before anything is stopped.
+  // Refuses (E511) before anything is stopped.
   const rebuilt = await rebuild({ store, file, service, listedMs, back, pass, now: began.now });
   const serviceNow = service.nowMs();
   const tookMs = steady() - began.steady;

@@ -10,6 +10,8 @@ import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../service-client/open-services.ts';
 import { openTransport } from '../../service-client/transport.ts';
 import type { Abortable } from '../abortable.ts';
+import { atRisk } from '../../batch/accounting/request-ledger.ts';
+import type { Summary } from '../../results/summary.ts';
 import { isRebuilt } from '../../store/started.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
@@ -44,7 +46,7 @@ export async function verifyBatch(
   if (summary === undefined) throw problem('E509', { batch: batchFolder.batch });
   const knownRuns = new KnownRuns();
   const counted = await recount(batchFolder.store, batchFolder.file, { files, known: knownRuns });
-  const { now, unread } = wanted ? await readLists(config, batchFolder, knownRuns) : NOT_WANTED;
+  const { now, unread } = wanted ? await readLists(config, batchFolder, { summary, knownRuns }) : NOT_WANTED;
   const checks = findings(summary, counted, now);
   // Rows retried during the verification may appear in only one half of the data.
   if ((await summaryOfDone(batchFolder))?.ended_at !== summary.ended_at)
@@ -68,7 +70,7 @@ const NOT_WANTED: ListsRead = {};
 async function readLists(
   config: Config,
   { file, store }: FoundBatch,
-  knownRuns: KnownRuns,
+  { summary, knownRuns }: { readonly summary: Summary; readonly knownRuns: KnownRuns },
 ): Promise<ListsRead> {
   const reported = new KnownRuns();
   await reportedDuplicates(store, reported);
@@ -79,7 +81,7 @@ async function readLists(
       file,
       service: openServices(config, openTransport(4)).at(file.service),
       known: knownRuns,
-      isRebuilt: await isRebuilt(store),
+      isAccounted: atRisk(summary.requests) === 0 && !(await isRebuilt(store)),
       back: await readBackToStart(store, Date.now()),
       evidence: NO_EVIDENCE,
       tries: PAGE_TRIES,

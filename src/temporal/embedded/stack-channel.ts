@@ -32,7 +32,7 @@ export function untilStackIsGone(): Promise<'asked' | 'lost'> {
   });
 }
 
-/** Resolves when the stack wants batches to go on; not if it ends before. */
+/** Resolves when the stack wants batches to run; not if it ends before. */
 export async function mayWork(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.on('message', (word) => word === WORK && resolve());

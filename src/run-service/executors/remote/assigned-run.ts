@@ -48,7 +48,7 @@ export type RunState = {
   readonly startedMs?: number;
   /** Since when the server has not told whether it holds the run or how the run is doing. */
   readonly unknownSinceMs?: number;
-  /** The name of the input file for each time that the files could not be put on a server. */
+  /** The name of the server, for each time that the run's files could not be put on one. */
   readonly notPutAt?: readonly string[];
   /** The outputs of the ended run, until its files are kept. */
   readonly made?: { readonly outputs: readonly MadeOutput[]; readonly ranMs?: number; readonly atMs: number };
@@ -67,7 +67,7 @@ export class AssignedRun {
   // The next times are read from the monotonic clock.
   /** Since when the server has not shown the run. */
   absentSince: number | undefined;
-  /** How many answers in a row left open whether the server accepted the run. */
+  /** How many answers of this try left open whether the server accepted the run. */
   unclear = 0;
   /** The run is sent after this time. */
   notBefore = 0;

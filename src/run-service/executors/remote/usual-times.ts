@@ -3,8 +3,9 @@
 const AHEAD_MOST = 6;
 
 export class UsualTimes {
-  /** 0 until the first run ends; the delivery time is unknown until then, too. */
+  /** 0 until the first run ends. */
   runMs = 0;
+  /** 0 until the first run is delivered. */
   #deliveryMs = 0;
 
   ran(ms: number): void {

@@ -120,7 +120,7 @@ class Walk {
     const isEncoder = Object.keys(at.inputs).some((field) => ENCODES.has(field));
     const isQuestion = seesPicture(at) && !isEncoder;
     if (texts.length > 0) this.#judge(at, isQuestion);
-    // An empty text beside a model that sees a picture is not a prompt, and no question.
+    // An empty text beside a model that sees a picture is no prompt, so nothing is asked about it.
     for (const field of texts) if (!isQuestion || at.inputs[field] !== '') this.#take(node, field, side);
     if (texts.length > 0 || isEncoder) return;
     const branch = branchOf(this.#graph, node);
