@@ -59,6 +59,6 @@ function simulatedOf(deployments: readonly object[]): readonly DeploymentSpec[] 
   if (workflow === undefined) return simulated;
   throw problem('E602', {
     what: `the deployment ${workflow.name} has a workflow, which needs a GPU server`,
-    hint: 'for your own GPUs: runsheet service --workflow … --comfyui …',
+    hint: 'workflows run in a service that is started as a command (docs/own-gpus.md)',
   });
 }
