@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG } from '../stage/outage.ts';
 import { deploymentsOf, Stage } from '../stage/stage.ts';
-import { expectOneRunPerRow, mostOutstanding, underWay } from '../stage/truth.ts';
+import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const ROWS = 160;
 const DEPLOYMENTS = deploymentsOf({
@@ -11,6 +11,13 @@ const DEPLOYMENTS = deploymentsOf({
   runSeconds: 0.8,
   runSpread: 0.3,
 });
+
+/** Resolves when the service has taken this many calls, while the worker waits for the answer to the last of them. */
+const taken = ({ calls, atNext }: Gateway, enough: number): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => (calls.length < enough ? atNext('taken', look) : resolve());
+    look();
+  });
 
 describe('SIGKILL of the whole process tree in the middle of a batch', () => {
   let stage = new Stage();
@@ -30,13 +37,12 @@ describe('SIGKILL of the whole process tree in the middle of a batch', () => {
       const deployments = stage.write('deployments.json', DEPLOYMENTS);
       const service = await stage.service(['--deployments', deployments, ...faults]);
       gateway = await openGateway(service.base, 200);
-      const { inFlight } = gateway;
       stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
       const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
 
       for (const enough of [40, 90]) {
         const command = stage.start(args);
-        await underWay(stage, enough, () => inFlight() > 0);
+        await taken(gateway, enough);
         await command.killTree();
       }
 
