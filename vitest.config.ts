@@ -34,6 +34,7 @@ const OWN_PROCESS = [
 
 /** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
 const LONGEST = [
+  'console/pipelines',
   'errors/cluster.long',
   'package.long',
   'simulation/worlds.long',
@@ -49,7 +50,6 @@ const LONGEST = [
   'webhook/half-open.long',
   'temporal/binary',
   'run-service/fuzz',
-  'run-service/restart',
   'service-client/truth-table',
   'temporal/control-port',
 ].map((name) => `/test/${name}.test.ts`);
@@ -99,11 +99,13 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
       isolate,
     },
   });
+  // Some of them wait for time-outs.
+  const apart = project('apart', OWN_PROCESS, [], 5, 0, true);
+  // While the short ones wait for processes, the others have the cores.
+  if (size === 'short') return [apart, project('parts', ['test/**/*.test.{ts,tsx}'], OWN_PROCESS, 5, 0)];
   return [
-    // Some of them wait for time-outs.
-    project('apart', OWN_PROCESS, [], 5, 0, true),
+    apart,
     project('parts', ['test/**/*.test.{ts,tsx}'], [...WHOLE, ...OWN_PROCESS], 5, 0),
-    // They wait for processes and for runs most of the time.
     project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
   ];

@@ -7,7 +7,7 @@ import { paramsOf } from '../../src/store/batch-file.ts';
 import { ASKED, type CreationParams, filesBelow, Place, wholeBatch } from './creating.ts';
 
 const AT_ONCE = 6;
-const ROUNDS = 15;
+const ROUNDS = 5;
 
 let place: Place;
 beforeEach(() => (place = new Place()));

@@ -1,3 +1,3 @@
 import { rowsOverALossyApi } from './lossy-api.ts';
 
-rowsOverALossyApi([2, 3]);
+rowsOverALossyApi([1, 2, 3]);

@@ -1,3 +1,0 @@
-import { rowsOverALossyApi } from './lossy-api.ts';
-
-rowsOverALossyApi([1]);
