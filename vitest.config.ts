@@ -1,3 +1,4 @@
+import { readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
@@ -70,6 +71,25 @@ export class LongestFirst extends BaseSequencer {
 
 const SINCE_MS = Date.now();
 
+const ROOMY_BYTES = 4 * 2 ** 30;
+
+/** The folder of the short tests' files: memory if the machine has room for it, because a disk takes a sixth of their time. */
+function memoryFolder(): string {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .find((line) => line.includes(' /dev/shm '));
+    // Tests also start programs that they have written there.
+    const isUsable = mount !== undefined && !/[ ,](noexec|ro)[ ,]/.test(mount);
+    return isUsable && bavail * bsize > ROOMY_BYTES ? '/dev/shm' : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+const FOLDERS = { short: memoryFolder(), long: tmpdir() } as const;
+
 const SIZES = { short: 'test/**/!(*.long).test.{ts,tsx}', long: 'test/**/*.long.test.{ts,tsx}' } as const;
 
 /** The tests of one size: what takes the cores, then what waits more than it works, then what needs the machine for itself. */
@@ -89,7 +109,8 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
       name,
       // Batches of tests are none of the developer's.
       env: {
-        XDG_STATE_HOME: join(tmpdir(), `runsheet-state-${process.pid}`),
+        XDG_STATE_HOME: join(FOLDERS[size], `runsheet-state-${process.pid}`),
+        TMPDIR: FOLDERS[size],
         TESTS_SINCE_MS: String(SINCE_MS),
       },
       include: [...include],

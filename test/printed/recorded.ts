@@ -1,6 +1,7 @@
 // The lines that a test took commands from and pasted, kept beside the tests: a run compares them with the lines of before, so a
 // command that is no longer pasted is missed, and printed.test.ts finds texts that no test pastes.
 
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandsIn } from '../errors/printed-commands.ts';
 
@@ -8,7 +9,7 @@ export const RECORDS = join(import.meta.dirname, 'pasted');
 
 /** Texts that differ from run to run, and their replacements. */
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
-  [/\/tmp\/[\w.-]+/g, '<folder>'],
+  [new RegExp(`(?:/tmp|${tmpdir()})/[\\w.-]+`, 'g'), '<folder>'],
   [/\bnode \S+\/bin\/runsheet\.mjs/g, 'runsheet'],
   [/http:\/\/[\w.]+:\d+/g, '<service>'],
   [/\b127\.0\.0\.1:\d+/g, '<address>'],
