@@ -1,17 +1,17 @@
-// Measures the processor time of this process, which other processes on the machine do not change.
+// Measures the processor time of this thread, which neither other processes nor what an earlier file left running changes.
 
 import { createHash } from 'node:crypto';
 
-/** Milliseconds of processor time since the process started. */
+/** Milliseconds of processor time since the thread started. */
 export function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
 const TEXT = JSON.stringify(Array.from({ length: 2_000 }, (_, at) => ({ prompt: `a fox ${at}`, seed: at })));
 
 /**
- * How often this process parses and hashes a certain text in a second of processor time: a measure of the machine, which is slower on
+ * How often this thread parses and hashes a certain text in a second of processor time: a measure of the machine, which is slower on
  * cores that it shares with other work.
  */
 export function referenceRate(): number {
