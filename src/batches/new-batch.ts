@@ -20,10 +20,11 @@ import {
 import { settleQueue } from './queue-pages.ts';
 import type { Overlap } from './reuse/overlap.ts';
 import {
+  budgeted,
   compareBatch,
   draftBatch,
-  limitedTo,
   settleBatch,
+  withCopy,
   withLimit,
   type ComparedBatch,
   type CreateParams,
@@ -100,12 +101,21 @@ export class NewBatch implements Disposable {
   /** Applies a new cost limit, which changes no row. */
   async limit(maxCostNano: number): Promise<void> {
     this.#params = { ...this.#params, settings: { ...this.#params.settings, maxCostNano } };
+    this.#replaceDrafts((draft) => withLimit(draft, maxCostNano));
+    this.#settled &&= await budgeted(this.#params, this.#settled);
+  }
+
+  /** Takes the copy of the sheet in which addresses have replaced marks, which changes no row. */
+  takeCopy(copy: CreateParams['copy']): void {
+    this.#params = { ...this.#params, copy };
+    this.#replaceDrafts((draft) => withCopy(draft, copy));
+  }
+
+  #replaceDrafts(change: (draft: DraftBatch) => DraftBatch): void {
     const { draft } = this.#drafted;
-    if (draft === undefined) return;
-    const limited = withLimit(draft, maxCostNano);
-    this.#drafted = { ...this.#drafted, draft: limited };
-    this.#compared &&= { ...this.#compared, draft: limited };
-    this.#settled &&= await limitedTo(this.#params, maxCostNano, this.#settled);
+    if (draft !== undefined) this.#drafted = { ...this.#drafted, draft: change(draft) };
+    this.#compared &&= { ...this.#compared, draft: change(this.#compared.draft) };
+    this.#settled &&= { ...this.#settled, finalDraft: change(this.#settled.finalDraft) };
   }
 
   /** Adds batches in other places that only the cluster knows. */

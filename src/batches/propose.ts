@@ -95,7 +95,6 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #results: BatchFolder | undefined;
   #unchanged: BatchFolder | undefined;
   #changed: ChangedDeployment | undefined;
-  #params: CreateParams | undefined;
   #new: NewBatch | undefined;
   #answers: Answers;
   #again: boolean;
@@ -305,9 +304,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       signal: around.signal,
     });
     const files = this.#local;
-    this.#params = { ...common, files, ...this.#files?.params };
-    this.#new = await NewBatch.of(this.#params);
-    if (request.madeFor === undefined) this.#changed = await changedBefore(config, this.#params);
+    const newParams: CreateParams = { ...common, files, ...this.#files?.params };
+    this.#new = await NewBatch.of(newParams);
+    if (request.madeFor === undefined) this.#changed = await changedBefore(config, newParams);
   }
 
   /** Batches of the same rows that workers of the cluster run in other places. A rehearsal costs nothing, so it skips the check. */
@@ -325,30 +324,27 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
 
   /** Uploads files only now, and writes their addresses into the rows. */
   async #upload(): Promise<void> {
-    const { onUpload, onUploading } = this.#input.around;
-    let copy: SheetCopy | undefined;
-    if (this.#files !== undefined && this.#from?.isAddressed) {
-      onUpload?.(this.#from);
-      const { uploaded, endsAt, copy: addressed } = await this.#files.upload();
-      onUpload?.(this.#from, { uploaded, endsAt });
-      copy = addressed;
-    }
-    const isLost = (await this.#local?.check()) === true;
-    if (copy !== undefined || isLost) await this.#layOutAgain(copy);
     const { draft } = this.#new as NewBatch;
-    if (draft === undefined || this.#local === undefined) return;
-    if (await this.#local.upload(onUploading))
-      await addressPages(
-        { layout: draft.layout, pages: draft.file.sheet.pages, file: draft.file.sheet.name },
-        (sha256) => this.#local?.addressOf(sha256),
-      );
+    const hasResults = await this.#uploadResults();
+    const hasLocal = await this.#local?.upload(this.#input.around.onUploading);
+    if (draft === undefined || !(hasResults || hasLocal)) return;
+    const { layout, file } = draft;
+    await addressPages(
+      { layout, pages: file.sheet.pages, file: file.sheet.name },
+      (sha256) => this.#local?.addressOf(sha256) ?? this.#files?.addressOf(sha256),
+    );
   }
 
-  /** Lays out the rows again, because addresses of their files have changed. */
-  async #layOutAgain(copy: SheetCopy | undefined): Promise<void> {
-    this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers };
-    this.#new?.[Symbol.dispose]();
-    this.#new = await NewBatch.of(this.#params);
+  /** Whether rows have files of the batch from which they were made. */
+  async #uploadResults(): Promise<boolean> {
+    const { onUpload } = this.#input.around;
+    const [from, files] = [this.#from, this.#files];
+    if (files === undefined || from?.isAddressed !== true) return false;
+    onUpload?.(from);
+    const { uploaded, endsAt, copy } = await files.upload();
+    onUpload?.(from, { uploaded, endsAt });
+    this.#new?.takeCopy(copy);
+    return true;
   }
 }
 

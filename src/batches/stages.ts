@@ -166,17 +166,20 @@ async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: b
   return free;
 }
 
-/** Applies a new cost limit, which changes no row. */
-export async function limitedTo(
+/** Compares the forecast with the cost limit of the draft again. */
+export async function budgeted(
   { out }: Pick<CreateParams, 'out'>,
-  maxCostNano: number,
   { finalDraft }: SettledBatch,
 ): Promise<SettledBatch> {
-  const limited = withLimit(finalDraft, maxCostNano);
-  return { finalDraft: limited, budget: await lowBudget(out, limited) };
+  return { finalDraft, budget: await lowBudget(out, finalDraft) };
 }
 
 export const withLimit = (draft: DraftBatch, maxCostNano: number): DraftBatch => ({
   ...draft,
   file: { ...draft.file, maxCostNano },
 });
+
+export function withCopy(draft: DraftBatch, { sha256, bytes }: CreateParams['copy']): DraftBatch {
+  const { file } = draft;
+  return { ...draft, file: { ...file, sheet: { ...file.sheet, sha256, bytes } } };
+}

@@ -37,6 +37,8 @@ const USEFUL_MS = 86_400_000;
 export class FileAddresses<F extends FileToUpload> implements Disposable {
   readonly #params: AddressParams<F>;
   readonly #inFlight = new Map<string, Promise<string>>();
+  /** The addresses of files at a service that takes no uploads, by content. */
+  readonly #atService = new Map<string, string>();
   readonly #gone = new Set<string>();
   #takesFiles = true;
   uploaded = 0;
@@ -54,6 +56,11 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     if (address === undefined || this.#gone.has(address)) return undefined;
     const end = addressExpiryMs(address);
     return end !== undefined && end < (deadlineAt ?? Date.now() + leastMs) ? undefined : address;
+  }
+
+  /** The address that {@link of} has returned for this content, if it is still valid. */
+  found(sha256: string): string | undefined {
+    return this.#atService.get(sha256) ?? this.known({ sha256 }, 0);
   }
 
   /** Whether this content was ever uploaded to the service. */
@@ -87,8 +94,8 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     if (!isChecked) await this.check(file);
     const earlier = this.known(file);
     if (earlier !== undefined) return earlier;
-    const { service, memory, atService } = this.#params;
-    if (!this.#takesFiles) return atService(file);
+    const { service, memory } = this.#params;
+    if (!this.#takesFiles) return this.#findAtService(file);
     const useless = memory.get(file.sha256);
     const address = await service.sendFile({
       name: basename(file.path),
@@ -97,10 +104,16 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     });
     if (address === undefined) {
       this.#takesFiles = false;
-      return atService(file);
+      return this.#findAtService(file);
     }
     this.uploaded += 1;
     return memory.add(file.sha256, address, useless);
+  }
+
+  async #findAtService(file: F): Promise<string> {
+    const address = await this.#params.atService(file);
+    this.#atService.set(file.sha256, address);
+    return address;
   }
 
   /** The bytes of the file. Throws after the last one if the content has changed. */

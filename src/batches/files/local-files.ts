@@ -104,7 +104,7 @@ export class LocalFiles implements InputFiles, Disposable {
   addressOf(sha256: string): string | undefined {
     const path = this.#named.get(sha256)?.['path'];
     if (path === undefined) return undefined;
-    const address = this.#at.known({ sha256 }, 0);
+    const address = this.#at.found(sha256);
     if (address !== undefined) return address;
     throw problem('E210', { value: String(path), where: 'the sheet', column: undefined, ...GONE });
   }
@@ -159,7 +159,7 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /**
-   * Uploads the missing files; an interrupted upload goes on where it stopped. True if rows have marks that {@link addressOf} replaces now. Throws E107
+   * Uploads the missing files; an interrupted upload goes on where it stopped. True if rows have marks, or lost addresses, that {@link addressOf} replaces now. Throws E107
    * for a file that has changed, E304, E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {

@@ -1,19 +1,19 @@
 // Makes a sheet from the results of a batch that has ended. The rows are written first with the paths of their files. The hash of
-// that sheet finds an earlier batch of the same request, and the sheet is checked like any other. Then the files are uploaded,
-// and the sheet is written again with their addresses.
+// that sheet finds an earlier batch of the same request. The sheet that is laid out has a mark for each file; once the files are
+// uploaded, their addresses replace the marks in it and in its pages.
 //
-//   .incoming-…/from.jsonl    the rows, with files
-//   .incoming-…/sheet.jsonl   the sheet of the batch, with addresses
+//   .incoming-…/from.jsonl           the rows, with files
+//   .incoming-…/marked/sheet.jsonl   the sheet of the batch
 
 import { createHash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../host/exact-json.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { beforeUpload } from '../../service-client/contract/file-inputs.ts';
+import { beforeUpload, marked } from '../../service-client/contract/file-inputs.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
 import { inputNamed } from '../../sheet/named-inputs.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
@@ -176,24 +176,28 @@ export class SheetOfFiles implements Disposable {
     if (!sheet.isAddressed) return new SheetOfFiles(sheet, { options, from, copy });
     const { deadlineAt } = params.settings;
     const addresses = outputAddresses({ batchFolder, ...openUploads(config, params.service), deadlineAt });
-    const shown = await rewritten(sheet, join(copy.folder, CHECK), ({ path, ...file }) =>
-      Promise.resolve(addresses.known(file) ?? beforeUpload(path, file.sha256)),
+    const shown = await rewritten(sheet, join(copy.folder, MARKED), ({ path, sha256 }) =>
+      Promise.resolve(beforeUpload(path, sha256)),
     );
     return new SheetOfFiles(sheet, { options, from, copy: shown }, addresses);
   }
 
-  /** Uploads the files, and returns the copy with their addresses. Throws E504, E554 and E555. */
+  /** Uploads the files, and writes their addresses into the copy, which it returns. Throws E504, E554 and E555. */
   async upload(): Promise<{
     readonly copy: SheetCopy;
     readonly uploaded: number;
     readonly endsAt: number | undefined;
   }> {
     const addresses = this.#addresses as FileAddresses<WantedFile>;
-    const { copy } = this.#sheet;
-    await rm(this.params.copy.folder, { recursive: true });
-    const final = await rewritten(this.#sheet, copy.folder, (file) => addresses.of(file));
-    await rm(join(copy.folder, ROWS));
-    return { copy: final, uploaded: addresses.uploaded, endsAt: addresses.endsAt };
+    const copy = await rewritten(this.#sheet, this.params.copy.folder, async (file) =>
+      marked(await addresses.of(file), file.sha256),
+    );
+    return { copy, uploaded: addresses.uploaded, endsAt: addresses.endsAt };
+  }
+
+  /** The address of a file that {@link upload} has uploaded. */
+  addressOf(sha256: string): string | undefined {
+    return this.#addresses?.found(sha256);
   }
 
   [Symbol.dispose](): void {
@@ -201,10 +205,10 @@ export class SheetOfFiles implements Disposable {
   }
 }
 
-/** The folder in which the sheet is checked before its files are uploaded. */
-const CHECK = 'check';
+/** The folder of the sheet that is laid out. */
+const MARKED = 'marked';
 
-/** Writes the sheet into another folder, with an address for each file. */
+/** Writes the sheet into the folder, with what `addressOf` gives for each file. */
 async function rewritten(
   { copy, columns }: FromSheet,
   folder: string,

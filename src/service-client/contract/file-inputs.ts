@@ -44,13 +44,10 @@ export const beforeUpload = (path: string, sha256: string): string =>
 
 export const isBeforeUpload = (text: string): boolean => text.startsWith('upload:') && MARKED.test(text);
 
-/** Quotes inside the text of a list are escaped with a backslash. */
-const MARKS = new RegExp(String.raw`(\\?")upload:[^"\s]*${SHA256}\1`, 'g');
-
-/** JSON of rows with an address in place of each {@link beforeUpload}. A mark with other content stays. */
+/** JSON of rows in which each file that `addressOf` knows by its content has that address. */
 export const withAddresses = (json: string, addressOf: (sha256: string) => string | undefined): string =>
   json.includes('#sha256=')
-    ? json.replaceAll(MARKS, (mark, quote: string, sha256: string) => {
+    ? json.replaceAll(IN_JSON, (mark, quote: string, sha256: string) => {
         const address = addressOf(sha256);
         return address === undefined ? mark : `${quote}${marked(address, sha256)}${quote}`;
       })

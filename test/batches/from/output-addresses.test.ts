@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../../src/batches/make-batch.ts';
-import { propose } from '../../../src/batches/propose.ts';
+import { propose, type Proposal } from '../../../src/batches/propose.ts';
 import { outputAddresses } from '../../../src/batches/from/from-sheet.ts';
 import type { WantedFile } from '../../../src/batches/from/source-rows.ts';
 import { UploadMemory } from '../../../src/batches/files/file-addresses.ts';
@@ -12,6 +14,8 @@ import { remembering } from '../../../src/service-client/remembering.ts';
 import { ServiceClock } from '../../../src/service-client/connection.ts';
 import { openTransport } from '../../../src/service-client/transport.ts';
 import { connectV1 } from '../../../src/service-client/open-services.ts';
+import { readPage } from '../../../src/sheet/pages.ts';
+import { layoutOf } from '../../../src/store/batch-file.ts';
 import { openService, TOKEN } from '../../run-service/asking.ts';
 import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
@@ -140,7 +144,7 @@ describe('the batch of results', () => {
       // A row has the row number of its source batch.
       answers: {},
     };
-    const make = async () => {
+    const make = async (before: (proposal: Proposal) => void = () => {}) => {
       let uploaded: number | undefined;
       await using proposal = await propose(
         request,
@@ -155,6 +159,7 @@ describe('the batch of results', () => {
           onUpload: (_, done) => (uploaded = done?.uploaded),
         },
       );
+      before(proposal);
       // Awaited here, because the proposal is disposed of on return.
       const made = await proposal.carryOut();
       return { uploaded, made };
@@ -177,6 +182,24 @@ describe('the batch of results', () => {
       made.batch,
       undefined,
     ]);
+  });
+
+  it('has the addresses in its rows and in its copy of the sheet, and is laid out once', async () => {
+    const { batchFolder, make } = await scene({ image: 'output' }, { prompt: 'a bear' });
+    const { made } = await make(({ draft }) => {
+      // No layout would take this text.
+      writeFileSync(join(draft?.layout.location ?? '', 'sheet.jsonl'), 'ruined');
+    });
+    const layout = layoutOf(made.store, made.file);
+    const photos = (await readPage(layout, 1)).map(({ inputs }) => String(inputs['image']));
+    const { sha256 } = fileOf(batchFolder, 1);
+    expect(photos[0]).toMatch(new RegExp(`^http.*#sha256=${sha256}$`));
+    const copy = (await layout.read(made.file.sheet.file)) ?? '';
+    expect(copy.split('\n').filter((line) => photos.some((photo) => line.includes(photo)))).toHaveLength(2);
+    expect(made.file.sheet).toMatchObject({
+      sha256: hash('sha256', copy),
+      bytes: Buffer.byteLength(copy),
+    });
   });
 
   it('is checked before anything is uploaded', async () => {
