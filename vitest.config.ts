@@ -24,12 +24,13 @@ const ALONE = [
   'test/chaos/{cycles,frozen,postgres,servers}.long.test.ts',
 ];
 
-/** Of what remains, those that replace a module for their whole process, or measure its heap. */
+/** Of what remains, those that replace a module for their whole process, or measure its heap or speed. */
 const OWN_PROCESS = [
   'test/activities/collect-rows.test.ts',
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
   'test/doors/doors.test.ts',
+  'test/sheet/people/mutated-sheets.test.ts',
   'test/sheet/large.long.test.ts',
 ];
 
@@ -62,9 +63,9 @@ export class LongestFirst extends BaseSequencer {
       return rank === -1 ? LONGEST.length : rank;
     };
     const sorted = await super.sort(files);
-    // Projects stay in the order of their groups.
-    return [...Map.groupBy(sorted, ({ project }) => project).values()].flatMap((ofOne) =>
-      ofOne.toSorted((a, b) => rankOf(a) - rankOf(b)),
+    // Groups stay in their order.
+    return [...Map.groupBy(sorted, ({ project }) => project.config.sequence.groupOrder).values()].flatMap(
+      (ofOne) => ofOne.toSorted((a, b) => rankOf(a) - rankOf(b)),
     );
   }
 }
@@ -92,7 +93,7 @@ const FOLDERS = { short: memoryFolder(), long: tmpdir() } as const;
 
 const SIZES = { short: 'test/**/!(*.long).test.{ts,tsx}', long: 'test/**/*.long.test.{ts,tsx}' } as const;
 
-/** The tests of one size: what takes the cores, then what waits more than it works, then what needs the machine for itself. */
+/** The tests of one size; those that need the machine for themselves come last. */
 export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfiguration[] {
   const otherSize = SIZES[size === 'long' ? 'short' : 'long'];
   const project = (
@@ -120,15 +121,14 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
       isolate,
     },
   });
-  // Some of them wait for time-outs.
+  // While tests wait for processes or time-outs, others have the cores.
   const apart = project('apart', OWN_PROCESS, [], 5, 0, true);
-  // While the short ones wait for processes, the others have the cores.
   if (size === 'short') return [apart, project('parts', ['test/**/*.test.{ts,tsx}'], OWN_PROCESS, 5, 0)];
   return [
     apart,
     project('parts', ['test/**/*.test.{ts,tsx}'], [...WHOLE, ...OWN_PROCESS], 5, 0),
-    project('patient', WHOLE, ALONE, 5, 1),
-    project('whole', ALONE, [], 1, 2),
+    project('patient', WHOLE, ALONE, 5, 0),
+    project('whole', ALONE, [], 1, 1),
   ];
 }
 

@@ -99,10 +99,10 @@ const detailOf = ({ code, message, hint, place }: ErrorFacts) => definedOnly({ c
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
   'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
 
-const TEXT_MOST = 500;
+const MAX_TEXT = 500;
 
 function textOf(error: ErrorFacts): string {
   const { place } = error;
   const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
-  return shortened(terminalLine(`${at}${codedMessage(error)}`), TEXT_MOST);
+  return shortened(terminalLine(`${at}${codedMessage(error)}`), MAX_TEXT);
 }

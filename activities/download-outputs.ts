@@ -47,7 +47,7 @@ export type Delivery =
 /** If the service does not show the run, the retries take most of a minute. */
 const MANY_TRIES = 8;
 const AGAIN_MS = 300;
-const AGAIN_MAX_MS = 20_000;
+const MAX_AGAIN_MS = 20_000;
 
 /** Throws the store's errors, and the reason of the signal. */
 export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
@@ -67,7 +67,7 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
       if (tries >= error.tries) return verdict(error, host);
     }
     service.forget(runId);
-    await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
+    await wait(Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
       signal.throwIfAborted(),
     );
   }

@@ -14,14 +14,14 @@ import type { OpenBatch } from './deps.ts';
 type OpenedFolder = { readonly file: BatchFile; readonly store: Store; readonly folder: string };
 
 /** QuickLRU keeps between this many and twice as many batches. */
-const OPEN_LEAST = 1_000;
+const MIN_OPEN = 1_000;
 
 export class OpenBatches {
   readonly #config: Config;
   readonly #services: Services;
   readonly #folderOf: (name: BatchName) => Promise<string | undefined>;
   /** Batches by name; a worker sees every batch of its lifetime. */
-  readonly #opened = new QuickLRU<string, OpenedFolder>({ maxSize: OPEN_LEAST });
+  readonly #opened = new QuickLRU<string, OpenedFolder>({ maxSize: MIN_OPEN });
 
   constructor(
     config: Config,

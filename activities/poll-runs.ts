@@ -74,12 +74,12 @@ const again = (message: string, nextRetryDelay?: number): ApplicationFailure =>
  */
 const AGE_SHARE = 0.05;
 /** A longer time between two polls proves nothing about a run. */
-const INTERVAL_MOST_MS = 25_000;
+const MAX_INTERVAL_MS = 25_000;
 
 /** The time until the next poll, by the age of the youngest run. */
 function nextMs({ runs, intervalMs }: PollInput, { agedMs, runs: seen }: PollMemory): number {
   const ages = runs.filter((_, at) => seen[at]?.isReported !== true).map(({ ageMs }) => ageMs + agedMs);
-  return Math.max(intervalMs, Math.min(INTERVAL_MOST_MS, Math.round(Math.min(...ages) * AGE_SHARE)));
+  return Math.max(intervalMs, Math.min(MAX_INTERVAL_MS, Math.round(Math.min(...ages) * AGE_SHARE)));
 }
 
 /** undefined once the batch has ended. */
@@ -213,7 +213,7 @@ type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isR
 export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
 
 /** A longer outage of the service or of Temporal proves nothing about a run. */
-const COUNTED_MOST_MS = 30_000;
+const MAX_COUNTED_MS = 30_000;
 
 /** The memory of the previous attempt; the initial one if there is none. */
 function readMemory(
@@ -231,7 +231,7 @@ function readMemory(
       isOutageReported: isUnreadable,
       runs: runs.map(() => NOT_OBSERVED),
     };
-  const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, nowMs - stored.lookedAtMs));
+  const sinceLastMs = Math.min(MAX_COUNTED_MS, Math.max(0, nowMs - stored.lookedAtMs));
   return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
 }
 
@@ -264,7 +264,7 @@ const TURN_RUNS = 37;
 const POLL_MS = 60_000;
 
 /** After this many consecutive failures the service counts as unreachable, and the remaining runs are skipped. */
-const FAILURES_MOST = 2 * CONCURRENCY;
+const MAX_FAILURES = 2 * CONCURRENCY;
 
 type RunReadings = {
   readonly sights: ReadonlyMap<string, Sight>;
@@ -297,7 +297,7 @@ async function readRuns(
   const from = waiting.length === 0 ? 0 : (turn * TURN_RUNS) % waiting.length;
   const suspects = [...waiting.slice(from), ...waiting.slice(0, from)];
   const read = async ({ runId }: AttemptRun): Promise<void> => {
-    if (until.aborted || cancelled.aborted || failures >= FAILURES_MOST) return;
+    if (until.aborted || cancelled.aborted || failures >= MAX_FAILURES) return;
     try {
       const sight = await sightOf(open, runId);
       failures = 0;

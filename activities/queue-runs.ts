@@ -35,7 +35,7 @@ const COMPLETE_AGAIN_MS = 500;
  * How long the results of a group wait for the next ends of runs: if they may wait, and if they may not or a row
  * needs them now.
  */
-const WAIT_MOST_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const NO_WAIT_MS = 250;
 /**
  * When a waiting group heartbeats its results, for which Temporal bills; a heartbeat also tells the group that it was
@@ -228,7 +228,7 @@ async function nextEnds(
     mayWait === true &&
     soFar().results.every((postResult) => postResult.result === 'accepted' && !postResult.isKnown);
   const waiting = waitingGroups.wait(ref, {
-    mostMs: isPatient ? WAIT_MOST_MS : NO_WAIT_MS,
+    mostMs: isPatient ? MAX_WAIT_MS : NO_WAIT_MS,
     carries: mayWait === true,
   });
   posts.stopping.addEventListener('abort', waiting.stop);

@@ -22,7 +22,7 @@ export type ReconcileInput = BatchRef & {
 };
 
 /** How many runs of one attempt count: strangers may create any number with its token, and the close reports them. */
-const RUNS_MOST = 2;
+const MAX_RUNS = 2;
 
 /** Only a few tries, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
@@ -56,7 +56,7 @@ async function read(
   workflowId: string | undefined,
   seenRuns: SeenRuns,
 ): Promise<void> {
-  const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), RUNS_MOST]));
+  const wanted = new Map(attempts.map((attempt) => [attemptKey(attempt), MAX_RUNS]));
   const knownRuns = new KnownRuns();
   const reach = new ListReach(file.service);
   const isWhole = (): boolean => knownRuns.size >= least;

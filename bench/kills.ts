@@ -21,7 +21,7 @@ const RUN_SECONDS = 1;
 const RUN_SPREAD = 0.5;
 /** Enough rows that every program still has work at its last kill. */
 const ROWS_PER_CYCLE = 600;
-const OUTSTANDING_MIN = 10;
+const MIN_OUTSTANDING = 10;
 const ANSWER_MS = 150;
 const POLL_MS = 250;
 const LOOK_MS = 300;
@@ -105,7 +105,7 @@ async function runWithKills(rival: Rival, cycles: number, observed: Observed): P
     const isBack = killed.length === 0 || secondsToFullSpeed(endsOf(runs), last) !== undefined;
     const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
     if (!isBack && Date.now() - last < PATIENCE_MS) continue;
-    if (outstanding < OUTSTANDING_MIN || observed.inFlight() === 0) continue;
+    if (outstanding < MIN_OUTSTANDING || observed.inFlight() === 0) continue;
     last = Date.now();
     killed.push(last);
     child.kill('SIGKILL');

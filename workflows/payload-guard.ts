@@ -169,14 +169,14 @@ function reportDropped(dropped: Map<string, number>, signal: string, reason: str
   const [why = ''] = reason.split(/[:"]/);
   const kind = `${signal}: ${why}`;
   // A stranger chooses the names of signals that the workflow does not have.
-  const counted = dropped.has(kind) || dropped.size < KINDS_MOST ? kind : 'others';
+  const counted = dropped.has(kind) || dropped.size < MAX_KINDS ? kind : 'others';
   const count = (dropped.get(counted) ?? 0) + 1;
   dropped.set(counted, count);
   if (/^10*$/.test(String(count)))
     log.warn('a signal was dropped', { signal: signal.slice(0, 100), reason, count });
 }
 
-const KINDS_MOST = 100;
+const MAX_KINDS = 100;
 
 /** Replaces a result that does not belong to this call. */
 function checkResult(

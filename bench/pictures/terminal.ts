@@ -13,7 +13,7 @@ const DEMO = join(ROOT, 'examples/kills/race.ts');
 const TERMINAL = { columns: 108, rows: 24 };
 /** Screens are so far apart when they are played. */
 const APART_MS = 200;
-const MOST_BYTES = 300_000;
+const MAX_BYTES = 300_000;
 
 /** Records a command in `folder`; `runsheet` and `npm run demo` are found as a user of the clone or the package has them. */
 export async function pictureOf(
@@ -29,6 +29,6 @@ export async function pictureOf(
   const screens = await screensOf(command, session, TERMINAL, APART_MS * playback.speed);
   const svg = animationOf(screens, TERMINAL, playback);
   if (svg.includes(tmpdir()) || svg.includes(ROOT)) throw new Error(`${name} shows a path of this machine`);
-  if (svg.length > MOST_BYTES) throw new Error(`${name} has ${svg.length} bytes`);
+  if (svg.length > MAX_BYTES) throw new Error(`${name} has ${svg.length} bytes`);
   writeFileSync(join(PICTURES, name), svg);
 }

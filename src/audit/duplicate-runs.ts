@@ -37,7 +37,7 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId' | 'reach'>
 /** `runs`: listed runs with a token of the batch; `reason`: why the list could not be read completely. */
 export type ListedRuns = LastReading & { readonly runs: number; readonly reason?: string };
 
-const FIRST_MOST = 1_000;
+const MAX_FIRST = 1_000;
 
 /** Reads the lists a last time. Never throws for errors of the service; the result says what could not be read. */
 export async function readLast(params: ReadingParams): Promise<ListedRuns> {
@@ -108,23 +108,23 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
     runs += 1;
     gpuSeconds += duplicate.gpu_seconds;
     costUsd += duplicate.cost_usd ?? 0;
-    if (first.length < FIRST_MOST) first.push(duplicate);
+    if (first.length < MAX_FIRST) first.push(duplicate);
     await params.onDuplicate(duplicate);
   };
-  /** Whether no row names the run, and it was not counted yet. */
-  const isNews = (runId: string): boolean => {
+  /** Marks the run as counted; false if a row names it, or it was counted before. */
+  const markNew = (runId: string): boolean => {
     const before = seen.size;
     seen.add(runId);
     return seen.size > before && !knownRuns.has(runId);
   };
   return {
     note: async (named: AttemptRun, listed: Run | undefined): Promise<void> => {
-      if (!isNews(named.runId)) return;
+      if (!markNew(named.runId)) return;
       const name = { ...(await params.nameOf(named)), runId: named.runId };
       await add(duplicateOf(name, await endOf(params, named.runId, listed), file));
     },
     keep: async (duplicate: DuplicateRun): Promise<void> => {
-      if (isNews(duplicate.run_id)) await add(duplicate);
+      if (markNew(duplicate.run_id)) await add(duplicate);
     },
     report: (): LastReading['duplicates'] => ({
       runs,

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 const NUMBERS = 4;
 const PLACES_FIRST = 1_024;
 /** A fuller table needs more tries to find a free place. */
-const FILLED_MOST = 0.7;
+const MAX_FILLED = 0.7;
 /** The first number of a free place. */
 const FREE = 0;
 
@@ -32,7 +32,7 @@ export class KnownRuns {
     if (this.#isTaken(at)) return;
     this.#put(numbers, at);
     this.size += 1;
-    if (this.size > this.#places * FILLED_MOST) this.#grow();
+    if (this.size > this.#places * MAX_FILLED) this.#grow();
   }
 
   has(runId: string): boolean {

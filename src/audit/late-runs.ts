@@ -27,11 +27,11 @@ export async function keepLateRun(
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
 }
 
-const BATCHES_MOST = 100;
-const BYTES_MOST = 64 << 20;
+const MAX_BATCHES = 100;
+const MAX_BYTES = 64 << 20;
 
 export class NamedRuns {
-  readonly #read = recentlyRead<KnownRuns>(BATCHES_MOST, BYTES_MOST);
+  readonly #read = recentlyRead<KnownRuns>(MAX_BATCHES, MAX_BYTES);
 
   /** undefined if the batch has not ended. */
   async of(store: Store): Promise<KnownRuns | undefined> {

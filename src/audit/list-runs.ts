@@ -55,7 +55,7 @@ export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run
 const CUT_OFF = 'the run list ends although more runs of the batch are known';
 
 const AGAIN_MS = 500;
-const AGAIN_MOST_MS = 15_000;
+const MAX_AGAIN_MS = 15_000;
 
 async function readPage({ service, tries, signal }: ListParams, workflowId: string, offset: number) {
   for (let tried = 1; ; tried += 1) {
@@ -67,7 +67,7 @@ async function readPage({ service, tries, signal }: ListParams, workflowId: stri
       throw new Error('the run list is no longer available');
     } catch (error) {
       if (error instanceof NoList || tried >= tries) throw error;
-      const pauseMs = Math.min(AGAIN_MOST_MS, AGAIN_MS * 2 ** (tried - 1));
+      const pauseMs = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (tried - 1));
       await wait(pauseMs, undefined, { signal: withCallSignal(signal ?? new AbortController().signal) });
     }
   }

@@ -30,14 +30,14 @@ export class ListWalk {
     const isNews = page.some(({ id }) => !this.#seen.has(id));
     this.#seen = new Set(page.map(({ id }) => id));
     this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
-    if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#isBackAtLandmark(page))
+    if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#repeatsWith(page))
       throw new Error('the run list repeats itself endlessly');
     const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
     return isOldEnough ? 'far-enough' : 'more';
   }
 
-  /** Whether the list has started again (Brent's cycle detection). Shifted runs appear again within a few pages only. */
-  #isBackAtLandmark(page: readonly { readonly id: string }[]): boolean {
+  /** Counts the page; true if the list has started again (Brent's cycle detection). Shifted runs appear again within a few pages only. */
+  #repeatsWith(page: readonly { readonly id: string }[]): boolean {
     this.#pages += 1;
     const { id, page: from } = this.#landmark ?? { id: undefined, page: 0 };
     if (this.#pages - from >= PAGES_WITHOUT_NEWS && page.some((run) => run.id === id)) return true;

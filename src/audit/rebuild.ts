@@ -5,7 +5,7 @@
 
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
-import { ROWS_MAX } from '../batch/bounds.ts';
+import { MAX_ROWS } from '../batch/bounds.ts';
 import { type ReadBack } from '../batch/commands.ts';
 import { note, type BatchEvent } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
@@ -98,13 +98,13 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const rows = takeKnown(state.lanes, done.places, runs, { pass, now, policy: state.params, doubt });
   if (state.gate !== undefined && hasPassed(state.lanes, state.params)) state.gate = 'open';
   if (state.gate === 'closed') tryCanaryAgain(state.lanes);
-  if (rows.length > ROWS_MAX)
+  if (rows.length > MAX_ROWS)
     throw problem('E511', {
       batch: file.batch,
       reason:
         doubt === undefined
           ? `${rows.length} rows are in progress, more than a batch can have`
-          : `the service may have deleted runs of it, and ${rows.length} rows on ${state.lanes.length} GPUs may have been sent; a batch can have ${ROWS_MAX} rows in doubt`,
+          : `the service may have deleted runs of it, and ${rows.length} rows on ${state.lanes.length} GPUs may have been sent; a batch can have ${MAX_ROWS} rows in doubt`,
     });
   for (const run of [...runs.values()].flat()) learnFromRun(state, run);
   if (done.tally.outcomes.succeeded > (state.params.reused ?? 0)) state.trial = undefined;

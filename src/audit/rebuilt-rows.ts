@@ -4,13 +4,13 @@
 //   no run, the list shows every run of the row ──▶ not sent, or waiting if later places of its segment were sent
 //   no run, the service may have deleted it ──▶ unconfirmed, so that --unconfirmed decides (R12)
 
-import { ROWS_MAX } from '../batch/bounds.ts';
+import { MAX_ROWS } from '../batch/bounds.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
 import type { RowState, UnconfirmedRow } from '../batch/state/row-state.ts';
 import { laneOf, numberOf, placeIn, type Lane, type Segment } from '../batch/state/lanes.ts';
-import { RETRIES_MAX } from '../options/bounds.ts';
+import { MAX_RETRIES } from '../options/bounds.ts';
 import { outcomeOf } from '../service-client/run-outcome.ts';
 import type { OwnRun } from './list-runs.ts';
 
@@ -64,11 +64,11 @@ export function takeKnown(
 
 /**
  * Adds the next places of each lane that may have been sent. A row that was sent is in the state of its batch until a part has it, and
- * a state has room for ROWS_MAX rows. How these were spread over the lanes is unknown, so all lanes together may have more
+ * a state has room for MAX_ROWS rows. How these were spread over the lanes is unknown, so all lanes together may have more
  * candidates than a state has room for: the caller refuses them.
  */
 function takeDoubtful(lanes: readonly Lane[], rows: RowState[], doubt: Doubt, params: RowParams): void {
-  const most = Math.max(0, ROWS_MAX - rows.length);
+  const most = Math.max(0, MAX_ROWS - rows.length);
   // Without a canary, a lane is sent from its first place to its last one.
   const isInOrder = params.policy.canary === undefined;
   for (const [at, { segments }] of lanes.entries()) {
@@ -145,7 +145,7 @@ function pastOf(runs: readonly OwnRun[], own: OwnRun): readonly PastAttempt[] {
       earlier.set(attempt, { attempt, runId, outcome: state.outcome });
   }
   // A row has no more of them; others may make any number with its token, and all of them must fit into a snapshot.
-  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt).slice(-RETRIES_MAX);
+  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt).slice(-MAX_RETRIES);
 }
 
 /** A set of places of all lanes, one byte for each place. */

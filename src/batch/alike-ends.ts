@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.ts';
 
 const LIKENESS_BYTES = 80;
 /** How many likenesses are kept; the rarest are forgotten. */
-const LIKENESSES_MOST = 20;
+const MAX_LIKENESSES = 20;
 
 type Alike = {
   readonly likeness: string;
@@ -48,7 +48,7 @@ export function addEnd({ all: total, counts }: AlikeEnds, end: FailedEnd): Alike
   const reason = clippedAtWord(end.reason ?? end.outcome, REASON_BYTES);
   const unlike = counts.filter((alike) => alike.likeness !== likeness);
   const sorted = [{ likeness, count, reason }, ...unlike].toSorted((a, b) => b.count - a.count);
-  return { all: total + 1, counts: sorted.slice(0, LIKENESSES_MOST) };
+  return { all: total + 1, counts: sorted.slice(0, MAX_LIKENESSES) };
 }
 
 /** How many attempts the most frequent likeness has. */

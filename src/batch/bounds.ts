@@ -1,6 +1,6 @@
 // The limits of a batch that several files share, each with the reason for its size. Names in _MS are milliseconds, names in _BYTES bytes of JSON.
 
-import { CONCURRENCY_MAX } from '../options/bounds.ts';
+import { MAX_CONCURRENCY } from '../options/bounds.ts';
 
 /** Attempts per group: many share one activity under load, and few become unconfirmed if the worker is lost. */
 export const GROUP_ATTEMPTS = 32;
@@ -14,10 +14,10 @@ export const CANCELS_IN_FLIGHT = 4;
 export const POLL_RUNS = 500;
 
 /** A snapshot is one payload of at most 2 MiB. In a test, 2.3 MB blocked a workflow permanently. */
-export const STATE_BYTES_MAX = 1_500_000;
-export const ROWS_MAX = 10_000;
+export const MAX_STATE_BYTES = 1_500_000;
+export const MAX_ROWS = 10_000;
 
-export const SIZE_CLASSES_MAX = 16;
+export const MAX_SIZE_CLASSES = 16;
 
 /** The service's message about a row; shorter once the state is half full, and for past attempts. */
 export const REASON_BYTES = 300;
@@ -36,7 +36,7 @@ export const PAST_WITHOUT_RUN_BYTES = 40;
  */
 export function reservedBytes({ retries, resubmits }: Reserve): number {
   // Adds one for an attempt that was proved absent; without resubmissions the payload has space for those.
-  const withoutRun = resubmits ? RESUBMITS_MOST + 1 : 0;
+  const withoutRun = resubmits ? MAX_RESUBMITS + 1 : 0;
   const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
   return SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes;
 }
@@ -46,16 +46,16 @@ type Reserve = { readonly retries: number; readonly resubmits: boolean };
 /** The highest concurrency for which the state has space. */
 export const mostConcurrency = (retries: number, resubmits = false): number =>
   Math.min(
-    CONCURRENCY_MAX,
-    Math.floor(STATE_BYTES_MAX / (ROW_BYTES + reservedBytes({ retries, resubmits }))),
+    MAX_CONCURRENCY,
+    Math.floor(MAX_STATE_BYTES / (ROW_BYTES + reservedBytes({ retries, resubmits }))),
   );
 
 /** A worker starts no POST later than this after it requested the last confirmed heartbeat (R3). */
 export const LEASE_MS = 3_000;
 
 /** While webhooks arrive, a poll reads only runs that take longer than usual: the delay that a lost webhook causes. */
-export const POLL_AFTER_LEAST_MS = 4_000;
-export const POLL_AFTER_MOST_MS = 120_000;
+export const MIN_POLL_AFTER_MS = 4_000;
+export const MAX_POLL_AFTER_MS = 120_000;
 
 /** The interval of polls beside webhooks, as a share of the usual run time. */
 export const POLL_INTERVAL_SHARE = 0.25;
@@ -64,7 +64,7 @@ export const POLL_INTERVAL_SHARE = 0.25;
  * Each outstanding run lengthens the poll interval: a list call returns 200 runs, without lists each run needs a call.
  */
 export const POLL_SPREAD_MS = { listed: 4, single: 20 } as const;
-export const POLL_INTERVAL_MOST_MS = 15_000;
+export const MAX_POLL_INTERVAL_MS = 15_000;
 
 /** A notification is given up after this time, so it delays the end of the batch by no more. */
 export const NOTIFY_WITHIN_MS = 60_000;
@@ -75,11 +75,11 @@ export const COMMANDS_KNOWN = 200;
 export const AUTO_START = 4;
 
 /** How many GPU names are counted separately; the service may return any number of names. */
-export const GPU_NAMES_MAX = 12;
+export const MAX_GPU_NAMES = 12;
 export const GPU_NAME_CHARS = 40;
 
 /** How often a row is resubmitted although an earlier attempt may have started a run: each time may cost another run. */
-export const RESUBMITS_MOST = 3;
+export const MAX_RESUBMITS = 3;
 
 /** R12: the service reports every waiting run as timed out after 24 h, so after 25 h it must have appeared. */
 export const UNCONFIRMED_MS = 25 * 3_600_000;
@@ -103,4 +103,4 @@ export const WORKFLOW_TASK_MS = 5_000;
  */
 export const POOL_SILENT_MS = 60_000;
 /** Members of a pool: each reports every few seconds while its runs change, and all of them must fit into one memo. */
-export const POOL_MEMBERS_MAX = 200;
+export const MAX_POOL_MEMBERS = 200;

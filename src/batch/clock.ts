@@ -5,7 +5,7 @@
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
 import type { ReadBack } from './commands.ts';
 import { NEVER } from './decisions/decision.ts';
-import { readingGapMs, RECONCILE_MAX_MS } from './on-event/list-read.ts';
+import { readingGapMs, MAX_RECONCILE_MS } from './on-event/list-read.ts';
 import type { State } from './state/state.ts';
 
 /** The time that an unexpected jump counts as. */
@@ -31,7 +31,7 @@ export function believesUntil(state: State): number {
   const { now, reconcile, phases, version } = state;
   if (version < 5 || phases.unconfirmed === 0) return NEVER;
   const readingMs = now - (reconcile.requestedAt ?? now);
-  return now + Math.max(readingGapMs(state), Math.min(readingMs, RECONCILE_MAX_MS));
+  return now + Math.max(readingGapMs(state), Math.min(readingMs, MAX_RECONCILE_MS));
 }
 
 /** If Temporal's time changed by `-ms`, the service's time may differ from it by that much more, or may still be right. */

@@ -187,7 +187,7 @@ export type BatchSignals = {
 };
 
 /** How many log entries may wait to be written, and how long they wait for others. */
-export const LOG_MAX = 100;
+export const MAX_LOG = 100;
 const LOG_AFTER_MS = 1_000;
 
 /** An event that concerns the batch as a whole, for `events/` in its folder. */
@@ -251,5 +251,5 @@ export function note(state: Log, entry: LogEntry): void {
     }),
   );
   // Entries that are being written stay at the beginning of the list.
-  if (state.log.length > LOG_MAX) state.log.splice(state.loggingNow, 1);
+  if (state.log.length > MAX_LOG) state.log.splice(state.loggingNow, 1);
 }

@@ -15,7 +15,7 @@ import { baseOf, onRung, type Base } from './state/row-state.ts';
 import { type State } from './state/state.ts';
 import { note } from './events.ts';
 
-export const UNPROVEN_MOST = 2;
+export const MAX_UNPROVEN = 2;
 
 /** The rung on which an attempt of the row starts now; undefined without a ladder. */
 export const rungNow = (state: State, place: number): number | undefined =>
@@ -31,7 +31,7 @@ export const nextAttempt = (state: State, row: Base): Base => {
 export function unprovenFree({ climb }: Lane, account: Account): number {
   if (climb === undefined || climb.isProven || climb.rungs[climb.rung] !== account)
     return Number.POSITIVE_INFINITY;
-  return Math.max(0, UNPROVEN_MOST - account.outstanding);
+  return Math.max(0, MAX_UNPROVEN - account.outstanding);
 }
 
 type RungEnd = { readonly outcome: Outcome; readonly failure?: FailureKind | undefined };

@@ -7,7 +7,7 @@ import type { BatchParams } from './params.ts';
 import { seededNumber } from './seeded-number.ts';
 
 export const RETRY_BASE_MS = 1_000;
-export const RETRY_MAX_MS = 60_000;
+export const MAX_RETRY_MS = 60_000;
 
 /** `tries` counts the ended runs of this row, including this one. */
 export type AttemptEnd = {
@@ -31,6 +31,6 @@ export function retryAt(
 
 /** 1 s, 2 s, 4 s … up to a minute, half of it jitter: rows that failed together are not retried together. */
 export function backoffMs(tries: number, drawn: number): number {
-  const whole = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (tries - 1));
+  const whole = Math.min(MAX_RETRY_MS, RETRY_BASE_MS * 2 ** (tries - 1));
   return Math.round(whole / 2 + (whole / 2) * drawn);
 }

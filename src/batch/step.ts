@@ -75,7 +75,7 @@ export const DECISIONS: readonly Decision[] = [
 ];
 
 /** More decisions than this in one step are a bug. The rest waits one second, because a throw would fail the batch. */
-const DECISIONS_MOST = 500;
+const MAX_DECISIONS = 500;
 const OVERRUN_MS = 1_000;
 
 /**
@@ -100,7 +100,7 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
 /** Runs due decisions, starting from the top after each one: a later decision may make an earlier one due. */
 function decide(state: State): Command[] {
   const commands: Command[] = [];
-  for (let count = 0; count < DECISIONS_MOST; count += 1) {
+  for (let count = 0; count < MAX_DECISIONS; count += 1) {
     const due = DECISIONS.find((decision) => actsAt(state, decision) <= state.now);
     if (due === undefined) break;
     commands.push(...(due.act(state) ?? []));

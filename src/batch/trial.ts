@@ -23,16 +23,16 @@ import { UNTIL_VERDICT, type WaitingRow } from './state/row-state.ts';
 import { NEW_TRIAL, type State, type Trial, waitingRows } from './state/state.ts';
 
 /** A batch without a success is held after this many attempts ended alike. */
-export const ALIKE_MOST = 10;
+export const MAX_ALIKE = 10;
 
 /**
  * A resumed batch is held later: a user who has corrected nothing pays for twice as many attempts as before, not for
  * all rows.
  */
-const alikeMost = ({ resumes = 0 }: Pick<Trial, 'resumes'>): number => ALIKE_MOST * 2 ** resumes;
+const alikeMost = ({ resumes = 0 }: Pick<Trial, 'resumes'>): number => MAX_ALIKE * 2 ** resumes;
 
 /** How many likenesses the resumes of users exempt in version 6. */
-const OVERRULED_MOST = 60;
+const MAX_OVERRULED = 60;
 
 /** Counts an attempt that has ended without success; returns whether its row waits for the verdict. */
 export function countEnd(state: State, end: FailedEnd): boolean {
@@ -72,7 +72,7 @@ export function resumeTrial(state: State): void {
   const seen = ends.counts.map(({ likeness }) => likeness);
   state.trial =
     version < 7
-      ? { ends: NO_ENDS, overruled: [...overruled, ...seen].slice(-OVERRULED_MOST) }
+      ? { ends: NO_ENDS, overruled: [...overruled, ...seen].slice(-MAX_OVERRULED) }
       : { ends: NO_ENDS, overruled, resumes: resumes + 1 };
   for (const { refusal, ...row } of heldRows(state))
     put(state, { ...row, dueAt: refusal === undefined ? retryTime(state, row) : state.now });

@@ -85,8 +85,8 @@ async function serviceFacts(service: RunService, meant: Spoken, deploymentId: st
 
 // Checks the numbers that decide how many runs are sent and when they are abandoned: those of the deployment, and those of
 // the flags against the service's profile.
-const LIMIT_MOST = 100_000;
-const TIMEOUT_MOST_S = 365 * 86_400;
+const MAX_LIMIT = 100_000;
+const MAX_TIMEOUT_S = 365 * 86_400;
 
 /** The deployment without the numbers that flags replace. Throws E311 if another number is invalid. */
 export function usableDeployment(
@@ -94,11 +94,11 @@ export function usableDeployment(
   { concurrency, deadlines }: Pick<Settings, 'concurrency' | 'deadlines'>,
 ): Deployment {
   const { concurrencyLimit: limit, runTimeoutSeconds: seconds } = deployment;
-  const hasLimit = limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MOST);
-  const hasTimeout = seconds === undefined || (seconds > 0 && seconds <= TIMEOUT_MOST_S);
+  const hasLimit = limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT);
+  const hasTimeout = seconds === undefined || (seconds > 0 && seconds <= MAX_TIMEOUT_S);
   if (!hasLimit && concurrency === undefined)
     throw invalidNumber(deployment, {
-      has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${count(LIMIT_MOST)}`,
+      has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${count(MAX_LIMIT)}`,
       hint: 'correct the deployment, or set the maximum, for example: --concurrency 4',
       flag: ['--concurrency', '4'],
     });

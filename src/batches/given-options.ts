@@ -5,6 +5,7 @@ import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import type { Wrong } from '../options/kinds.ts';
 import { withoutNone, type LimitChange } from '../options/limits.ts';
 import { flagOf } from '../options/written-options.ts';
+import { brokenRule, type Excludes } from '../options/excludes.ts';
 import { formOf, read } from '../options/read.ts';
 import {
   keptIn,
@@ -154,40 +155,13 @@ export function requestOf(values: OptionValues, { service, asks, reuse }: Reques
   return { ...wish, service, again: reuse === 'again', answers: { ...answersTo(reuse), ...wish.answers } };
 }
 
-/** Two options that exclude each other. `ofValues` limits the rule to some of their values. */
-export type Excludes = {
-  readonly both: readonly [string, string];
-  readonly ofValues?: (first: unknown, second: unknown) => boolean;
-  readonly why?: string;
-  readonly hint: string;
-};
-
-const EXCLUDES: readonly Excludes[] = [
-  {
-    both: ['ladder', 'gpu'],
-    why: 'both are for rows that name no GPU',
-    hint: 'for a row that must run on one GPU, name it in the column gpu',
-  },
-  {
-    both: ['concurrency', 'ladder'],
-    ofValues: (concurrency) => typeof concurrency === 'object',
-    why: 'rows of several size classes share each GPU',
-    hint: 'with a ladder, give a fixed number',
-  },
-];
-
 /** Throws E602 for two options that exclude each other. */
 export function refuseBoth(
   options: object,
   name: (option: string) => string = (option) => option,
-  rules: readonly Excludes[] = EXCLUDES,
+  rules?: readonly Excludes[],
 ): void {
-  const values: Readonly<Record<string, unknown>> = { ...options };
-  const isGiven = (option: string): boolean => values[option] !== undefined && values[option] !== false;
-  const broken = rules.find(
-    ({ both: [first, second], ofValues }) =>
-      isGiven(first) && isGiven(second) && (ofValues?.(values[first], values[second]) ?? true),
-  );
+  const broken = brokenRule(options, rules);
   if (broken === undefined) return;
   const { both, why, hint } = broken;
   throw problem('E602', {

@@ -83,14 +83,14 @@ export async function placesNamed(places: string, name: string): Promise<readonl
 export async function outsElsewhere(places: string, out: string): Promise<readonly string[]> {
   const byOut = Map.groupBy(await allPlaces(places), (place) => place.out);
   byOut.delete(out);
-  const outs = [...byOut].slice(0, OUTS_MOST).map(async ([place, batches]) => {
+  const outs = [...byOut].slice(0, MAX_OUTS).map(async ([place, batches]) => {
     const readable = await batchesAt(batches.slice(0, BATCHES_TRIED));
     return readable.length > 0 ? [place] : [];
   });
   return (await Promise.all(outs)).flat();
 }
 
-const OUTS_MOST = 5;
+const MAX_OUTS = 5;
 const BATCHES_TRIED = 10;
 
 /** Every recorded place, newest first. */

@@ -51,11 +51,11 @@ export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
 }
 
 /** Bounds the second read, so that the refusal of a large sheet is not delayed. */
-const MOST_TRIED = 10_000;
+const MAX_TRIED = 10_000;
 
 /** Lays out the first rows only to see whether the sheet is refused; returns its guesses. No file lists the errors. */
 export async function guessesAbout(sheetParams: SheetParams, tried: SheetParams['options']) {
-  const options = { ...tried, limit: Math.min(tried.limit ?? MOST_TRIED, MOST_TRIED) };
+  const options = { ...tried, limit: Math.min(tried.limit ?? MAX_TRIED, MAX_TRIED) };
   const { sheet } = options;
   const isOther =
     sheet !== undefined && sheet !== sheetParams.options.sheet && sheetParams.copy.format === 'xlsx';

@@ -1,7 +1,7 @@
 // A limit of the cost (--max-cost) that does not suffice: below what one run may cost, so that no run could be sent, or below what all rows
 // are forecast to cost, so that the batch would pause.
 
-import { MAX_COST_NANO_MAX } from '../options/bounds.ts';
+import { MAX_COST_LIMIT_NANO } from '../options/bounds.ts';
 import { estimateOf, type PlannedRows } from '../results/estimate.ts';
 import { attemptCosts } from '../store/attempt-cost.ts';
 
@@ -51,4 +51,4 @@ export async function lowBudget(out: string, planned: PlannedRows): Promise<LowB
 
 /** Rounded up. */
 const inCents = (nano: number): number =>
-  Math.min(MAX_COST_NANO_MAX, Math.ceil(nano / CENT_NANO) * CENT_NANO);
+  Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / CENT_NANO) * CENT_NANO);

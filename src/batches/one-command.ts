@@ -10,7 +10,7 @@ import type { BatchSpec } from './batch-spec.ts';
 
 type Options = BatchSpec['options'];
 
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 
 /** Adds further corrections to the error. `tried` reads the corrected sheet: it throws, or returns the guesses of an accepted sheet. */
 export async function withFurther(
@@ -24,7 +24,7 @@ export async function withFurther(
   const shown = new Set(guessesBehind(error).map(({ text }) => text));
   let next = correctionsOf(error);
   let corrected = options;
-  for (let tries = 0; tries < MOST_TRIES && next.length > 0; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES && next.length > 0; tries += 1) {
     if (!next.every((correction) => 'add' in correction)) break;
     corrected = withFlags(
       corrected,
@@ -46,15 +46,15 @@ export async function withFurther(
   return lackingToo(error, { corrections, texts });
 }
 
-const MOST_TEXTS = 3;
+const MAX_TEXTS = 3;
 
 function textsOf(error: RunsheetError): readonly string[] {
   const problems = error instanceof SheetRefused ? error.problems : [error];
   const texts = problems.map(({ message, place }) =>
     place?.row === undefined ? message : `row ${place.line ?? place.row}: ${message}`,
   );
-  const more = (error instanceof SheetRefused ? error.total : 1) - MOST_TEXTS;
-  return more > 0 ? [...texts.slice(0, MOST_TEXTS), `… and ${more} more`] : texts;
+  const more = (error instanceof SheetRefused ? error.total : 1) - MAX_TEXTS;
+  return more > 0 ? [...texts.slice(0, MAX_TEXTS), `… and ${more} more`] : texts;
 }
 
 /** `--null -,N/A` and `--decimal-comma` as flags with their values. */

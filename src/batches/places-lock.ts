@@ -12,7 +12,7 @@ import { waitInCall } from '../host/call-signal.ts';
 
 const POLL_MS = 50;
 /** A holder reads what is new and creates a file. One that takes longer was stopped. */
-const HELD_MOST_MS = 60_000;
+const MAX_HELD_MS = 60_000;
 /** The lower byte of the code; the upper ones say why. */
 const SQLITE_BUSY = 5;
 
@@ -26,7 +26,7 @@ export async function lockPlaces(places: string, deploymentId: string): Promise<
   const holding = { [Symbol.dispose]: () => database.close() };
   try {
     for (const since = performance.now(); isHeld(database);) {
-      if (performance.now() - since > HELD_MOST_MS)
+      if (performance.now() - since > MAX_HELD_MS)
         throw problem('E602', {
           what: `another command that makes a batch of this deployment has stopped while it held ${path}`,
           hint: 'end that command, or let it go on, then repeat this one',

@@ -1,6 +1,6 @@
 // Writes the places of a pass into new pages of the batch's queue. They count only when the file of the pass exists.
 
-import { LANES_MAX, type PassSegment, placeIn, laneOf } from '../batch/state/lanes.ts';
+import { MAX_LANES, type PassSegment, placeIn, laneOf } from '../batch/state/lanes.ts';
 import {
   QUEUE_ROWS,
   queueName,
@@ -72,7 +72,7 @@ function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[
 function laneFor(lanes: LaneNow[], gpu: string): number {
   const index = lanes.findIndex((lane) => lane.gpu === gpu);
   if (index >= 0) return index;
-  if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
+  if (lanes.length >= MAX_LANES) throw new Error(`a batch has at most ${MAX_LANES} lanes`);
   return lanes.push({ gpu, page: 0 }) - 1;
 }
 

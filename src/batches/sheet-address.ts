@@ -46,7 +46,7 @@ export function readableSheet(address: string, sheet: FoundSheet, places: SheetP
   });
 }
 
-const SHEET_MOST_BYTES = 2 ** 30;
+const MAX_SHEET_BYTES = 2 ** 30;
 
 const isS3 = (address: string): boolean => /^s3:/i.test(address);
 
@@ -85,7 +85,7 @@ function urlOf(address: string): URL | undefined {
 }
 
 async function* downloaded(address: string, how: Downloading): AsyncGenerator<Uint8Array> {
-  const { download, signal, mostBytes = SHEET_MOST_BYTES } = how;
+  const { download, signal, mostBytes = MAX_SHEET_BYTES } = how;
   const url = isS3(address) ? await signedS3Url(address) : new URL(address);
   const service = isS3(address)
     ? (machineS3(URL.parse(address)?.host).endpoint ?? 'https://s3.amazonaws.com')

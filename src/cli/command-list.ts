@@ -23,7 +23,7 @@ import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version, PROGRAM } from '../host/package-version.ts';
-import { POOL_SIZE_MAX } from '../options/bounds.ts';
+import { MAX_POOL_SIZE } from '../options/bounds.ts';
 import { named as nameKind } from '../options/kinds.ts';
 
 const SHEET = 'a file, an address, - for stdin, or nightly.job.toml';
@@ -192,7 +192,7 @@ const onPools = buildRouteMap({
       {
         positional: namedPool,
         flags: {
-          size: wholeFlag(0, POOL_SIZE_MAX)(
+          size: wholeFlag(0, MAX_POOL_SIZE)(
             'n',
             'how many runs of its batches may be outstanding at the same time',
           ),
@@ -239,7 +239,7 @@ const onPipelines = buildRouteMap({
     cancel: command(
       async () => (await import('./pipeline/pipeline.ts')).cancel,
       { positional: named, flags: { out } },
-      'begin no more stages, and cancel the batches that run with their runs',
+      'start no further stages; cancel running batches and their runs',
     ),
   },
   defaultCommand: 'list',

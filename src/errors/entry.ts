@@ -25,12 +25,12 @@ export const textFromThrower = (exit: number): ErrorEntry<{ what: string; hint?:
   entry(exit, (f) => [f.what, f.hint]);
 
 /** A sheet or a service may have thousands of names. */
-const MOST_LISTED = 30;
+const MAX_LISTED = 30;
 
-/** Joins the first {@link MOST_LISTED} words and counts the rest. */
+/** Joins the first {@link MAX_LISTED} words and counts the rest. */
 export function list(words: readonly string[], between = ', '): string {
-  const more = words.length - MOST_LISTED;
-  return [...words.slice(0, MOST_LISTED), ...(more > 0 ? [`… and ${more} more`] : [])].join(between);
+  const more = words.length - MAX_LISTED;
+  return [...words.slice(0, MAX_LISTED), ...(more > 0 ? [`… and ${more} more`] : [])].join(between);
 }
 
 export const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;

@@ -142,11 +142,11 @@ export const codedMessage = ({
   `${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
 
 /** Messages appear in signals, records and on screens, and their length is not under our control. */
-const REASON_MAX = 1_000;
+const MAX_REASON = 1_000;
 
 /** The message of any thrown value, without secrets. */
 export const errorMessage = (thrown: unknown): string =>
-  shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
+  shortened(withoutSecrets(rawMessage(thrown)), MAX_REASON);
 
 function rawMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

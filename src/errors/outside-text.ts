@@ -88,7 +88,7 @@ const PLAIN = /^[a-z0-9][a-z0-9_-]{0,79}$/;
 const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 // Generated names end like this, so a text that does, too, is never used unchanged.
 const MADE = /-[0-9a-f]{16}$/;
-const MOST_SLUG = 48;
+const MAX_SLUG = 48;
 
 /** The name of a file or folder: safe on every file system, and unique also where case is ignored; at most 80 characters. */
 export function fileName(text: string): string {
@@ -102,7 +102,7 @@ export function hashedName(text: string): string {
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MOST_SLUG)
+    .slice(0, MAX_SLUG)
     .replace(/^-|-$/g, '');
   return `${slug || 'key'}-${hash('sha256', text, 'hex').slice(0, 16)}`;
 }

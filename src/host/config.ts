@@ -35,7 +35,7 @@ const url = z
 const isPlainUrl = (text: string, isPlain: (url: URL) => boolean): boolean =>
   URL.canParse(text) && isPlain(new URL(text));
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 const listenAddress = z
   .string()
   .regex(/^(?:[^:]*:)?\d{1,5}$/, 'is not host:port')
@@ -43,10 +43,10 @@ const listenAddress = z
     const [port = '0', host = '127.0.0.1'] = text.split(':').toReversed();
     return { host, port: Number(port) };
   })
-  .refine(({ port }) => port <= MOST_PORT, `has a port above ${MOST_PORT}`);
+  .refine(({ port }) => port <= MAX_PORT, `has a port above ${MAX_PORT}`);
 
 /** At a higher speed, a second takes less time than the clock can measure. */
-const SPEED_MOST = 10_000;
+const MAX_SPEED = 10_000;
 
 /** Settings by their names in the files; the variable of `api_url` is RUNSHEET_API_URL. Secrets are not allowed in the files. */
 const SETTINGS = {
@@ -70,7 +70,7 @@ const SETTINGS = {
   /** The paths of programs that notifications may start on a worker of a cluster. */
   notify_exec: z.string().min(1),
   smtp_from: z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'is no mail address'),
-  local_speed: z.coerce.number().positive().max(SPEED_MOST),
+  local_speed: z.coerce.number().positive().max(MAX_SPEED),
 } as const;
 type Name = keyof typeof SETTINGS;
 

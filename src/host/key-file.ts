@@ -7,7 +7,7 @@ import { isBelow } from './below.ts';
 import { readPlainFile } from './plain-file.ts';
 
 /** A larger file is not a key file. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /**
  * The file's content without surrounding white space. `within`: the folder that must contain the file, even behind links. Throws
@@ -21,11 +21,11 @@ export function secretIn(path: string, within?: string): string {
 
 function contentOf(path: string, within: string | undefined): string {
   try {
-    if (within !== undefined) return readPlainFile(placedIn(path, within), { mostBytes: MOST_BYTES }).text;
+    if (within !== undefined) return readPlainFile(placedIn(path, within), { mostBytes: MAX_BYTES }).text;
     const stats = statSync(path);
     // A shell's process substitution gives a pipe.
     if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');
-    if (stats.size > MOST_BYTES) throw new Error('it is larger than any key');
+    if (stats.size > MAX_BYTES) throw new Error('it is larger than any key');
     return readFileSync(path, 'utf8');
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -26,7 +26,7 @@ type LogFacts = { readonly reason?: unknown; readonly batch?: unknown; readonly 
 
 const EVERY_MS = 60_000;
 /** Beyond this number of different reasons, repeats are not counted. */
-const REASONS_MOST = 1_000;
+const MAX_REASONS = 1_000;
 const WARN = 40;
 /** Ids and numbers, which differ between requests with the same fault. */
 const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
@@ -57,7 +57,7 @@ function countRepeats(): LogMethod {
       return;
     }
     write(facts);
-    if (lasting.size >= REASONS_MOST) return;
+    if (lasting.size >= MAX_REASONS) return;
     const fault = { times: 0, facts };
     lasting.set(key, fault);
     const timer = setInterval(() => {

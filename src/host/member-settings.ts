@@ -4,13 +4,13 @@ import { z } from 'zod';
 
 /** Stays below the 30 s that Kubernetes grants a container by default. */
 const DRAIN_SECONDS = 25;
-const DRAIN_SECONDS_MOST = 3_600;
+const MAX_DRAIN_SECONDS = 3_600;
 
 const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
 export const MEMBER_SETTINGS = {
-  drain_seconds: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
+  drain_seconds: z.coerce.number().min(1).max(MAX_DRAIN_SECONDS),
   worker_deployment: name('name'),
   worker_build: name('build id'),
 } as const;

@@ -2,11 +2,9 @@
 
 import { keepSecret } from '../errors/redact.ts';
 import { problem } from '../errors/error.ts';
+import { UNNAMED } from '../options/notify-target.ts';
 import { isThisMachine } from './proxies.ts';
 import type { Environment } from './user-folders.ts';
-
-/** The name of an address without one. */
-const UNNAMED = 'default';
 
 /** Throws E602 for invalid addresses. */
 export function notifySettings(

@@ -4,6 +4,7 @@
 import { BlockList, isIP } from 'node:net';
 import { problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
+import { isLoopback } from '../options/loopback.ts';
 import type { Environment } from './user-folders.ts';
 
 export type Proxy = {
@@ -55,9 +56,8 @@ export function tunnelFor(address: string): Proxy | undefined {
 
 /** `host` must be normalized by `URL`: addresses in their shortest form, IPv6 in brackets. */
 export const isThisMachine = (host: string): boolean =>
-  /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/.test(
-    host,
-  );
+  isLoopback(host.replace(/\.$/, '')) ||
+  /^(.+\.localhost|0\.0\.0\.0|\[::\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/.test(host);
 
 function usable(url: URL, proxy: NamedProxy | undefined): Proxy | undefined {
   if (proxy === undefined || isThisMachine(url.hostname) || isExcepted(url)) return undefined;

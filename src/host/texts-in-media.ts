@@ -9,7 +9,7 @@ const PNG = Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1');
 /** Text chunks, including the one of animated PNG. */
 const TEXT_CHUNKS: ReadonlySet<string> = new Set(['tEXt', 'iTXt', 'zTXt', 'comf']);
 /** A bound on the inflated bytes of all chunks of a file together. */
-const INFLATED_MAX = 32 * 2 ** 20;
+const MAX_INFLATED = 32 * 2 ** 20;
 /** How far after its name a value may begin. */
 const NAME_GAP = 64;
 
@@ -51,7 +51,7 @@ const objectsOf = (texts: Iterable<string>): readonly string[] => [
 ];
 
 function* chunkTexts(png: Buffer): Generator<string> {
-  let left = INFLATED_MAX;
+  let left = MAX_INFLATED;
   for (let at = PNG.length; at + 12 <= png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
@@ -91,17 +91,17 @@ function inflatedText(data: Buffer, most: number): ChunkText {
     const text = inflateSync(data, { maxOutputLength: most });
     return { text, inflated: text.length };
   } catch {
-    return { text: nothing, inflated: Math.min(most, data.length * DEFLATED_MOST) };
+    return { text: nothing, inflated: Math.min(most, data.length * MAX_DEFLATED) };
   }
 }
 /** How many bytes one byte of compressed text can become. */
-const DEFLATED_MOST = 1_032;
+const MAX_DEFLATED = 1_032;
 
 /** Values of MP4 boxes, and texts after the word `prompt` in other formats. */
 function* taggedTexts(buffer: Buffer): Generator<string> {
   const text = buffer.toString('utf8');
   // The bound gives up on crafted files that consist of nothing but beginnings.
-  let left = OPENED_MAX;
+  let left = MAX_OPENED;
   let end = 0;
   for (const { index, 0: name } of text.matchAll(/prompt|comment|data/gi)) {
     const behind = index + name.length;
@@ -110,7 +110,7 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
     const from = behind + gap;
     if (gap === -1 || from < end) continue;
     const { to, isWhole } = objectFrom(text, from, left);
-    left -= Math.max(to - from, OPENED_LEAST);
+    left -= Math.max(to - from, MIN_OPENED);
     const object = text.slice(from, to);
     if (!isWhole || !isJson(object)) continue;
     end = to;
@@ -118,9 +118,9 @@ function* taggedTexts(buffer: Buffer): Generator<string> {
   }
 }
 
-const OPENED_MAX = 128 * 2 ** 20;
+const MAX_OPENED = 128 * 2 ** 20;
 /** The cost of the shortest beginning, because a text must be parsed to see that it only looks like JSON. */
-const OPENED_LEAST = 1_024;
+const MIN_OPENED = 1_024;
 
 /** JSON has no bare control characters, so a text with one is part of the picture. */
 const isControl = (sign: string): boolean => sign < ' ' && !/\s/.test(sign);

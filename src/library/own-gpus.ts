@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
+import { SERVER_KINDS, type ServerKind } from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
@@ -16,7 +17,7 @@ export type GivenGpus = {
     /** `http://127.0.0.1:8188` */
     readonly url: string;
     /** `comfy-api`: what speaks the Comfy API v2, such as Comfy Cloud (default: `comfyui`). */
-    readonly kind?: 'comfyui' | 'comfy-api';
+    readonly kind?: ServerKind;
     /** The name of its GPU (default: the server's name for it). */
     readonly gpu?: string;
     /** How many runs a Comfy API executes at the same time (default: as many as it takes). */
@@ -54,7 +55,7 @@ type AddedGpus = {
 const knownSchema = z.array(
   z.object({
     url: z.string(),
-    kind: z.enum(['comfyui', 'comfy-api']),
+    kind: z.enum(SERVER_KINDS),
     gpu: z.string().nullable(),
     /** Further addresses of the same server. */
     also: z.array(z.string()),

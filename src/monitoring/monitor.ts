@@ -8,6 +8,7 @@ import { errorMessage, problem } from '../errors/error.ts';
 import { isAddressedHere, openServer, type Listen } from '../host/bounded-server.ts';
 import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
+import { isLoopback } from '../options/loopback.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
 import { checkPlace, openStore } from '../store/open-store.ts';
 import { createBatchGauges } from './batch-gauges.ts';
@@ -130,7 +131,7 @@ async function openMonitorServer(
   { host, port: wanted }: Listen,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { port, close } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
-    const isForeign = LOOPBACK.test(host) && !isAddressedHere(request);
+    const isForeign = isLoopback(host) && !isAddressedHere(request);
     void respond(deps, request, response, isForeign);
   }).catch((error: Error) => {
     throw unusable(host, wanted, error);
@@ -143,8 +144,6 @@ const unusable = (host: string, port: number, error: Error) =>
     what: `the metrics cannot be shown at ${host}:${port}: ${errorMessage(error)}`,
     hint: 'choose another address with --metrics or RUNSHEET_METRICS; port 0 takes any free port',
   });
-
-const LOOPBACK = /^(?:127\.0\.0\.1|localhost|::1)$/;
 
 async function respond(
   deps: ServerDeps,

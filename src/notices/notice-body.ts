@@ -157,7 +157,7 @@ export function scheduleNoticeBody(about: AboutFiring, notice: ScheduleNotice): 
     deployment,
     nominalTime: when,
   };
-  const errors = notice.errors.slice(0, ERRORS_MOST).map(shown);
+  const errors = notice.errors.slice(0, MAX_ERRORS).map(shown);
   const help = `correct it, then: ${triggered(about)}`;
   const [first] = errors;
   const text = `${schedule} made no batch at ${about.clock}: ${first === undefined ? 'it failed' : lineOf(first)}. ${help}`;
@@ -165,8 +165,8 @@ export function scheduleNoticeBody(about: AboutFiring, notice: ScheduleNotice): 
 }
 
 const RUN_DIGITS = 8;
-const ERRORS_MOST = 10;
-const TEXT_MOST = 500;
+const MAX_ERRORS = 10;
+const MAX_TEXT = 500;
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -175,7 +175,7 @@ function triggered({ schedule, nominalTime, isOnRule }: AboutFiring): string {
   return `runsheet schedule trigger ${schedule}${isOnRule ? ` --from ${at} --to ${at}` : ''}`;
 }
 
-const clean = (text: string): string => shortened(terminalLine(withoutSecrets(text)), TEXT_MOST);
+const clean = (text: string): string => shortened(terminalLine(withoutSecrets(text)), MAX_TEXT);
 
 /** The error without the line of the sheet, which a receiver need not know. */
 function shown({ code, message, hint, place }: FiringError): FiringError {

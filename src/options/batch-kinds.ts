@@ -3,16 +3,16 @@
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isRow = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;
 
-const MOST_MS = 365 * 86_400_000;
+const MAX_MS = 365 * 86_400_000;
 
 /** A duration in milliseconds. */
 export const span = (least: string, leastMs: number) => ({
   type: 'span' as const,
   least,
   leastMs,
-  mostMs: MOST_MS,
+  mostMs: MAX_MS,
   isKept: (value: unknown): value is number =>
-    typeof value === 'number' && value >= leastMs && value <= MOST_MS,
+    typeof value === 'number' && value >= leastMs && value <= MAX_MS,
 });
 
 export const choice = <const W extends string>(words: readonly W[]) => ({
@@ -62,14 +62,14 @@ export const pairs = <const W extends string = string>(
 });
 
 /** An axis with more values than this should be a sheet of its own. */
-const AXIS_VALUES_MAX = 10_000;
+const MAX_AXIS_VALUES = 10_000;
 
 /** The values of each axis of a grid, in their order. */
 export type Axes = Readonly<Record<string, readonly string[]>>;
 
 export const axes = {
   type: 'axes' as const,
-  most: AXIS_VALUES_MAX,
+  most: MAX_AXIS_VALUES,
   isKept: (value: unknown): value is Axes =>
     typeof value === 'object' &&
     value !== null &&
@@ -77,7 +77,7 @@ export const axes = {
       (axis) =>
         Array.isArray(axis) &&
         axis.length > 0 &&
-        axis.length <= AXIS_VALUES_MAX &&
+        axis.length <= MAX_AXIS_VALUES &&
         axis.every((word) => typeof word === 'string'),
     ),
 };
@@ -103,14 +103,14 @@ export type Repeat = {
   };
 };
 
-export const REPEAT_MAX = 10_000;
+export const MAX_REPEAT = 10_000;
 
 export const repeat = {
   type: 'repeat' as const,
-  most: REPEAT_MAX,
+  most: MAX_REPEAT,
   isKept: (value: unknown): value is Repeat => {
     const { by } = (value ?? {}) as Partial<Repeat>;
-    return typeof by === 'number' ? isRow(by) && by <= REPEAT_MAX : isText(by);
+    return typeof by === 'number' ? isRow(by) && by <= MAX_REPEAT : isText(by);
   },
 };
 

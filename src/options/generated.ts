@@ -83,7 +83,7 @@ export interface ReadingOptions {
   readonly headerRow?: number | 'none';
   /** Rows to leave out, such as 2,302-305, or none; in a text: its lines. */
   readonly skipRows?: readonly RowRange[];
-  /** Rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing (default: asked). */
+  /** Rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';

@@ -2,7 +2,7 @@
 // help texts and the readers of user input are in other files.
 
 import { readTarget } from './notify-target.ts';
-import { NOTIFY_TARGETS_MAX } from './bounds.ts';
+import { MAX_NOTIFY_TARGETS } from './bounds.ts';
 
 const isWhole = (value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
@@ -112,13 +112,13 @@ export const named = {
 };
 
 /** A batch of a schedule has this name and the time of its firing. */
-export const SCHEDULE_NAME_MAX = 80;
+export const MAX_SCHEDULE_NAME = 80;
 
 export const targets = {
   type: 'targets' as const,
   isKept: (value: unknown): value is readonly string[] =>
     areTexts(value) &&
-    value.length <= NOTIFY_TARGETS_MAX &&
+    value.length <= MAX_NOTIFY_TARGETS &&
     value.every((target) => !('wrong' in readTarget(target))),
   textOf: (value: readonly string[]): string => value.join(','),
 };

@@ -2,14 +2,14 @@
 // reads. Stored names never change, because running batches and their histories contain them.
 
 import {
-  AUTO_MOST,
-  CONCURRENCY_MAX,
-  MAX_COST_NANO_MAX,
+  MAX_AUTO,
+  MAX_CONCURRENCY,
+  MAX_COST_LIMIT_NANO,
   NOTIFY_FAILED,
-  POOL_URGENCY_MAX,
-  POOL_WEIGHT_MAX,
-  RETRIES_MAX,
-  STARTS_PER_MINUTE_MAX,
+  MAX_POOL_URGENCY,
+  MAX_POOL_WEIGHT,
+  MAX_RETRIES,
+  MAX_STARTS_PER_MINUTE,
   USUAL_RETRIES,
 } from './bounds.ts';
 import { FAILURE_KINDS } from './failure-kind.ts';
@@ -22,7 +22,7 @@ import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets
  */
 export const LIMITS = {
   concurrency: {
-    kind: concurrency(CONCURRENCY_MAX, AUTO_MOST),
+    kind: concurrency(MAX_CONCURRENCY, MAX_AUTO),
     scope: 'live',
     group: 'speed',
     help: 'maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64',
@@ -30,14 +30,14 @@ export const LIMITS = {
     alias: 'c',
   },
   retries: {
-    kind: count(0, RETRIES_MAX),
+    kind: count(0, MAX_RETRIES),
     scope: 'live',
     group: 'failures',
     help: 'maximum retries of a row whose run failed or timed out',
     usual: String(USUAL_RETRIES),
   },
   retry: {
-    kind: countBy(FAILURE_KINDS, 'kind of failure', 0, RETRIES_MAX),
+    kind: countBy(FAILURE_KINDS, 'kind of failure', 0, MAX_RETRIES),
     kept: 'retriesByKind',
     merges: true,
     scope: 'live',
@@ -46,7 +46,7 @@ export const LIMITS = {
     usual: 'as --retries; out-of-memory 1',
   },
   rate: {
-    kind: count(1, STARTS_PER_MINUTE_MAX, '/min'),
+    kind: count(1, MAX_STARTS_PER_MINUTE, '/min'),
     kept: 'startsPerMinute',
     removable: true,
     scope: 'live',
@@ -55,7 +55,7 @@ export const LIMITS = {
     usual: 'none',
   },
   gpuConcurrency: {
-    kind: countBy<string>(GPUS, 'GPU', 1, CONCURRENCY_MAX),
+    kind: countBy<string>(GPUS, 'GPU', 1, MAX_CONCURRENCY),
     removable: true,
     merges: true,
     scope: 'live',
@@ -81,7 +81,7 @@ export const LIMITS = {
     usual: 'none',
   },
   maxCost: {
-    kind: money(MAX_COST_NANO_MAX),
+    kind: money(MAX_COST_LIMIT_NANO),
     kept: 'maxCostNano',
     removable: true,
     scope: 'live',
@@ -100,7 +100,7 @@ export const LIMITS = {
     proposes: 'pools',
   },
   weight: {
-    kind: count(1, POOL_WEIGHT_MAX),
+    kind: count(1, MAX_POOL_WEIGHT),
     without: 1,
     scope: 'live',
     group: 'pool',
@@ -108,7 +108,7 @@ export const LIMITS = {
     usual: '1',
   },
   urgency: {
-    kind: count(0, POOL_URGENCY_MAX),
+    kind: count(0, MAX_POOL_URGENCY),
     without: 0,
     scope: 'live',
     group: 'pool',

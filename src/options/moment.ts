@@ -5,7 +5,7 @@ import type { Wrong } from './kinds.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const MOST_MS = 3_650 * DAY_MS;
+const MAX_MS = 3_650 * DAY_MS;
 const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 export const HAS_PASSED = 'has passed';
@@ -19,7 +19,7 @@ export function readMoment(written: unknown, msOf: (duration: string) => number)
   const at = momentOf(written, msOf);
   if (typeof at === 'object' || Number.isNaN(at)) return typeof at === 'object' ? at : undefined;
   if (at <= Date.now()) return { wrong: HAS_PASSED };
-  return at <= Date.now() + MOST_MS ? Math.round(at) : { wrong: 'is more than ten years away' };
+  return at <= Date.now() + MAX_MS ? Math.round(at) : { wrong: 'is more than ten years away' };
 }
 
 function momentOf(written: unknown, msOf: (duration: string) => number): number | Wrong {

@@ -7,6 +7,7 @@
 
 import { NOTIFY_TARGET_BYTES } from './bounds.ts';
 import { clipped } from './clipped.ts';
+import { isLoopbackAddress } from './loopback.ts';
 
 export type NotifyTarget =
   | { readonly kind: 'https'; readonly url: string }
@@ -85,12 +86,10 @@ function readAddress(scheme: string, location: string): NotifyTarget | WrongTarg
   if (/[?#]/.test(path)) return { wrong: 'has a query, which often contains a secret', hint: NAMED };
   if (path.split('/').some(looksSecret))
     return { wrong: 'has a part in its path that looks like a secret', hint: NAMED };
-  if (scheme === 'http' && !LOOPBACK.test(authority))
+  if (scheme === 'http' && !isLoopbackAddress(authority))
     return { wrong: 'is not encrypted', hint: 'use https; http is only for this machine' };
   return { kind: 'https', url: `${scheme}:${location}` };
 }
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /** Whether a text is long and mixes letters with digits, like a random identifier. */
 const looksSecret = (part: string): boolean =>

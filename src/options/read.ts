@@ -1,7 +1,7 @@
 // Reads the value of an option as it is written: as the text of a flag, or as a value in a program or in JSON.
 
 import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
-import { NOTIFY_TARGETS_MAX } from './bounds.ts';
+import { MAX_NOTIFY_TARGETS } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
 import { isObject, type Wrong } from './kinds.ts';
 import { count } from './number-text.ts';
@@ -215,9 +215,9 @@ const FORMS: { readonly [T in OptionKind['type']]: Form<Extract<OptionKind, { re
         .map((target) => readTarget(textFrom(target)))
         .find((target) => 'wrong' in target);
       if (wrong !== undefined) return wrong;
-      if (different.length > NOTIFY_TARGETS_MAX)
+      if (different.length > MAX_NOTIFY_TARGETS)
         return {
-          wrong: `names ${different.length} targets, and a batch notifies at most ${NOTIFY_TARGETS_MAX}`,
+          wrong: `names ${different.length} targets, and a batch notifies at most ${MAX_NOTIFY_TARGETS}`,
           hint: 'one of them may pass it on',
         };
       return Array.isArray(written) || typeof written === 'string' ? kept(kind, different) : undefined;

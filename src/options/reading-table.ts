@@ -153,7 +153,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing',
+    help: 'rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing',
     usual: 'asked',
   },
   hidden: {

@@ -2,7 +2,7 @@
 // readers of programs, the fields of batch.json, the tables of the documentation and shell completion are derived
 // from it.
 
-import { CANARY_ROWS_MAX } from './bounds.ts';
+import { MAX_CANARY_ROWS } from './bounds.ts';
 import { axes, choice, flag, pairs, repeat, span, text, texts, unconfirmed } from './batch-kinds.ts';
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';
@@ -71,7 +71,7 @@ export const OPTIONS = {
     usual: '1h, or what a deployments file says',
   },
   canary: {
-    kind: count(1, CANARY_ROWS_MAX),
+    kind: count(1, MAX_CANARY_ROWS),
     scope: 'own',
     group: 'money',
     help: 'send n rows first that differ as much as possible, and the others only if all of them succeed',

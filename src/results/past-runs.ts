@@ -30,7 +30,7 @@ type PastRunsQuery = {
 /** Beyond this many rows per GPU, from several batches that may differ, older ones add little. */
 const ENOUGH = { rows: 300, batches: 3 };
 /** GPUs that were never used would otherwise be searched for in every batch. */
-const BATCHES_MAX = 10;
+const MAX_BATCHES = 10;
 /** Limits for one batch. Parts of a slow batch have few rows, and records may contain long texts. */
 const EACH = { rows: 300, parts: 100, bytes: 16 * 1024 * 1024 };
 
@@ -39,7 +39,7 @@ export async function readPastRuns(out: string, wanted: PastRunsQuery): Promise<
   const batches: string[] = [];
   let ownGpu: string | undefined;
   for (const batchFolder of await foldersOf(out, wanted)) {
-    if (batches.length >= BATCHES_MAX || isEnough(samples, wanted)) break;
+    if (batches.length >= MAX_BATCHES || isEnough(samples, wanted)) break;
     // A forecast needs no particular batch, so unreadable and removed batches are left out.
     const own = await samplesOf(batchFolder).catch(() => []);
     if (own.length === 0) continue;

@@ -2,6 +2,7 @@
 // Every change is committed before an answer or a webhook shows it.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { ServerKind } from '../options/server-kind.ts';
 import type { Status } from '../service-client/contract/statuses.ts';
 import { openFile } from './database-file.ts';
 
@@ -57,7 +58,7 @@ export type UploadRow = {
 /** A GPU server of the user. */
 export type ServerRow = {
   readonly url: string;
-  readonly kind: 'comfyui' | 'comfy-api';
+  readonly kind: ServerKind;
   readonly gpu: string | null;
   /** The file with the server's headers or with the key of an API. */
   readonly headersFile: string | null;

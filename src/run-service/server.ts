@@ -3,12 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { problem, errorMessage } from '../errors/error.ts';
+import { isLoopback } from '../options/loopback.ts';
 import { openPageLogin } from '../host/page-login.ts';
 import { createApp, type ConnectionLimits } from './app.ts';
 import { API, openTokens, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';
 import { createService, type RunServiceOptions, type Service } from './service.ts';
-import { openCaller, isLoopback } from './webhooks/webhooks.ts';
+import { openCaller } from './webhooks/webhooks.ts';
 
 export {
   DEMO_DEPLOYMENTS,
@@ -49,7 +50,7 @@ export async function startLocalService(options: LocalServiceOptions) {
   if (!(options.speed > 0))
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
   const { webhooksAnywhere: anywhere = false } = options;
-  const listensHere = options.publicUrl === undefined && isLoopbackHost(host);
+  const listensHere = options.publicUrl === undefined && isLoopback(host);
   const tokens = openTokens(options.tokens);
   const isAlone = listensHere && tokens.hasOneOwner;
   const service = createService({
@@ -112,13 +113,8 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 /** The host by which this machine reaches a server that listens on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return spelled(host);
+  return host.includes(':') ? `[${host}]` : host;
 }
-
-/** Whether only this machine can connect to a service that listens on `host`. */
-export const isLoopbackHost = (host: string): boolean => isLoopback(spelled(host));
-
-const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function closeOnce(app: FastifyInstance, service: Service): () => Promise<void> {
   let closed: Promise<void> | undefined;

@@ -10,9 +10,9 @@ export type WallClock = Clock & { open(): void; close(): void };
 // not delayed.
 const GATHER_MS = 3;
 // The most work per turn of the event loop, so that requests are answered in between.
-const TURN_MAX = 500;
+const MAX_TURN = 500;
 // setTimeout accepts 31 bits and fires immediately for larger delays.
-const WAIT_MAX_MS = 2 ** 31 - 1;
+const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** `turn` gets all work that is due at one time, so that one transaction can write it. */
 export function createWallClock(turn: (work: () => void) => void): WallClock {
@@ -28,7 +28,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     const nowMs = Date.now();
     // The clock may have been set back since.
     const dueMs = Math.max(nextMs, Math.min(firedMs, nowMs) + GATHER_MS);
-    const handle = setTimeout(fire, Math.min(Math.max(dueMs - nowMs, 0), WAIT_MAX_MS));
+    const handle = setTimeout(fire, Math.min(Math.max(dueMs - nowMs, 0), MAX_WAIT_MS));
     timer = { atMs: nextMs, stop: () => clearTimeout(handle) };
   }
 
@@ -37,7 +37,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     turn(() => {
       const nowMs = Date.now();
       firedMs = nowMs;
-      for (let done = 0; done < TURN_MAX; done++) {
+      for (let done = 0; done < MAX_TURN; done++) {
         const work = timers.takeDue(nowMs);
         if (work === undefined) return;
         work();

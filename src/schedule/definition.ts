@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { problem } from '../errors/error.ts';
 import type { SheetFormat } from '../sheet/sheet-source.ts';
-import { named, SCHEDULE_NAME_MAX } from '../options/kinds.ts';
+import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Overlap } from '../options/choices.ts';
 import type { BatchRequest } from '../batches/batch-request.ts';
@@ -42,20 +42,20 @@ export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'c
 
 const CATCHUP_MS = 3_600_000;
 /** Temporal fires at least this late. */
-const CATCHUP_LEAST_MS = 10_000;
+const MIN_CATCHUP_MS = 10_000;
 
 /** Completes the definition with defaults. Throws E602 for a rule that Temporal cannot keep. */
 export function definitionFrom(request: AskedSchedule): ScheduleDefinition {
   const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = request;
-  if (catchupMs < CATCHUP_LEAST_MS)
+  if (catchupMs < MIN_CATCHUP_MS)
     throw problem('E602', {
       what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
       hint: 'allow at least 10s, for example: --catchup 1h',
     });
-  if (!named.isKept(name) || name.length > SCHEDULE_NAME_MAX)
+  if (!named.isKept(name) || name.length > MAX_SCHEDULE_NAME)
     throw problem('E602', {
       what: `${JSON.stringify(name)} cannot be the name of a schedule`,
-      hint: `use letters, digits, dots, underscores and hyphens, at most ${SCHEDULE_NAME_MAX}`,
+      hint: `use letters, digits, dots, underscores and hyphens, at most ${MAX_SCHEDULE_NAME}`,
     });
   refuseOtherPlaceholders(sheet);
   return {

@@ -44,7 +44,7 @@ type Ticket = {
   readonly earlier?: readonly (Firing & { readonly settings: string })[];
 };
 
-const ALLOWED_MAX = 20;
+const MAX_ALLOWED = 20;
 
 export type TicketFolder = ReturnType<typeof openTickets>;
 
@@ -71,7 +71,7 @@ export function openTickets(home: string) {
         const { pausedAt, last } = old ?? {};
         const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
         const earlier =
-          old === undefined ? [] : [...(old.earlier ?? []), ...acceptedBy(old)].slice(-ALLOWED_MAX);
+          old === undefined ? [] : [...(old.earlier ?? []), ...acceptedBy(old)].slice(-MAX_ALLOWED);
         save(definition.name, { settings, since: Date.now(), ...kept, allowed: [], earlier });
       }),
     remove: (name: string): void => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
@@ -80,7 +80,7 @@ export function openTickets(home: string) {
         isPaused ? { ...ticket, pausedAt: pausedAt ?? Date.now() } : ticket,
       ),
     allow: (name: string, times: Omit<Allowed, 'last'>): void =>
-      change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
+      change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-MAX_ALLOWED) })),
     /** The reason why the firing is refused; undefined if its batch may be made. */
     refusal: (definition: ScheduleDefinition, firing: Firing, now: number): string | undefined =>
       alone(folder, () => {

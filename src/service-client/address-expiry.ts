@@ -19,10 +19,10 @@ export function addressExpiryMs(address: string): number | undefined {
   const end = Number(query.get('expires') || Number.NaN);
   if (!Number.isFinite(end)) return undefined;
   // Some count seconds since 1970, others milliseconds.
-  return end < SECONDS_MAX ? end * 1000 : end;
+  return end < MAX_SECONDS ? end * 1000 : end;
 }
 
-const SECONDS_MAX = 100_000_000_000;
+const MAX_SECONDS = 100_000_000_000;
 
 /** The first input whose address has expired. */
 export const expiredFile = (inputs: Readonly<Record<string, unknown>>): string | undefined =>

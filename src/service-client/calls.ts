@@ -160,11 +160,11 @@ export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer
   throw problem('E310', {
     base: at.base,
     asked: `GET ${path.replace(/\?.*/, '')}`,
-    what: withoutSecrets(what).slice(0, WHAT_MAX),
+    what: withoutSecrets(what).slice(0, MAX_WHAT),
   });
 }
 
-const WHAT_MAX = 200;
+const MAX_WHAT = 200;
 
 /** `0.concurrency_limit: Invalid input`. */
 const placed = ({ path, message }: z.core.$ZodIssue): string =>
@@ -191,8 +191,8 @@ export type RawAnswer = {
   readonly text: string;
 };
 
-const MESSAGE_MAX = 500;
-const TITLE_MAX = 100;
+const MAX_MESSAGE = 500;
+const MAX_TITLE = 100;
 
 /** The facts of an answer to Queue Run; never throws, whatever the body contains. */
 function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
@@ -226,7 +226,7 @@ function pageText(text: string): string | undefined {
   if (!/^\s*(?:<!doctype html|<html|<head)\b/i.test(page)) return undefined;
   const title = /<title[^>]*>([^<]+)/i.exec(page)?.[1];
   const words = page.replaceAll(/<(script|style)\b[^]*?<\/\1>|<[^>]*>/gi, ' ');
-  return `a web page "${shortened((title ?? words).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX)}"`;
+  return `a web page "${shortened((title ?? words).replaceAll(/\s+/g, ' ').trim(), MAX_TITLE)}"`;
 }
 
 function problemsOf(text: string): readonly ValidationProblem[] | undefined {
@@ -246,4 +246,4 @@ export function retryAfterOf({ headers }: Pick<RawAnswer, 'headers'>): number | 
 // Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. The cut
 // comes last, because half a secret would not be recognised.
 const oneLine = (text: string): string =>
-  shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), MESSAGE_MAX);
+  shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), MAX_MESSAGE);

@@ -38,8 +38,8 @@ const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
  * A slower transfer within the idle time is a fault of the host: at 8 KiB/s a file of 2 GiB takes three days. Many concurrent
  * transfers share the worker's line, so 64 KiB/s for all of them together are enough.
  */
-const LEAST_PER_SECOND = { alone: 8 << 10, together: 64 << 10, each: 512 };
-const REDIRECTS_MAX = 5;
+const MIN_PER_SECOND = { alone: 8 << 10, together: 64 << 10, each: 512 };
+const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses that ask the client to wait and say nothing about the file. */
 const BUSY = new Set([408, 425, 429]);
@@ -115,7 +115,7 @@ async function follow(
     'accept-encoding': 'identity',
     ...(range && { range: `bytes=${range.from}-`, 'if-range': range.validator }),
   };
-  for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const { host } = url;
     try {
       await guard.admit(url);
@@ -127,7 +127,7 @@ async function follow(
       throw asFault(error, host, signal);
     }
   }
-  throw new FileFault(`the file's address redirects more than ${REDIRECTS_MAX} times`, ONE_TRY);
+  throw new FileFault(`the file's address redirects more than ${MAX_REDIRECTS} times`, ONE_TRY);
 }
 
 /** Reasons never show an address, because addresses contain signatures. */
@@ -189,7 +189,7 @@ async function* wireBytes(
 }
 
 function leastPerSecond(transfers: number): number {
-  const { alone, together, each } = LEAST_PER_SECOND;
+  const { alone, together, each } = MIN_PER_SECOND;
   return Math.max(each, Math.min(alone, together / transfers));
 }
 
@@ -247,7 +247,7 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
 };
 
 /** Limits decompression bombs, because each encoding multiplies the size. */
-const ENCODINGS_MAX = 2;
+const MAX_ENCODINGS = 2;
 
 type Encodings = readonly string[];
 
@@ -258,7 +258,7 @@ function encodingsOf(header: string | string[] | undefined): Encodings {
 }
 
 const canDecode = (encodings: Encodings): boolean =>
-  encodings.length <= ENCODINGS_MAX && encodings.every((name) => Object.hasOwn(DECODERS, name));
+  encodings.length <= MAX_ENCODINGS && encodings.every((name) => Object.hasOwn(DECODERS, name));
 
 /** The decoded body. Fails if the body is not encoded like this, or ends too early. */
 function decoded(body: AsyncIterable<Uint8Array>, encodings: Encodings): AsyncIterable<Uint8Array> {

@@ -47,10 +47,10 @@ export type Report =
   | { readonly kind: 'overdue'; readonly reason: string };
 
 /** After this time, a run that the service does not know counts as gone. */
-export const MISSING_MOST_MS = 60_000;
+export const MAX_MISSING_MS = 60_000;
 
 /** The shortest observation before a run counts as stuck, however old it looks. */
-export const QUIET_LEAST_MS = 30_000;
+export const MIN_QUIET_MS = 30_000;
 
 /** `sinceLastMs`: time since the last poll; `ageMs`: how long the batch has known the run. */
 type Interval = { readonly sinceLastMs: number; readonly ageMs: number; readonly deadlines: Deadlines };
@@ -79,7 +79,7 @@ export function observe(
 
 function observeMissing(before: Observation, { sinceLastMs }: Interval) {
   const after = { ...before, missingMs: before.missingMs + Math.max(1, sinceLastMs) };
-  if (after.missingMs < MISSING_MOST_MS || before.isReported) return { after };
+  if (after.missingMs < MAX_MISSING_MS || before.isReported) return { after };
   const report = {
     kind: 'completed',
     outcome: 'unknown',
@@ -112,7 +112,7 @@ function overdueReason(
   const isStarted = hasStarted(run);
   const mostMs = isStarted ? runMs : queueMs;
   const fromMs = isStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
-  if (mostMs === undefined || quietMs < QUIET_LEAST_MS) return undefined;
+  if (mostMs === undefined || quietMs < MIN_QUIET_MS) return undefined;
   // Without the service's time, the run must be observed for the whole deadline.
   const serviceAgeMs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
   if (Math.min(serviceAgeMs, ageMs) <= mostMs) return undefined;

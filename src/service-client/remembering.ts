@@ -7,7 +7,7 @@ import type { KnownRun } from './run-outcome.ts';
 import { isTerminal } from './contract/statuses.ts';
 import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
 
-const REMEMBERED_MAX = 2_000;
+const MAX_REMEMBERED = 2_000;
 /** A bound on the total size in characters, because outputs with many files or long texts would fill the memory. */
 const REMEMBERED_CHARS = 64 << 20;
 
@@ -29,7 +29,7 @@ export function remembering(service: RunService): RememberingService {
     ended.set(run.id, remembered);
     chars += remembered.chars;
     for (const oldest of ended.keys()) {
-      if (ended.size <= REMEMBERED_MAX && chars <= REMEMBERED_CHARS) break;
+      if (ended.size <= MAX_REMEMBERED && chars <= REMEMBERED_CHARS) break;
       forget(oldest);
     }
   };

@@ -67,7 +67,7 @@ const failedAt = (liveStatus: string | undefined): string =>
 type TimedRun = Partial<Pick<Run, 'createdAtMs' | 'queuedAtMs' | 'startedAtMs' | 'endedAtMs'>>;
 
 /** A longer time is a mistake of the service. The bound also keeps the sums exact. */
-const MOST_MS = 1e9;
+const MAX_MS = 1e9;
 
 /** undefined if the service does not show each step of the run: with steps missing, queueing looks like a slow machine. */
 export function timesOf({ createdAtMs, queuedAtMs, startedAtMs, endedAtMs }: TimedRun): RunTimes | undefined {
@@ -83,4 +83,4 @@ export function timesOf({ createdAtMs, queuedAtMs, startedAtMs, endedAtMs }: Tim
 
 /** Negative differences occur, because the service rounds some of its times. */
 const between = (from: number | undefined, to: number | undefined): number | undefined =>
-  from === undefined || to === undefined ? undefined : Math.round(Math.min(MOST_MS, Math.max(0, to - from)));
+  from === undefined || to === undefined ? undefined : Math.round(Math.min(MAX_MS, Math.max(0, to - from)));

@@ -12,11 +12,11 @@ export type BeforeSend = () => void;
 /** Extends undici's request options. */
 export type WithBeforeSend = { readonly beforeSend?: BeforeSend };
 
-const ANSWER_BYTES_MAX = 16 << 20;
+const MAX_ANSWER_BYTES = 16 << 20;
 
 /** `connections` per origin limits concurrent requests; further requests are queued. Deadlines come from the signals of the calls. */
 export function openTransport(connections: number): Dispatcher {
-  const limits = { connections, headersMs: 0, bodyMs: 0, mostBytes: ANSWER_BYTES_MAX };
+  const limits = { connections, headersMs: 0, bodyMs: 0, mostBytes: MAX_ANSWER_BYTES };
   return openOutgoing({ ...limits, lookup: serviceLookup }).compose(callBeforeSend);
 }
 

@@ -3,7 +3,7 @@
 import { ownColumns } from './result-columns.ts';
 import { problem } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-source.ts';
-import { type Column, MOST_COLUMNS, nameFault, shortened } from './sheet-record.ts';
+import { type Column, MAX_COLUMNS, nameFault, shortened } from './sheet-record.ts';
 import { cellAddress } from './xlsx/cell-value.ts';
 
 /** The columns of a header in row `line`, or in none (0). Throws E104 for unusable names. */
@@ -51,12 +51,11 @@ function freeNames(taken: Set<string>): (name: string) => string {
 }
 
 function refuseNames(file: string, columns: readonly Column[]): void {
-  const oneTooMany =
-    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
+  const oneTooMany = ownColumns(columns.map(({ name }) => name)).length > MAX_COLUMNS && columns[MAX_COLUMNS];
   if (oneTooMany) {
     const { line, column, ...named } = oneTooMany;
     const cell = cellIn(named);
-    const what = `the header names more than ${MOST_COLUMNS} columns`;
+    const what = `the header names more than ${MAX_COLUMNS} columns`;
     throw problem(
       'E104',
       { what, hint: 'remove the columns that are not inputs' },

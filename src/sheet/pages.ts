@@ -141,7 +141,7 @@ export class PageSizes {
 }
 
 /** Maximum pages that are synced concurrently: a disk takes several milliseconds for each. */
-const MOST_FINISHING = 8;
+const MAX_FINISHING = 8;
 
 /**
  * Writes pages as rows arrive. A full page is synced while the next ones are filled. If too many pages are unfinished, rows
@@ -188,7 +188,7 @@ export class PageWriter {
     await written;
     this.#page = undefined;
     this.#finishing.push(page.commit().then(nothing, (error: unknown) => error));
-    if (this.#finishing.length > MOST_FINISHING) await this.#oldest();
+    if (this.#finishing.length > MAX_FINISHING) await this.#oldest();
   }
 
   async #oldest(): Promise<void> {

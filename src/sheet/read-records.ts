@@ -98,7 +98,7 @@ function shapedRecords(
 }
 
 /** Length in characters. A cell of megabytes in each of a million rows would fill the disk. */
-const MOST_FILLED = 512 * 1024 ** 2;
+const MAX_FILLED = 512 * 1024 ** 2;
 
 async function* filledDown(
   file: string,
@@ -116,7 +116,7 @@ async function* filledDown(
         cells[at] = above.get(at) ?? cells[at];
         filled += cellText(cells[at]).length;
       } else above.set(at, cells[at]);
-    if (filled > MOST_FILLED)
+    if (filled > MAX_FILLED)
       throw problem(
         'E103',
         { what: '--fill-down fills cells with more than 512 MiB of text', hint: 'pass large data by URL' },

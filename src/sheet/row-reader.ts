@@ -30,7 +30,7 @@ import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
-import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
+import { MAX_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {
   /** Canonical JSON, which is stored and hashed. */
@@ -306,7 +306,7 @@ function markedCell(look: Look, index: number, fault: MarkFault): RunsheetError 
 }
 
 /** Keys appear in file names, signals and tables. */
-const MOST_KEY = 200;
+const MAX_KEY = 200;
 
 function keyOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;
@@ -327,10 +327,10 @@ function keyOf(look: Look): string | undefined {
     typeof reading === 'string' &&
     !/^[[{]/.test(reading) &&
     own.trim() !== '' &&
-    key.length <= MOST_KEY &&
+    key.length <= MAX_KEY &&
     !/\p{Cc}/u.test(key);
   if (fit) return key;
-  const hint = `every row needs a key of its own: a text or a number of at most ${MOST_KEY} characters`;
+  const hint = `every row needs a key of its own: a text or a number of at most ${MAX_KEY} characters`;
   const facts = { value: shown(look, index), column: plan.columns[index]?.name ?? '', type: 'a key', hint };
   wrong.push(problem('E202', facts, { place: placeOfCell(plan, record, row, index) }));
   return undefined;
@@ -354,7 +354,7 @@ const BLANK = /^[\s\u200B-\u200D\u2060\uFEFF]*$/;
 function shown({ plan, record }: Look, index: number): string {
   const cell = record.cells[index];
   if (typeof cell === 'string' || record.members === undefined) return shortened(String(cell));
-  return shortened(record.members.sourceOf(plan.columns[index]?.name ?? '', MOST_SHOWN + 1));
+  return shortened(record.members.sourceOf(plan.columns[index]?.name ?? '', MAX_SHOWN + 1));
 }
 
 const byPlace = (a: RunsheetError, b: RunsheetError): number =>

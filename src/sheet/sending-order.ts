@@ -4,7 +4,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
-import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
+import { MAX_SIZE_CLASSES } from '../batch/bounds.ts';
 import { seededNumber } from '../batch/seeded-number.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { KeptIn } from '../options/table.ts';
@@ -132,7 +132,7 @@ export class SendingOrder implements Disposable {
     const classes = new Map<string, SizeClass | { readonly size: 0 }>();
     const foundIndex = sorted
       .prepare('SELECT DISTINCT size FROM queued WHERE size > 0 LIMIT ?')
-      .all(SIZE_CLASSES_MAX + 1)
+      .all(MAX_SIZE_CLASSES + 1)
       .map(({ size }) => Number(size));
     const { least, most } = sorted
       .prepare('SELECT min(size) AS least, max(size) AS most FROM queued WHERE size > 0')

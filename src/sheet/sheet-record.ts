@@ -6,7 +6,7 @@ import type { Members } from './json/json-text.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
 /** Longest record, in characters (CSV: bytes): an unclosed quote must not read a whole sheet into memory. */
-export const MOST_RECORD = 4 * 1024 * 1024;
+export const MAX_RECORD = 4 * 1024 * 1024;
 
 /** A column and where the sheet first names it. */
 export type Column = {
@@ -81,16 +81,16 @@ async function* taken<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** With more columns, the header most likely contains values. */
-export const MOST_COLUMNS = 1000;
+export const MAX_COLUMNS = 1000;
 
 /** Names are repeated in batch.json, in messages and in every line of results.jsonl. */
-export const MOST_NAME = 200;
+export const MAX_NAME = 200;
 
 /** Why a name cannot be a column or an input; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'a column has no name';
-  if (name.length > MOST_NAME)
-    return `the name of a column is longer than ${MOST_NAME} characters: ${shortened(name)}`;
+  if (name.length > MAX_NAME)
+    return `the name of a column is longer than ${MAX_NAME} characters: ${shortened(name)}`;
   if (RESERVED.has(name)) return `the column name ${name} is reserved`;
   if (!name.isWellFormed() || /\p{Cc}/u.test(name.replace(/[\r\n]/g, '')))
     return 'the name of a column contains control characters or invalid text';
@@ -98,12 +98,12 @@ export function nameFault(name: string): string | undefined {
 }
 
 export function tooLong(place: SheetPlace): RunsheetError {
-  const what = `the record that begins here is longer than ${MOST_RECORD / 1024 / 1024} MiB`;
+  const what = `the record that begins here is longer than ${MAX_RECORD / 1024 / 1024} MiB`;
   return problem('E103', { what, hint: 'pass large data by URL' }, { place });
 }
 
-export const MOST_SHOWN = 80;
+export const MAX_SHOWN = 80;
 
 export function shortened(text: string): string {
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;
 }

@@ -41,7 +41,7 @@ const EXTENSIONS: ReadonlySet<string> = new Set([
   '.ndjson',
   '.json',
 ]);
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 /** Checks the sheet before anything is started. Throws E101 if it is missing, E106 if it cannot be a sheet. */
 export async function refuseNoSheet(path: string): Promise<void> {
@@ -98,7 +98,7 @@ export async function sheetNotFound(path: string): Promise<RunsheetError> {
   const names = await namesIn(dirname(full));
   const slip = nearest(basename(full), names);
   const sheets = names.filter(isSheetName);
-  const near = [...new Set([...(slip === undefined ? [] : [slip]), ...sheets])].slice(0, MOST_NAMES);
+  const near = [...new Set([...(slip === undefined ? [] : [slip]), ...sheets])].slice(0, MAX_NAMES);
   const meant = slip === undefined ? undefined : join(dirname(path), slip);
   // A word that begins with `-` would be a flag.
   const right = meant?.startsWith('-') ? `./${meant}` : meant;

@@ -3,8 +3,8 @@
 
 import { isRawNumber } from '../host/exact-json.ts';
 import { isGpu } from '../options/gpu.ts';
-import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
-import { RUNGS_MAX } from '../options/bounds.ts';
+import { MAX_SIZE_CLASSES } from '../batch/bounds.ts';
+import { MAX_RUNGS } from '../options/bounds.ts';
 import { problem } from '../errors/error.ts';
 import { wrongGpu } from './gpu-names.ts';
 import type { SheetOptions } from './sheet-source.ts';
@@ -59,14 +59,14 @@ export type SizeClass = { readonly size: number; readonly least: number; readonl
 /** The classes of these sizes, in rising order; `distinct` has one size more than there may be classes if there are many. */
 export function sizeClasses(distinct: readonly number[], most: number): readonly SizeClass[] {
   const sorted = distinct.toSorted((a, b) => a - b);
-  if (sorted.length <= SIZE_CLASSES_MAX)
+  if (sorted.length <= MAX_SIZE_CLASSES)
     return sorted.map((size, at) => ({ size: at + 1, least: size, most: size }));
   const least = sorted[0] as number;
-  const factor = (most / least) ** (1 / SIZE_CLASSES_MAX);
-  return Array.from({ length: SIZE_CLASSES_MAX }, (_, at) => ({
+  const factor = (most / least) ** (1 / MAX_SIZE_CLASSES);
+  return Array.from({ length: MAX_SIZE_CLASSES }, (_, at) => ({
     size: at + 1,
     least: at === 0 ? least : least * factor ** at,
-    most: at === SIZE_CLASSES_MAX - 1 ? most : least * factor ** (at + 1),
+    most: at === MAX_SIZE_CLASSES - 1 ? most : least * factor ** (at + 1),
   }));
 }
 
@@ -83,6 +83,6 @@ export function checkLadder({ ladder }: Pick<SheetOptions, 'ladder'>): void {
   if (ladder.length < 2)
     throw problem('E602', {
       what: `--ladder ${ladder.join(',')} has one rung`,
-      hint: `name at least two and at most ${RUNGS_MAX} GPUs, cheapest first, or use --gpu ${ladder.join(',')}`,
+      hint: `name at least two and at most ${MAX_RUNGS} GPUs, cheapest first, or use --gpu ${ladder.join(',')}`,
     });
 }

@@ -11,12 +11,12 @@ import { type SheetSource, type SheetOptions, rangesText, withRows } from './she
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 /** Errors of a single row. */
 const OF_CELLS: ReadonlySet<string> = new Set(['E103', 'E201', 'E202', 'E203', 'E207', 'E210']);
 /** The most rows that a command leaves out by number. */
-const MOST_LINES = 1000;
-const MOST_EXCERPT = 2000;
+const MAX_LINES = 1000;
+const MAX_EXCERPT = 2000;
 /** The first line of every list. */
 export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
 
@@ -95,11 +95,11 @@ export class Problems {
     const isUnknown = code === 'E204' && !isMapped(error);
     const name = isUnknown ? UNKNOWN : `${code} ${place?.columnName ?? ''}`;
     const kind = this.#kinds.get(name) ?? { count: 0, first: [], lines: [] };
-    if (kind.count === 0 && this.#kinds.size === MOST_SHOWN) return;
+    if (kind.count === 0 && this.#kinds.size === MAX_SHOWN) return;
     this.#kinds.set(name, kind);
     kind.count += 1;
-    if (kind.first.length < (isUnknown ? MOST_LINES : MOST_SHOWN)) kind.first.push(error);
-    if (place?.line !== undefined && place.row !== undefined && kind.lines.length <= MOST_LINES)
+    if (kind.first.length < (isUnknown ? MAX_LINES : MAX_SHOWN)) kind.first.push(error);
+    if (place?.line !== undefined && place.row !== undefined && kind.lines.length <= MAX_LINES)
       kind.lines.push(place.line);
   }
 
@@ -107,8 +107,8 @@ export class Problems {
   #shown(): readonly RunsheetError[] {
     const kinds = [...this.#kinds].map(([name, kind]) => (name === UNKNOWN ? asOne(kind) : kind));
     const shares = kinds.map(() => 0);
-    let left = MOST_SHOWN;
-    for (let round = 0; round < MOST_SHOWN; round += 1)
+    let left = MAX_SHOWN;
+    for (let round = 0; round < MAX_SHOWN; round += 1)
       for (const [at, { first }] of kinds.entries())
         if (left > 0 && first.length > round) {
           shares[at] = round + 1;
@@ -135,9 +135,9 @@ export class Problems {
     const lines = kinds.flatMap(([, kind]) => kind.lines);
     const only = [...new Set(lines)].toSorted((a, b) => a - b);
     const isEmpty = kinds.every(([name]) => name.startsWith('E203 '));
-    const isPart = only.length <= MOST_LINES && (isEmpty ? only.length < rows : only.length * 2 <= rows);
+    const isPart = only.length <= MAX_LINES && (isEmpty ? only.length < rows : only.length * 2 <= rows);
     // Not all kinds were kept.
-    const isMore = this.#kinds.size === MOST_SHOWN;
+    const isMore = this.#kinds.size === MAX_SHOWN;
     const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
     const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
     const at = isLess ? shown.findIndex(isRow) : -1;
@@ -182,8 +182,8 @@ function asOne(kind: ErrorKind): ErrorKind {
   const [first] = kind.first;
   if (first === undefined || kind.count < 2) return kind;
   const columns = kind.first.map(({ place }) => `"${place?.columnName ?? ''}"`);
-  const more = kind.count > MOST_SHOWN ? `, … and ${kind.count - MOST_SHOWN} more` : '';
-  const text = `${kind.count} columns are no inputs of the deployment: ${list(columns.slice(0, MOST_SHOWN))}${more}`;
+  const more = kind.count > MAX_SHOWN ? `, … and ${kind.count - MAX_SHOWN} more` : '';
+  const text = `${kind.count} columns are no inputs of the deployment: ${list(columns.slice(0, MAX_SHOWN))}${more}`;
   const add = kind.first.flatMap(({ correction }) =>
     correction && 'add' in correction ? correction.add : [],
   );
@@ -235,7 +235,7 @@ async function linesAt(wanted: ReadonlySet<number>, source: SheetSource, writing
   const excerptsByLine = new Map<number, string>();
   if (wanted.size === 0) return excerptsByLine;
   let line = 0;
-  for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
+  for await (const text of linesOf(lenientTextOf(source, writing), MAX_EXCERPT)) {
     line += 1;
     // Control characters are shown as marks.
     if (wanted.has(line)) excerptsByLine.set(line, markedLine(text));

@@ -53,7 +53,7 @@ export const jsonLines = (values: readonly unknown[]): string =>
  * The longest line in characters. A row's record is as large as its cells and texts, and a stranger may have written
  * the file.
  */
-const MOST_LINE = 64 << 20;
+const MAX_LINE = 64 << 20;
 
 /**
  * The lines between line feeds, without the line feeds. An empty last line is left out. Throws E504 for a line above
@@ -69,9 +69,9 @@ export async function* linesOf(
     // A line is split off once, however many chunks it has.
     const lines = chunk.includes('\n') ? (partial + chunk).split('\n') : [partial + chunk];
     partial = lines.pop() ?? '';
-    if (partial.length > MOST_LINE)
+    if (partial.length > MAX_LINE)
       throw problem('E504', {
-        what: `${store.location}/${name} has a line of more than ${MOST_LINE >> 20} MiB`,
+        what: `${store.location}/${name} has a line of more than ${MAX_LINE >> 20} MiB`,
       });
     yield* lines;
   }

@@ -84,7 +84,7 @@ type Announcement = {
 };
 
 /** Machines whose waits are remembered. */
-const HOSTS_MOST = 16;
+const MAX_HOSTS = 16;
 
 /**
  * Announces a rebuild, so that nobody sends; returns since when, for this machine. Several commands may wait for the
@@ -100,7 +100,7 @@ export async function announceRebuild(
     const announced = before?.rebuilding?.since ?? [];
     const own = announced.find((announcement) => announcement.host === host);
     since = !afresh && own !== undefined && isReached(own, at) ? own : at;
-    const foreign = announced.filter((announcement) => announcement.host !== host).slice(1 - HOSTS_MOST);
+    const foreign = announced.filter((announcement) => announcement.host !== host).slice(1 - MAX_HOSTS);
     const { now, serviceNow } = since;
     const rebuilding = { id, holder, since: [...foreign, { host, now, ...definedOnly({ serviceNow }) }] };
     return { ...(before ?? { at: new Date(at.now).toISOString(), workflow: NEVER_STARTED }), rebuilding };

@@ -42,7 +42,7 @@ const mayBeSent = (): ApplicationFailure =>
     nonRetryable: true,
   });
 
-const REMEMBERED_MOST = 50_000;
+const MAX_REMEMBERED = 50_000;
 /** The groups that this process has begun, oldest first. */
 const begun = new Set<string>();
 
@@ -53,7 +53,7 @@ export const onlyOnce = before(({ activityType, activityId, workflowExecution })
   if (begun.has(call)) throw mayBeSent();
   begun.add(call);
   const [oldest = ''] = begun;
-  if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
+  if (begun.size > MAX_REMEMBERED) begun.delete(oldest);
 });
 
 type FiringActivityInput = { readonly definition: ScheduleDefinition; readonly nominalTime: number };

@@ -18,7 +18,7 @@ const { WORKER_VERSIONING_MODE_VERSIONED } = proto.temporal.api.enums.v1.WorkerV
 export const POLLED_MS = 75_000;
 /** Further questions, for members that begin to poll meanwhile. */
 const SPARE = 4;
-const MEMBERS_MOST = 500;
+const MAX_MEMBERS = 500;
 const ANSWER_WITHIN = '20s';
 
 export type { MemberAnswer };
@@ -135,7 +135,7 @@ async function ask(
       workflowId: `runsheet-members:${randomUUID()}`,
       taskQueue: queue,
       workflowExecutionTimeout: ANSWER_WITHIN,
-      args: [{ members: Math.min(members + SPARE, MEMBERS_MOST), file }],
+      args: [{ members: Math.min(members + SPARE, MAX_MEMBERS), file }],
       ...(encrypted ? { memo: { encrypted } } : {}),
       staticSummary: 'runsheet doctor --cluster',
     });

@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { errorMessage, problem } from '../errors/error.ts';
+import { isLoopbackAddress } from '../options/loopback.ts';
 import { openClient } from './encryption/labelled.ts';
 import { routeText, workerRoute } from './grpc-proxy.ts';
 import type { TemporalAddress } from './temporal-address.ts';
@@ -14,7 +15,7 @@ const ASK_AGAIN_MS = 50;
 
 /** Compression costs more than it saves on a local connection. */
 const compression = (address: string) =>
-  /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
+  isLoopbackAddress(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
 
 /** A worker's connection, shared with its client. Throws E401 if the server does not answer within `patienceMs`. */
 export async function connectWorker(

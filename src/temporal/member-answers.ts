@@ -6,9 +6,9 @@ import type { MemberAnswer } from '../../workflows/members.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 
-const TEXT_MOST = 5_000;
+const MAX_TEXT = 5_000;
 /** Text that is safe to show in a terminal. */
-const text = z.string().max(TEXT_MOST).transform(terminalLine);
+const text = z.string().max(MAX_TEXT).transform(terminalLine);
 
 const answerSchema = z.object({
   identity: text,

@@ -285,17 +285,17 @@ async function triggerNow({ name, handle, tickets }: Triggering): Promise<readon
   return [];
 }
 
-const TIMES_MAX = 1_000;
+const MAX_TIMES = 1_000;
 
 async function triggerBetween(
   { client, name, handle, tickets }: Triggering,
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<readonly string[]> {
   const times = await matchingTimes(client, name, from, to);
-  if (times.length > TIMES_MAX)
+  if (times.length > MAX_TIMES)
     throw problem('E602', {
       what: `the rule has ${times.length} times between --from and --to`,
-      hint: `fire at most ${TIMES_MAX} with one command`,
+      hint: `fire at most ${MAX_TIMES} with one command`,
     });
   if (times.length === 0) return [];
   tickets?.allow(name, { from: from.getTime(), to: to.getTime(), isOnRule: true });

@@ -16,14 +16,14 @@ const PART = 'programs/';
 const NONE = 'none';
 const HASH_DIGITS = 12;
 /** Temporal bounds the length of an identity; a worker with more programs names none, and is trusted to start any. */
-const PROGRAMS_MOST = 16;
+const MAX_PROGRAMS = 16;
 
 const hashOf = (path: string): string =>
   createHash('sha256').update(path).digest('hex').slice(0, HASH_DIGITS);
 
 /** The words of a worker's identity that name its programs. */
 export const programsPart = (programs: readonly string[]): readonly string[] =>
-  programs.length > PROGRAMS_MOST ? [] : [`${PART}${programs.map(hashOf).join(',') || NONE}`];
+  programs.length > MAX_PROGRAMS ? [] : [`${PART}${programs.map(hashOf).join(',') || NONE}`];
 
 /** undefined: the worker does not say, like workers of applications and of older releases. */
 const programsIn = (identity: string): readonly string[] | undefined =>

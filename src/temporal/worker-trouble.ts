@@ -15,16 +15,16 @@ export type WorkerTrouble = {
 };
 
 /** A single failure is retried, and says nothing. */
-const LEAST_TRIES = 2;
+const MIN_TRIES = 2;
 /** Ours is the first word; an application adds its own name for a worker behind it. */
 const nameIn = (identity: string | null | undefined): string | undefined => identity?.split(' ')[0];
 
 /** undefined if no task fails repeatedly. */
 export async function workerTrouble(client: Client, raw: RawDescription): Promise<WorkerTrouble | undefined> {
   const { attempt } = raw.pendingWorkflowTask ?? {};
-  if ((attempt ?? 0) > LEAST_TRIES) return taskTrouble(client, raw);
+  if ((attempt ?? 0) > MIN_TRIES) return taskTrouble(client, raw);
   for (const pending of raw.pendingActivities ?? []) {
-    const isTriedAgain = (pending.attempt ?? 0) >= LEAST_TRIES && !isTimeout(pending.lastFailure);
+    const isTriedAgain = (pending.attempt ?? 0) >= MIN_TRIES && !isTimeout(pending.lastFailure);
     const reason = isTriedAgain ? await textOf(client, pending.lastFailure) : undefined;
     if (reason !== undefined && !isUsual(reason))
       return { reason, worker: nameIn(pending.lastWorkerIdentity) };

@@ -33,7 +33,7 @@ export type HandlerDeps = {
 export type Hint = { readonly runId: string; readonly status: string };
 
 const SEEN_AFTER_MS = 5_000;
-const WAITING_MOST = 20_000;
+const MAX_WAITING = 20_000;
 
 /** The time after which services give up on a webhook without an answer. */
 const ANSWER_WITHIN_MS = 900;
@@ -105,7 +105,7 @@ export class WebhookHandler {
 
   #see(token: Token, hint: Hint): void {
     const { runId } = hint;
-    if (this.#waiting.has(runId) || this.#waiting.size >= WAITING_MOST || this.#seen.has(runId)) return;
+    if (this.#waiting.has(runId) || this.#waiting.size >= MAX_WAITING || this.#seen.has(runId)) return;
     const timer = setTimeout(() => void this.#signalSeen(token, hint), SEEN_AFTER_MS).unref();
     this.#waiting.set(runId, timer);
   }

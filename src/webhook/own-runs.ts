@@ -11,22 +11,22 @@ type OwnRun = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; 
 type WaitingLane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
 
 /** QuickLRU keeps between this many and twice as many runs. */
-const KNOWN_LEAST = 50_000;
+const MIN_KNOWN = 50_000;
 /** A worker sees every batch of its lifetime; batches that it has not seen for long are of no use. */
-const LANES_LEAST = 1_000;
+const MIN_LANES = 1_000;
 /** A service that does not report starts would make all runs appear to wait. */
-const SHOWN_LEAST = 8;
+const MIN_SHOWN = 8;
 /** An end waits at most for these shares of the times that its run queued and ran, and at most this long. */
 const HOLD_SHARE = 0.5;
-const HOLD_MOST_MS = 10_000;
+const MAX_HOLD_MS = 10_000;
 
 export class OwnRuns {
   /** Runs by id. A run that is forgotten must not seem to wait for ever. */
   readonly #runs = new QuickLRU<string, OwnRun>({
-    maxSize: KNOWN_LEAST,
+    maxSize: MIN_KNOWN,
     onEviction: (runId, { batch }) => this.#lanes.peek(batch)?.waiting.delete(runId),
   });
-  readonly #lanes = new QuickLRU<string, WaitingLane>({ maxSize: LANES_LEAST });
+  readonly #lanes = new QuickLRU<string, WaitingLane>({ maxSize: MIN_LANES });
   readonly #fewerWait: (name: BatchName) => void;
 
   /** `fewerWait` is called when a run of the batch no longer waits. */
@@ -85,14 +85,14 @@ export class OwnRuns {
    */
   waiting(name: BatchName): number {
     const lane = this.#lanes.get(workflowIdOf(name));
-    return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
+    return lane === undefined || lane.gpus.size > 1 || lane.shown < MIN_SHOWN ? 0 : lane.waiting.size;
   }
 
   /** How long an end may wait for others: only while runs queue, and not if the batch may have to react to it. */
   holdMs(name: BatchName, { outcome, times }: Pick<RunCompletion, 'outcome' | 'times'>): number {
     if (this.waiting(name) === 0 || outcome !== 'succeeded' || times === undefined) return 0;
     const [queueMs, , runMs] = times;
-    return Math.min(HOLD_MOST_MS, HOLD_SHARE * queueMs, HOLD_SHARE * runMs);
+    return Math.min(MAX_HOLD_MS, HOLD_SHARE * queueMs, HOLD_SHARE * runMs);
   }
 
   /**

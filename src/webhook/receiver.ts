@@ -26,7 +26,7 @@ export type ReceiverDeps = HandlerDeps & {
 
 export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-const BODY_BYTES_MAX = 1 << 20;
+const MAX_BODY_BYTES = 1 << 20;
 /** Node checks these timeouts only once per interval (default: 30 s). */
 const LIMITS = {
   // Behind a proxy all webhooks come from one address, so one address may use nearly all connections.
@@ -129,7 +129,7 @@ async function handle(
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;
-  const body = await readBody(request, BODY_BYTES_MAX);
+  const body = await readBody(request, MAX_BODY_BYTES);
   if (body === undefined) return 413;
   const hint = webhookSchema.safeParse(jsonIn(body));
   if (!hint.success) return 400;

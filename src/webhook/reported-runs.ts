@@ -4,11 +4,11 @@ import QuickLRU from 'quick-lru';
 
 const REMEMBERED_MS = 60_000;
 /** QuickLRU keeps between this many and twice as many runs. */
-const REMEMBERED_LEAST = 20_000;
+const MIN_REMEMBERED = 20_000;
 
 export class ReportedRuns {
   /** Run ids with their expiry on the monotonic clock. */
-  readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
+  readonly #until = new QuickLRU<string, number>({ maxSize: MIN_REMEMBERED });
 
   /** Runs whose ends wait for others; see signal-queue.ts. */
   readonly held = new Set<string>();

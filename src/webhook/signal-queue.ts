@@ -43,17 +43,17 @@ class Lane<T> {
 /** How long a message may wait for others, and whether this many held messages are enough. */
 export type Hold = { readonly mostMs: number; readonly isEnough: (held: number) => boolean };
 
-const GAP_MIN_MS = 8;
-const GAP_MAX_MS = 100;
+const MIN_GAP_MS = 8;
+const MAX_GAP_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
 /** How many batches are remembered: a worker sees every batch of its lifetime. */
-export const LANES_MOST = 1_000;
+export const MAX_LANES = 1_000;
 /** The first message waits until none arrived for this long, but at most this many times. */
 const QUIET_MS = 3;
-const QUIETS_MOST = 5;
+const MAX_QUIETS = 5;
 /** If at least this many messages arrive together on average, the first one waits for others. */
-const TOGETHER_LEAST = 3;
+const MIN_TOGETHER = 3;
 /** The weight of the newest count in the average. */
 const WEIGHT = 0.5;
 /** Two full groups; with this many messages a signal does not wait for the gap. */
@@ -134,7 +134,7 @@ export class SignalQueue<T> {
   }
 
   #newLane(batch: BatchName): Lane<T> {
-    if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
+    if (this.#lanes.size >= MAX_LANES) this.#forgetOne();
     return new Lane(batch);
   }
 
@@ -153,7 +153,7 @@ export class SignalQueue<T> {
   async #flush(lane: Lane<T>): Promise<void> {
     lane.isBusy = true;
     const before = lane.arrived - lane.queued.length;
-    if (lane.expected > 0 || lane.together >= TOGETHER_LEAST) await gather(lane);
+    if (lane.expected > 0 || lane.together >= MIN_TOGETHER) await gather(lane);
     while (lane.queued.length > 0) {
       const sent = lane.queued.splice(0, this.#most);
       await Promise.all([this.#signal(lane, sent), gap(lane)]);
@@ -188,7 +188,7 @@ function countMessage(lane: Lane<unknown>): void {
 /** Resolves soon, once no other message arrives or is expected. */
 async function gather(lane: Lane<unknown>): Promise<void> {
   let before = -1;
-  for (let left = QUIETS_MOST; left > 0 && (lane.arrived > before || lane.expected > 0); left -= 1) {
+  for (let left = MAX_QUIETS; left > 0 && (lane.arrived > before || lane.expected > 0); left -= 1) {
     before = lane.arrived;
     await new Promise((over) => setTimeout(over, QUIET_MS));
   }
@@ -196,7 +196,7 @@ async function gather(lane: Lane<unknown>): Promise<void> {
 
 /** Resolves after the gap for the current rate, or as soon as enough messages are queued. */
 function gap(lane: Lane<unknown>): Promise<void> {
-  const ms = Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, lane.perSecond * GAP_MS_PER_RATE));
+  const ms = Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, lane.perSecond * GAP_MS_PER_RATE));
   return new Promise((over) => {
     const timer = setTimeout(over, ms);
     lane.endGap = () => {

@@ -7,7 +7,7 @@
 
 import type { RunEnds, BatchSignals } from '../batch/events.ts';
 import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
-import { LANES_MOST } from './signal-queue.ts';
+import { MAX_LANES } from './signal-queue.ts';
 
 /** Ends that the completion of a group carries. */
 export type Load = RunEnds & {
@@ -28,11 +28,11 @@ type Waiter = { readonly carries: boolean; readonly go: (load: Load | undefined)
 type GroupLane = { readonly waiting: Set<Waiter>; endsAt: number; gapMs: number };
 
 /** A batch has few groups in flight, and waiting groups leave room for others. */
-const WAITING_MOST = 16;
+const MAX_WAITING = 16;
 /** The weight of the newest gap in the average. */
 const WEIGHT = 0.3;
 /** After this many usual gaps without ends, ends no longer arrive as before. */
-const GAPS_MOST = 4;
+const MAX_GAPS = 4;
 
 export class WaitingGroups {
   /** The lanes of batches, those with the oldest ends first. */
@@ -48,7 +48,7 @@ export class WaitingGroups {
   wait(batch: BatchName, { mostMs, carries }: { mostMs: number; carries: boolean }): WaitingGroup {
     const lane = this.#lanes.get(workflowIdOf(batch));
     const forMs =
-      lane === undefined || lane.waiting.size >= WAITING_MOST ? 0 : waitMs(lane, mostMs, this.#nowMs());
+      lane === undefined || lane.waiting.size >= MAX_WAITING ? 0 : waitMs(lane, mostMs, this.#nowMs());
     if (lane === undefined || forMs === 0) return { load: Promise.resolve(undefined), stop: () => undefined };
     const { promise, resolve } = Promise.withResolvers<Load | undefined>();
     const waiter: Waiter = {
@@ -100,7 +100,7 @@ export class WaitingGroups {
     // Inserting the lane again makes it the newest entry of the map.
     this.#lanes.delete(key);
     this.#lanes.set(key, lane);
-    if (this.#lanes.size > LANES_MOST) this.#forgetOne();
+    if (this.#lanes.size > MAX_LANES) this.#forgetOne();
     return lane;
   }
 
@@ -113,8 +113,8 @@ export class WaitingGroups {
 /** 0: the next ends are expected later than the group may wait. */
 function waitMs({ endsAt, gapMs }: GroupLane, mostMs: number, nowMs: number): number {
   const quietMs = nowMs - endsAt;
-  if (gapMs > mostMs || quietMs > GAPS_MOST * mostMs) return 0;
-  return Math.min(mostMs, Math.max(MIN_MS, GAPS_MOST * gapMs));
+  if (gapMs > mostMs || quietMs > MAX_GAPS * mostMs) return 0;
+  return Math.min(mostMs, Math.max(MIN_MS, MAX_GAPS * gapMs));
 }
 
 const MIN_MS = 250;

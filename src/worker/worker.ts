@@ -1,4 +1,4 @@
-// The composition root of a worker process: Temporal's runtime and connection, two Temporal workers, the webhook receiver, and
+// The composition root of a worker process: Temporal's runtime and connection, three Temporal workers, the webhook receiver, and
 // metrics if the settings ask for them.
 
 import { setTimeout as wait } from 'node:timers/promises';

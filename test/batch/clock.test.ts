@@ -9,7 +9,7 @@ import {
 } from '../../src/batch/clock.ts';
 import { NEVER } from '../../src/batch/decisions/decision.ts';
 import { PUBLISH_MS } from '../../src/batch/decisions/publish.ts';
-import { RECONCILE_MAX_MS } from '../../src/batch/on-event/list-read.ts';
+import { MAX_RECONCILE_MS } from '../../src/batch/on-event/list-read.ts';
 import { step } from '../../src/batch/step.ts';
 import { begin, type State } from '../../src/batch/state/state.ts';
 import { PROBE_MS } from '../../src/batch/pausing/pauses.ts';
@@ -142,7 +142,7 @@ describe('set clocks', () => {
     const { listGapMs } = state.params.timing;
     expect(waits.slice(0, 2)).toEqual([listGapMs, listGapMs]);
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
-    expect(waits.at(-1)).toBe(RECONCILE_MAX_MS);
+    expect(waits.at(-1)).toBe(MAX_RECONCILE_MS);
     state.phases.unconfirmed = 0;
     expect(believesUntil(state)).toBe(NEVER);
   });

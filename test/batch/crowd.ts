@@ -6,15 +6,15 @@ import {
   rememberAbandoned,
   keepEvidence,
   reportDuplicate,
-  ABANDONED_MAX,
-  EVIDENCE_MAX,
-  REPORTED_MAX,
+  MAX_ABANDONED,
+  MAX_EVIDENCE,
+  MAX_REPORTED,
 } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
-import { GPU_NAME_CHARS, GPU_NAMES_MAX, mostConcurrency } from '../../src/batch/bounds.ts';
-import { RETRIES_MAX } from '../../src/options/bounds.ts';
-import { type Event, type PostResult, type RunCompletion, note, LOG_MAX } from '../../src/batch/events.ts';
-import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
+import { GPU_NAME_CHARS, MAX_GPU_NAMES, mostConcurrency } from '../../src/batch/bounds.ts';
+import { MAX_RETRIES } from '../../src/options/bounds.ts';
+import { type Event, type PostResult, type RunCompletion, note, MAX_LOG } from '../../src/batch/events.ts';
+import { acknowledge, MAX_ACKNOWLEDGED } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import type { RunningRow } from '../../src/batch/state/row-state.ts';
@@ -107,14 +107,14 @@ export class Crowd {
   remember(): void {
     const { state } = this;
     for (const kind of PAUSE_KINDS) pause(state, kind, LONG.slice(0, 150));
-    for (let entry = 0; entry < LOG_MAX; entry += 1)
+    for (let entry = 0; entry < MAX_LOG; entry += 1)
       note(state, { event: 'scaled', by: LONG, reason: LONG, note: LONG.slice(0, 100) });
-    const run = (at: number) => ({ place: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
-    for (let at = 0; at < REPORTED_MAX; at += 1) reportDuplicate(state, run(at), false);
-    for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, run(at));
-    for (let at = 0; at < ABANDONED_MAX; at += 1) rememberAbandoned(state, run(at));
-    for (let at = 0; at < ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
-    for (let at = 0; at < 2 * GPU_NAMES_MAX; at += 1) {
+    const run = (at: number) => ({ place: ROWS - at, attempt: MAX_RETRIES, runId: crypto.randomUUID() });
+    for (let at = 0; at < MAX_REPORTED; at += 1) reportDuplicate(state, run(at), false);
+    for (let at = 0; at < MAX_EVIDENCE; at += 1) keepEvidence(state, run(at));
+    for (let at = 0; at < MAX_ABANDONED; at += 1) rememberAbandoned(state, run(at));
+    for (let at = 0; at < MAX_ACKNOWLEDGED; at += 1) acknowledge(state, crypto.randomUUID());
+    for (let at = 0; at < 2 * MAX_GPU_NAMES; at += 1) {
       const name = `${at}`.padEnd(GPU_NAME_CHARS, 'x');
       state.tally = tallyUse(state.tally, name, { runs: 1e6, seconds: 1e6 / 3, costUsd: 1e6 / 3 });
     }

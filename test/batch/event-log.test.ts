@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LOG, LOG_MAX } from '../../src/batch/events.ts';
+import { LOG, MAX_LOG } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
 
 describe('the log of a batch', () => {
@@ -52,10 +52,10 @@ describe('the log of a batch', () => {
     const world = running({ rows: 3, concurrency: 1 });
     world.edit = (event) =>
       event.type === 'logKept' ? { type: 'storeFailed', item: LOG, reason: 'ENOSPC' } : event;
-    for (let at = 0; at < LOG_MAX + 20; at += 1)
+    for (let at = 0; at < MAX_LOG + 20; at += 1)
       world.apply({ type: 'scale', limits: { concurrency: 1 + (at % 2) } });
     world.pass(5_000);
-    expect([world.state.log.length, [...world.state.pauses.keys()]]).toEqual([LOG_MAX, ['store']]);
+    expect([world.state.log.length, [...world.state.pauses.keys()]]).toEqual([MAX_LOG, ['store']]);
     world.edit = (event) => event;
     for (let turn = 0; turn < 5; turn += 1) world.pass(60_000);
     expect([world.state.log.length, world.state.pauses.size]).toEqual([0, 0]);

@@ -25,7 +25,7 @@ import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState, UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/sending-limits/budget.ts';
-import { ABSENCES_MOST } from '../../src/batch/sending-limits/circuit-breaker.ts';
+import { MAX_ABSENCES } from '../../src/batch/sending-limits/circuit-breaker.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
 import type { ServiceRun } from './service.ts';
 
@@ -243,9 +243,9 @@ function wrongRepeats({ rows, trial, pauses, cancelling }: State) {
     'a refused row waits for no verdict': waiting.some(
       ({ refusal, dueAt }) => refusal !== undefined && dueAt !== UNTIL_VERDICT,
     ),
-    'a row is sent again although it was sent in vain so often': most > ABSENCES_MOST,
+    'a row is sent again although it was sent in vain so often': most > MAX_ABSENCES,
     'a row was sent in vain so often, and the batch goes on':
-      most === ABSENCES_MOST && !pauses.has('absent') && cancelling === undefined,
+      most === MAX_ABSENCES && !pauses.has('absent') && cancelling === undefined,
     'the ends of attempts do not add up':
       ends !== undefined && ends.counts.reduce((sum, { count }) => sum + count, 0) > ends.all,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
 import { mostRetries } from '../../src/options/failure-kind.ts';
-import { relearn, UNPROVEN_MOST } from '../../src/batch/ladder.ts';
+import { relearn, MAX_UNPROVEN } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/user-command.ts';
 import type { RunTimes } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
@@ -47,10 +47,10 @@ describe('a ladder of GPUs', () => {
 
   it('tries a rung with at most two runs of a class until one has succeeded on it', () => {
     const world = new LadderWorld(classes(50, 1), needing(12));
-    expect(world.sent).toHaveLength(UNPROVEN_MOST);
+    expect(world.sent).toHaveLength(MAX_UNPROVEN);
     world.run(({ rows }) => rows.size > 0);
     expect(world.state.lanes[0]?.climb?.isProven).toBe(true);
-    expect(world.sent.length).toBeGreaterThan(UNPROVEN_MOST);
+    expect(world.sent.length).toBeGreaterThan(MAX_UNPROVEN);
   });
 
   it('keeps rows of unknown size apart: they move no other class, and no class moves them', () => {

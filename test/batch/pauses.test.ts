@@ -7,7 +7,7 @@ import {
 } from '../../src/batch/pausing/pause-kinds.ts';
 import {
   pause,
-  PROBE_MAX_MS,
+  MAX_PROBE_MS,
   PROBE_MS,
   probeAt,
   probed,
@@ -46,7 +46,7 @@ describe('pauses', () => {
       probed(state, 'store', 'files');
     }
     expect(waits.slice(0, 3)).toEqual([PROBE_MS, 2 * PROBE_MS, 4 * PROBE_MS]);
-    expect(waits.at(-1)).toBe(PROBE_MAX_MS);
+    expect(waits.at(-1)).toBe(MAX_PROBE_MS);
   });
 
   it('the pauses of a batch are not probed while they do not hold', () => {

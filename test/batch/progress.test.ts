@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
-import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
+import { GPU_NAME_CHARS, MAX_GPU_NAMES } from '../../src/batch/bounds.ts';
 import { endRow } from '../../src/batch/state/put-row.ts';
-import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
+import { acknowledge, MAX_ACKNOWLEDGED } from '../../src/batch/on-event/user-command.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { loadByGpu } from '../../src/batch/shown/gpu-load.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { waitReason } from '../../src/batch/shown/wait-reason.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { type Lane, LANES_MAX, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
+import { type Lane, MAX_LANES, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { paramsOf } from './params.ts';
 import { ASKED_MS, running } from './scenes.ts';
 import { World } from './world.ts';
@@ -87,7 +87,7 @@ describe('progress', () => {
     const state = begin(paramsOf({ batch: 'b'.repeat(60), rows: 1_000_000 }), 1, 1_800_000_000_000);
     const long = '"'.repeat(150);
     for (const kind of PAUSE_KINDS) pause(state, kind, long);
-    for (let at = 0; at < 2 * GPU_NAMES_MAX; at += 1) {
+    for (let at = 0; at < 2 * MAX_GPU_NAMES; at += 1) {
       const name = `${at}`.padEnd(GPU_NAME_CHARS, 'x');
       state.tally = tallyUse(state.tally, name, {
         runs: 100_000,
@@ -95,8 +95,8 @@ describe('progress', () => {
         costUsd: 1 / 3 + 10 ** 5,
       });
     }
-    state.lanes.push(...Array.from({ length: LANES_MAX }, (_, at) => fullLane(`${at}`.padEnd(60, 'y'))));
-    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1)
+    state.lanes.push(...Array.from({ length: MAX_LANES }, (_, at) => fullLane(`${at}`.padEnd(60, 'y'))));
+    for (let at = 0; at < 2 * MAX_ACKNOWLEDGED; at += 1)
       acknowledge(state, crypto.randomUUID(), { ok: true, note: `notify ${'x'.repeat(2_000)}` });
     endRow(state, { place: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
     expect(Buffer.byteLength(JSON.stringify(progress(state)))).toBeLessThanOrEqual(16_000);
@@ -130,10 +130,10 @@ describe('the load by GPU', () => {
   });
 
   it('puts GPUs beyond the maximum together and loses no row', () => {
-    const lanes = Array.from({ length: 2 * GPU_NAMES_MAX }, (_, at) => newLane(`gpu-${at}`, places(1)));
+    const lanes = Array.from({ length: 2 * MAX_GPU_NAMES }, (_, at) => newLane(`gpu-${at}`, places(1)));
     const loads = loadByGpu(lanes);
-    expect(loads).toHaveLength(GPU_NAMES_MAX + 1);
-    expect(loads.at(-1)).toMatchObject({ gpu: 'other', unsent: GPU_NAMES_MAX });
+    expect(loads).toHaveLength(MAX_GPU_NAMES + 1);
+    expect(loads.at(-1)).toMatchObject({ gpu: 'other', unsent: MAX_GPU_NAMES });
   });
 
   it('agrees with the counts of the whole batch', () => {

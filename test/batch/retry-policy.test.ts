@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { backoffMs, RETRY_BASE_MS, RETRY_MAX_MS, retryAt } from '../../src/batch/retry-policy.ts';
+import { backoffMs, RETRY_BASE_MS, MAX_RETRY_MS, retryAt } from '../../src/batch/retry-policy.ts';
 
 const policy = { retries: 2, seed: 11 };
 
@@ -26,7 +26,7 @@ it('the retry policy waits twice as long each time, at least half of it, never b
       fc.integer({ min: 1, max: 60 }),
       fc.double({ min: 0, max: 0.999_999, noNaN: true }),
       (tries, drawn) => {
-        const whole = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (tries - 1));
+        const whole = Math.min(MAX_RETRY_MS, RETRY_BASE_MS * 2 ** (tries - 1));
         const ms = backoffMs(tries, drawn);
         expect(ms).toBeGreaterThanOrEqual(whole / 2);
         expect(ms).toBeLessThanOrEqual(whole);

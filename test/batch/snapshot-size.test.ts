@@ -4,16 +4,16 @@ import {
   GROUP_ATTEMPTS,
   GROUPS_IN_FLIGHT,
   mostConcurrency,
-  RESUBMITS_MOST,
-  STATE_BYTES_MAX,
+  MAX_RESUBMITS,
+  MAX_STATE_BYTES,
 } from '../../src/batch/bounds.ts';
 import {
-  ABANDONED_MAX,
-  CANCELS_MAX,
-  EVIDENCE_MAX,
-  REPORTED_MAX,
+  MAX_ABANDONED,
+  MAX_CANCELS,
+  MAX_EVIDENCE,
+  MAX_REPORTED,
 } from '../../src/batch/accounting/duplicates.ts';
-import { RETRIES_MAX } from '../../src/options/bounds.ts';
+import { MAX_RETRIES } from '../../src/options/bounds.ts';
 import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
 import { isFull } from '../../src/batch/state/put-row.ts';
 import { Crowd } from './crowd.ts';
@@ -23,7 +23,7 @@ const MILLIONS = 5_000_000;
 /** The sizes that are too large: a payload has at most 2 MiB, and the state must keep its reserve. */
 function excessOf({ encoded, state }: Crowd): readonly string[] {
   const excess = encoded < 2_000_000 ? [] : [`${encoded} bytes are encoded`];
-  return state.bytes < 1.1 * STATE_BYTES_MAX ? excess : [...excess, `${state.bytes} bytes are counted`];
+  return state.bytes < 1.1 * MAX_STATE_BYTES ? excess : [...excess, `${state.bytes} bytes are counted`];
 }
 
 describe('size of a snapshot', () => {
@@ -34,7 +34,7 @@ describe('size of a snapshot', () => {
     // The attempts in flight when the state is full become unconfirmed last. The store never responds.
     const next = (): 'rejected' | 'unconfirmed' => {
       if (isFull(state)) return 'unconfirmed';
-      const isHalf = state.bytes > 0.49 * STATE_BYTES_MAX;
+      const isHalf = state.bytes > 0.49 * MAX_STATE_BYTES;
       return isHalf && state.phases.unconfirmed < mostConcurrency(0) - inFlight ? 'unconfirmed' : 'rejected';
     };
     while (state.groups.size > 0) crowd.answer(next);
@@ -42,8 +42,8 @@ describe('size of a snapshot', () => {
     expect(state.phases.ended).toBeGreaterThan(500);
     expect(state.parts.size).toBe(COLLECTS_IN_FLIGHT);
     crowd.remember();
-    expect([state.reported.size, state.abandoned.size]).toEqual([REPORTED_MAX, ABANDONED_MAX]);
-    expect([state.evidence.size, state.cancels.size]).toEqual([EVIDENCE_MAX, CANCELS_MAX]);
+    expect([state.reported.size, state.abandoned.size]).toEqual([MAX_REPORTED, MAX_ABANDONED]);
+    expect([state.evidence.size, state.cancels.size]).toEqual([MAX_EVIDENCE, MAX_CANCELS]);
     expect(excessOf(crowd)).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('size of a snapshot', () => {
     expect(excessOf(crowd)).toEqual([]);
   });
 
-  it.each([1, 2, 5, RETRIES_MAX])(
+  it.each([1, 2, 5, MAX_RETRIES])(
     'the largest state fits into a payload if each row has failed %d times, with a long reason each time',
     (retries) => {
       const crowd = new Crowd(retries, mostConcurrency(retries));
@@ -79,7 +79,7 @@ describe('size of a snapshot', () => {
     },
   );
 
-  it.each([0, 2, RETRIES_MAX])(
+  it.each([0, 2, MAX_RETRIES])(
     'the largest state fits into a payload if each attempt is repeatedly proved absent, with %d retries',
     (retries) => {
       const crowd = new Crowd(retries, mostConcurrency(retries));
@@ -95,13 +95,13 @@ describe('size of a snapshot', () => {
 
   it('the largest state fits into a payload if each row was resubmitted as often as it may be, and is unconfirmed again', () => {
     const crowd = new Crowd(0, mostConcurrency(0), 'resubmit');
-    for (let time = 0; time < RESUBMITS_MOST; time += 1) {
+    for (let time = 0; time < MAX_RESUBMITS; time += 1) {
       crowd.answerAll('unconfirmed');
       crowd.resolveAll('none');
     }
     crowd.answerAll('unconfirmed');
     expect(unconfirmedRows(crowd.state).map(({ past }) => past.length)).toEqual(
-      unconfirmedRows(crowd.state).map(() => RESUBMITS_MOST),
+      unconfirmedRows(crowd.state).map(() => MAX_RESUBMITS),
     );
     crowd.remember();
     expect(excessOf(crowd)).toEqual([]);
@@ -117,7 +117,7 @@ describe('size of a snapshot', () => {
       crowd.answerAll('unconfirmed');
       crowd.resolveAll(answer);
     };
-    for (let time = 0; time < RESUBMITS_MOST; time += 1) lose('none');
+    for (let time = 0; time < MAX_RESUBMITS; time += 1) lose('none');
     lose('complete');
     crowd.answerAll('accepted');
     fail();

@@ -4,16 +4,16 @@ import {
   PAST_BYTES,
   PAST_WITHOUT_RUN_BYTES,
   REASON_BYTES,
-  RESUBMITS_MOST,
+  MAX_RESUBMITS,
   ROW_BYTES,
-  ROWS_MAX,
+  MAX_ROWS,
   SHORT_REASON_BYTES,
-  STATE_BYTES_MAX,
+  MAX_STATE_BYTES,
 } from '../../src/batch/bounds.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import { type UnconfirmedRule, WRITES } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/state/rest.ts';
+import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, MAX_REST_MS } from '../../src/batch/state/rest.ts';
 import { forget, put, isFull, reasonBytes } from '../../src/batch/state/put-row.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 import { begin, type State, waitingRows } from '../../src/batch/state/state.ts';
@@ -69,8 +69,8 @@ describe('the runs of a batch end often', () => {
     { running: 50, usualRunMs: 2_000, often: false },
     { running: OFTEN_ENDS_PER_SECOND, usualRunMs: 1_000, often: true },
     { running: OFTEN_ENDS_PER_SECOND - 1, usualRunMs: 1_000, often: false },
-    { running: 3_000, usualRunMs: REST_MOST_MS, often: true },
-    { running: 3_000, usualRunMs: REST_MOST_MS + 1, often: false },
+    { running: 3_000, usualRunMs: MAX_REST_MS, often: true },
+    { running: 3_000, usualRunMs: MAX_REST_MS + 1, often: false },
   ])('with $running runs of $usualRunMs ms: $often', ({ running, usualRunMs, often }) => {
     expect(endsOften(stateWith(running, usualRunMs))).toBe(often);
   });
@@ -109,35 +109,35 @@ describe('room', () => {
     (retries) => {
       const { rows } = filled(retries);
       expect(rows.size).toBeGreaterThanOrEqual(mostConcurrency(retries));
-      expect(rows.size).toBeLessThanOrEqual(ROWS_MAX);
+      expect(rows.size).toBeLessThanOrEqual(MAX_ROWS);
     },
   );
 
   it('room is reserved for the attempts that the rows of a state may still have', () => {
     const { rows } = filled(20);
     const most = ROW_BYTES + SHORT_REASON_BYTES + 20 * PAST_BYTES;
-    expect(rows.size * most).toBeLessThan(STATE_BYTES_MAX + most);
+    expect(rows.size * most).toBeLessThan(MAX_STATE_BYTES + most);
   });
 
   it('room is reserved for an absent attempt and all resubmitted ones where rows may be resubmitted', () => {
-    const withoutRun = (RESUBMITS_MOST + 1) * (PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES);
+    const withoutRun = (MAX_RESUBMITS + 1) * (PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES);
     const most = ROW_BYTES + SHORT_REASON_BYTES + 20 * PAST_BYTES + withoutRun;
     const { size } = filled(20, 'resubmit').rows;
-    expect([(size - 1) * most < STATE_BYTES_MAX, size * most >= STATE_BYTES_MAX]).toEqual([true, true]);
+    expect([(size - 1) * most < MAX_STATE_BYTES, size * most >= MAX_STATE_BYTES]).toEqual([true, true]);
     expect(filled(20, 'fail').rows.size).toBe(filled(20).rows.size);
   });
 
   it('the room of a state is counted in rows as well', () => {
     const state = begin(paramsOf({ retries: 0 }), 1, 0);
-    for (let row = 1; row < ROWS_MAX; row += 1) state.rows.set(row, waiting(row));
+    for (let row = 1; row < MAX_ROWS; row += 1) state.rows.set(row, waiting(row));
     expect(isFull(state)).toBe(false);
-    state.rows.set(ROWS_MAX, waiting(ROWS_MAX));
+    state.rows.set(MAX_ROWS, waiting(MAX_ROWS));
     expect(isFull(state)).toBe(true);
   });
 
   it('a state that is half full leaves less room for reasons', () => {
     const state = begin(paramsOf(), 1, 0);
-    state.bytes = STATE_BYTES_MAX / 2 - 1;
+    state.bytes = MAX_STATE_BYTES / 2 - 1;
     expect(reasonBytes(state)).toBe(REASON_BYTES);
     state.bytes += 1;
     expect(reasonBytes(state)).toBe(SHORT_REASON_BYTES);

@@ -1,13 +1,13 @@
 // A batch in which no row has succeeded yet buys no row twice, and pauses when its attempts end alike.
 
 import { describe, expect, it } from 'vitest';
-import { VERDICT_MOST_MS } from '../../src/batch/decisions/judge-trial.ts';
+import { MAX_VERDICT_MS } from '../../src/batch/decisions/judge-trial.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import { READS, type BatchParams } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { waitingRows } from '../../src/batch/state/state.ts';
-import { ALIKE_MOST, endTrial, startTrial } from '../../src/batch/trial.ts';
+import { MAX_ALIKE, endTrial, startTrial } from '../../src/batch/trial.ts';
 import { World } from './world.ts';
 
 const REASON = "Value not in list: ckpt_name: 'flux.safetensors'";
@@ -46,7 +46,7 @@ describe('a batch in which every run fails for the same reason', () => {
     const world = worldOf({ rows: 60, concurrency: 4 });
     play(world);
     expect(paused(world)).toEqual(['alike']);
-    expect(world.service.runs.length).toBeLessThan(ALIKE_MOST + 4);
+    expect(world.service.runs.length).toBeLessThan(MAX_ALIKE + 4);
     expect(attempts(world)).toBe(1);
     expect(progress(world.state).reason).toBe(
       `${world.service.runs.length} attempts ended alike, and no row has succeeded: ${REASON}`,
@@ -69,8 +69,8 @@ describe('a batch in which every run fails for the same reason', () => {
       expect(paused(world)).toEqual(['alike']);
       return world.service.runs.length - before;
     };
-    expect(bought()).toBeLessThan(ALIKE_MOST + 4);
-    for (const most of [2 * ALIKE_MOST, 4 * ALIKE_MOST, 8 * ALIKE_MOST]) {
+    expect(bought()).toBeLessThan(MAX_ALIKE + 4);
+    for (const most of [2 * MAX_ALIKE, 4 * MAX_ALIKE, 8 * MAX_ALIKE]) {
       world.continueAsNew();
       resume(world);
       const runs = bought();
@@ -121,7 +121,7 @@ describe('a batch in which every run fails for the same reason', () => {
     expect(progress(world.state).reason).toMatch(
       /no row has succeeded: .*; nothing is sent until 2 runs in flight/,
     );
-    world.pass(VERDICT_MOST_MS);
+    world.pass(MAX_VERDICT_MS);
     expect(paused(world)).toEqual(['alike']);
     world.continueAsNew();
     play(world, () => 'succeeded');
@@ -167,7 +167,7 @@ describe('a batch in which every run fails for the same reason', () => {
     world.loads.shift();
     world.apply({ type: 'passLoaded', pass: 2, segments: [{ lane: 0, first: 41, count: 40 }] });
     play(world);
-    expect([paused(world), world.service.runs.length - before < ALIKE_MOST + 4]).toEqual([['alike'], true]);
+    expect([paused(world), world.service.runs.length - before < MAX_ALIKE + 4]).toEqual([['alike'], true]);
   });
 
   it('tries no row again that waits for another attempt when rows are appended, before one of these has succeeded', () => {
@@ -330,13 +330,13 @@ describe('a batch all of whose rows are refused', () => {
     const world = worldOf({ rows: 60, concurrency: 4 });
     refuse(world);
     expect([paused(world), world.state.endings.all]).toEqual([['alike'], 0]);
-    expect(world.service.posted.size).toBeLessThan(ALIKE_MOST + 4);
+    expect(world.service.posted.size).toBeLessThan(MAX_ALIKE + 4);
   });
 
   it('sends the same rows again when the user resumes it, and refuses them for good then', () => {
     const world = worldOf({ rows: 60, concurrency: 4 });
     refuse(world);
-    for (const most of [2 * ALIKE_MOST, 4 * ALIKE_MOST]) {
+    for (const most of [2 * MAX_ALIKE, 4 * MAX_ALIKE]) {
       expect(world.state.tally.outcomes.refused).toBeLessThan(most);
       resume(world);
       refuse(world);

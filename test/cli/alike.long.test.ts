@@ -1,7 +1,7 @@
 // Rows that all fail for the same reason, end to end: how many runs are bought before the batch is paused, and where its hint leads.
 
 import { describe, expect, it } from 'vitest';
-import { ALIKE_MOST } from '../../src/batch/trial.ts';
+import { MAX_ALIKE } from '../../src/batch/trial.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
@@ -59,7 +59,7 @@ describe('rows that all fail for the same reason', () => {
       const ended = await run('run', sheet, '-d', 'portraits', '-c', String(CAP), '--name', batch);
       const runs = await bought(batch);
       expect([ended.code, attemptsIn(runs)]).toEqual([8, 1]);
-      expect(runs.length).toBeLessThanOrEqual(Math.min(rows, ALIKE_MOST + CAP - 1));
+      expect(runs.length).toBeLessThanOrEqual(Math.min(rows, MAX_ALIKE + CAP - 1));
       expect(ended.stderr).toContain(
         `${runs.length} attempts ended alike, and no row has succeeded: RuntimeError: KSampler: injected failure`,
       );

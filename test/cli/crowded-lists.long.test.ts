@@ -13,7 +13,7 @@ import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = IS_LONG ? 3_000 : 250;
 const ALL = `${ROWS.toLocaleString('en-US')} of ${ROWS.toLocaleString('en-US')} rows succeeded`;
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const STRANGERS = 130;
 const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 const DEPLOYMENTS = deploymentsOf({ id: ID, concurrencyLimit: 60, runSeconds: 0.4 });
@@ -47,7 +47,7 @@ describe('many rows among the runs of other users', () => {
       '--fault',
       'reset-request=0.03',
     ]);
-    gateway = await openGateway(base, 0, 0, (nth) => nth % 20 === 7, MOST_LISTED);
+    gateway = await openGateway(base, 0, 0, (nth) => nth % 20 === 7, MAX_LISTED);
     stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
   });
   afterEach(async () => {

@@ -46,7 +46,11 @@ describe('commands that read', () => {
     const resumed = stage.start(['resume', '-c', '20']);
     await resumed.says(/progress state=running/);
     const following = await stage.run(['wait']);
-    expect([following.code, (await resumed.ended).code]).toEqual([0, 0]);
+    expect([following.stderr, following.code, (await resumed.ended).code]).toEqual([
+      expect.stringContaining('40 rows'),
+      0,
+      0,
+    ]);
     expectOneRunPerRow(await stage.truth(), ROWS);
     expect(await listed()).toBe('finished');
   });

@@ -6,9 +6,9 @@ const KEY = /^[A-Za-z0-9_.-]{1,40}$/;
 /** Control characters, and those that change the direction of text. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-const PAIRS_MOST = 16;
-const VALUE_BYTES_MOST = 256;
-const FILTERS_MOST = 3;
+const MAX_PAIRS = 16;
+const MAX_VALUE_BYTES = 256;
+const MAX_FILTERS = 3;
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -20,10 +20,10 @@ export function labelsFrom(metadata: unknown): Labels | undefined {
   };
   if (typeof metadata !== 'object' || Array.isArray(metadata)) return refuse('metadata must be an object');
   const pairs = Object.entries(metadata);
-  if (pairs.length > PAIRS_MOST) return refuse(`metadata has ${pairs.length} pairs`);
+  if (pairs.length > MAX_PAIRS) return refuse(`metadata has ${pairs.length} pairs`);
   for (const [key, value] of pairs) {
     if (!KEY.test(key)) return refuse(`metadata key ${key}`);
-    if (typeof value !== 'string' || FORBIDDEN.test(value) || Buffer.byteLength(value) > VALUE_BYTES_MOST)
+    if (typeof value !== 'string' || FORBIDDEN.test(value) || Buffer.byteLength(value) > MAX_VALUE_BYTES)
       return refuse(`metadata value of ${key}`);
   }
   return metadata as Labels;
@@ -36,7 +36,7 @@ export function filtersIn(query: URLSearchParams): readonly (readonly [string, s
     return key === undefined ? [] : [[key, value] as const];
   });
   const isWrong =
-    filters.length > FILTERS_MOST ||
+    filters.length > MAX_FILTERS ||
     new Set(filters.map(([key]) => key)).size < filters.length ||
     filters.some(([key, value]) => !KEY.test(key) || FORBIDDEN.test(value));
   if (isWrong) throw new Refused(400, 'invalid_metadata_filter');

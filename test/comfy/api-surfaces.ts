@@ -20,7 +20,7 @@ export type Surface = {
   readonly list: (base: string, jobs: KnownJobs, query: URLSearchParams) => object;
 };
 
-const METADATA_BYTES_MOST = 1_024;
+const MAX_METADATA_BYTES = 1_024;
 
 const hosted = { hasHealth: false, redirects: true, needsContentType: true };
 
@@ -45,7 +45,7 @@ export const SURFACES: Readonly<Record<Mode, Surface>> = {
       if (metadata === undefined || metadata === null) return undefined;
       if (typeof metadata !== 'string')
         throw new Refused(422, 'invalid_request', "'metadata' must be a string (opaque label).");
-      if (Buffer.byteLength(metadata) > METADATA_BYTES_MOST)
+      if (Buffer.byteLength(metadata) > MAX_METADATA_BYTES)
         throw new Refused(422, 'invalid_request', "'metadata' exceeds 1024 UTF-8 bytes.");
       return metadata;
     },

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Backend, SocketEvent } from '../../src/run-service/executors/remote/backend.ts';
 import { openComfyApi } from '../../src/run-service/executors/remote/comfy-api.ts';
 import { openComfyui } from '../../src/run-service/executors/remote/comfyui.ts';
-import { growthOf, LINEAR_MOST } from '../stage/growth.ts';
+import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 import { serve, serveForTest } from '../stage/serve.ts';
 import { WebSockets } from './web-sockets.ts';
 
@@ -33,7 +33,7 @@ it('a ComfyUI with many runs of others in its queue is polled in time that grows
     scene.answer = () => queue;
     await scene.backend.poll([]);
   };
-  expect(await growthOf(5_000, queued, work)).toBeLessThan(LINEAR_MOST);
+  expect(await growthOf(5_000, queued, work)).toBeLessThan(MAX_LINEAR);
 });
 
 it('a Comfy API that lists more jobs than were asked for is polled in time that grows with their number', async () => {
@@ -50,7 +50,7 @@ it('a Comfy API that lists more jobs than were asked for is polled in time that 
     scene.answer = () => list;
     expect((await scene.backend.poll([])).size).toBeLessThanOrEqual(100);
   };
-  expect(await growthOf(4_000, jobs, work)).toBeLessThan(LINEAR_MOST);
+  expect(await growthOf(4_000, jobs, work)).toBeLessThan(MAX_LINEAR);
 });
 
 it('a ComfyUI may tell the progress of more nodes than calls have arguments', async () => {

@@ -2,10 +2,10 @@
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
-  MISSING_MOST_MS,
+  MAX_MISSING_MS,
   NOT_OBSERVED,
   observe,
-  QUIET_LEAST_MS,
+  MIN_QUIET_MS,
   type Deadlines,
   type Observation,
   type Report,
@@ -151,7 +151,7 @@ describe('a run', () => {
 
   it('that was known for long is observed for half a minute before it is overdue', () => {
     const old = { shownAt: stuck(-5 * HOUR_MS), ageMs: 5 * HOUR_MS };
-    expect(watch(HOUR_MS, old)[0]?.at).toBe(QUIET_LEAST_MS);
+    expect(watch(HOUR_MS, old)[0]?.at).toBe(MIN_QUIET_MS);
     // Without the service's time, the run is observed for the whole deadline.
     const silent = { ...old, offsetAt: () => undefined };
     expect(watch(HOUR_MS, silent)[0]?.at).toBe(10 * MINUTE_MS + 1_000);
@@ -204,7 +204,7 @@ describe('a run that the service does not know', () => {
 
   it('is reported once, after it was missing for a minute', () => {
     const observed = watch(5 * MINUTE_MS, { shownAt: () => 'missing' });
-    expect(observed).toEqual([{ at: expect.closeTo(MISSING_MOST_MS, -4), report: gone }]);
+    expect(observed).toEqual([{ at: expect.closeTo(MAX_MISSING_MS, -4), report: gone }]);
   });
 
   it('is not reported while it reappears within every minute', () => {

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { columnsFrom } from '../../src/sheet/header.ts';
-import { growthOf, LINEAR_MOST } from '../stage/growth.ts';
+import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 
 it.each([
   ['equal', (size: number) => Array.from({ length: size }, () => 'photo')],
@@ -14,7 +14,7 @@ it.each([
   const refused = (names: readonly string[]): void => {
     expect(() => columnsFrom('s.csv', 1, names)).toThrow('more than 1000 columns');
   };
-  expect(await growthOf(4_000, made, refused)).toBeLessThan(LINEAR_MOST);
+  expect(await growthOf(4_000, made, refused)).toBeLessThan(MAX_LINEAR);
 });
 
 it('names that repeat get the next numbers that are free', () => {

@@ -29,7 +29,7 @@ import type { Try } from './temporal.ts';
 
 /** How long a run may make no progress in a simulated world. */
 const DEADLINES = { runMs: 40_000 };
-const COUNTED_MOST_MS = 30_000;
+const MAX_COUNTED_MS = 30_000;
 const UNREADABLE_AFTER_MS = 60_000;
 
 export function reconcile(
@@ -252,7 +252,7 @@ export function poll(
   const pollOnce = (): void => {
     if (execution.generation !== generation || !execution.isRunning || attempt.isAbandoned()) return;
     // After a lost try, the next one continues with the observations that were kept.
-    const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - polledAt));
+    const sinceLastMs = Math.min(MAX_COUNTED_MS, Math.max(0, temporal.clock.now - polledAt));
     polledAt = temporal.clock.now;
     agedMs += sinceLastMs;
     const completions: Extract<Event, { type: 'runsCompleted' }>['completions'][number][] = [];

@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 /** The first pass starts the batch. */
 const FIRST_PASS = 1;
 const PAGE = 100;
-const ROWS_MOST = 20;
+const MAX_ROWS = 20;
 
 type Pass = { readonly segments: readonly PassSegment[]; readonly appended: number };
 
@@ -94,8 +94,8 @@ export class Passes {
     const isAll = world.chance(0.5);
     const wanted = records
       .filter(({ end }) => !replaced.has(end.place) && (isAll || best.get(end.place) !== 'succeeded'))
-      .slice(0, world.between(1, ROWS_MOST));
-    const appended = mayAppend && world.chance(0.4) ? world.between(1, ROWS_MOST) : 0;
+      .slice(0, world.between(1, MAX_ROWS));
+    const appended = mayAppend && world.chance(0.4) ? world.between(1, MAX_ROWS) : 0;
     if (wanted.length + appended === 0) return false;
     if (appended > 0) world.saw('rows appended');
     // Sometimes on a GPU that the batch did not have.

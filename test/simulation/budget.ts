@@ -18,7 +18,7 @@ export type Budget = {
 };
 
 /** A run that takes this long, or longer, costs as much as was reserved for it. */
-const BILLED_MOST_MS = 60_000;
+const MAX_BILLED_MS = 60_000;
 const COST_NANO = 60_000_000;
 
 /** A third of the worlds has a limit if not all do, half of these two lanes with different prices. */
@@ -52,7 +52,7 @@ function paramsInFull({ params }: State): State['params'] {
 function billedNano({ state, world }: SimExecution, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
   const most = attemptCost(paramsInFull(state), { gpu: gpuOf(state, run) });
-  return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
+  return Math.round(most * Math.min(1, lasted / MAX_BILLED_MS));
 }
 
 /** A run that has not ended, or whose record says too little, has no known cost. */

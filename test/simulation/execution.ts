@@ -21,7 +21,7 @@ import { SimWorkflow } from './workflow.ts';
 import type { WorkflowJob, Start, WorkflowCommand } from './workflow-code.ts';
 
 /** The maximum size of a snapshot; a payload has at most 2 MiB. */
-const SNAPSHOT_MOST = 2_000_000;
+const MAX_SNAPSHOT = 2_000_000;
 
 type WorkflowCommandOf<K extends WorkflowCommand['kind']> = Extract<WorkflowCommand, { kind: K }>;
 
@@ -230,7 +230,7 @@ export class SimExecution {
 
   #continueAsNew({ next, from }: WorkflowCommandOf<'continued'>): void {
     const text = JSON.stringify(next);
-    this.world.claim(text.length <= SNAPSHOT_MOST, () => `a snapshot of ${text.length} characters`);
+    this.world.claim(text.length <= MAX_SNAPSHOT, () => `a snapshot of ${text.length} characters`);
     this.#checkRestored(JSON.parse(text) as Snapshot, from);
     this.world.saw('continued as new');
     if (next.version > this.state.version) this.world.saw('a batch raised to a newer version');

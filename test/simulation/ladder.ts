@@ -17,7 +17,7 @@ export type Ladder = {
 };
 
 const RUNGS = ['T4', 'A10G', 'L40S', 'H100'];
-const CLASSES_MOST = 4;
+const MAX_CLASSES = 4;
 
 /** A third of the worlds; the last draw of a plan, so that the other parts of a world do not depend on it. */
 export function ladderOf(
@@ -31,7 +31,7 @@ export function ladderOf(
   if (draw() < 0.65) return {};
   const between = (least: number, most: number): number => least + Math.floor(draw() * (most - least + 1));
   const ladder = RUNGS.slice(0, between(2, RUNGS.length));
-  const count = between(1, CLASSES_MOST);
+  const count = between(1, MAX_CLASSES);
   const places = Math.floor(rows / (count + 1));
   // The last lane is of a GPU that is a rung as well.
   const lanes = [

@@ -14,7 +14,7 @@ import type { SimStack } from './stack.ts';
 import { untilIdle } from './world.ts';
 
 /** How often a user repeats the command. */
-const TRIES_MOST = 12;
+const MAX_TRIES = 12;
 
 export class Rebuilds {
   readonly #batch: SimBatch;
@@ -48,7 +48,7 @@ export class Rebuilds {
   #again(stack: SimStack, tries: number, afterMs: number): void {
     const { holder, world } = this.#batch;
     const forgets = world.chance(0.03);
-    if ((tries >= TRIES_MOST || forgets) && holder.isRunning) {
+    if ((tries >= MAX_TRIES || forgets) && holder.isRunning) {
       world.saw('a rebuild that was forgotten');
       this.#lookLater();
     } else world.after(afterMs, () => this.#try(stack, tries + 1));

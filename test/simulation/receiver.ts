@@ -7,7 +7,7 @@ import type { SimWorker } from './worker.ts';
 
 type Go = (ends: RunEnds) => void;
 
-const HELD_MOST_MS = 10_000;
+const MAX_HELD_MS = 10_000;
 
 export class SimReceiver {
   readonly #batch: SimExecution;
@@ -41,7 +41,7 @@ export class SimReceiver {
     if (!world.chance(0.2)) return report();
     // An end that waits for others is lost with its process.
     world.saw('an end that waits for others');
-    this.#pickWorker().after(world.between(0, HELD_MOST_MS), report);
+    this.#pickWorker().after(world.between(0, MAX_HELD_MS), report);
   }
 
   report(ends: RunEnds): void {

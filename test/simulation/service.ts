@@ -40,7 +40,7 @@ type WrongAnswer = { readonly kind: 'missing' | 'running' | 'other' | 'no output
 
 const LATENCY_MS = 200;
 const UPDATE_MS = 5_000;
-const WRONG_MOST_MS = 30_000;
+const MAX_WRONG_MS = 30_000;
 
 export class SimService {
   readonly runs: SimRun[] = [];
@@ -176,7 +176,7 @@ export class SimService {
     if (wrongAnswer !== undefined && wrongAnswer.until > world.now) return wrongAnswer.kind;
     if (!world.shouldInject('lyingRead')) return undefined;
     const kind = world.pick(['missing', 'running', 'other', 'no outputs'] as const);
-    this.#wrongAnswers.set(runId, { kind, until: world.now + world.between(100, WRONG_MOST_MS) });
+    this.#wrongAnswers.set(runId, { kind, until: world.now + world.between(100, MAX_WRONG_MS) });
     world.saw(`wrong read: ${kind}`);
     return kind;
   }

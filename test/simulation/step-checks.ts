@@ -3,7 +3,7 @@
 import type { RowState } from '../../src/batch/state/row-state.ts';
 import type { AttemptRef } from '../../src/batch/outcome.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
-import { RESUBMITS_MOST, STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
+import { MAX_RESUBMITS, MAX_STATE_BYTES } from '../../src/batch/bounds.ts';
 import { laneOf, laneWith, numberOf } from '../../src/batch/state/lanes.ts';
 import { capOf } from '../../src/batch/sending-limits/adaptive-cap.ts';
 import { maySnapshot } from '../../src/batch/state/snapshot.ts';
@@ -15,7 +15,7 @@ import { gpuOf } from './ladder.ts';
 import { checkGrant } from './pool.ts';
 import { NEEDS_USER } from './user.ts';
 
-const ACTIVITIES_MOST = 200;
+const MAX_ACTIVITIES = 200;
 
 /** No due decision is left, and an unfinished batch waits for something: an activity, an event, a time or its user. */
 export function checkStep(batch: SimExecution, inFlight: number, eventsInTransit: number): void {
@@ -32,10 +32,10 @@ export function checkStep(batch: SimExecution, inFlight: number, eventsInTransit
     state.membership !== undefined ||
     [...state.pauses.keys()].some((kind) => NEEDS_USER.has(kind));
   world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
-  world.claim(inFlight <= ACTIVITIES_MOST, () => `${inFlight} activities are in flight`);
+  world.claim(inFlight <= MAX_ACTIVITIES, () => `${inFlight} activities are in flight`);
   if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
   checkCanary(batch);
-  world.claim(state.bytes <= STATE_BYTES_MAX * 1.1, () => `${state.bytes} bytes of state`);
+  world.claim(state.bytes <= MAX_STATE_BYTES * 1.1, () => `${state.bytes} bytes of state`);
 }
 
 /** While the gate is closed, no other row than those of the canary was ever sent, whether once or again. */
@@ -94,7 +94,7 @@ function checkTrial({ state, world, issued }: SimExecution, attempts: readonly A
   const goOn = new Set(attempts.filter((attempt) => issued.has(nameOf(attempt))).map(({ place }) => place));
   for (const attempt of attempts) issued.add(nameOf(attempt));
   const rows = attempts.map(({ place }) => state.rows.get(place)).filter((row) => row !== undefined);
-  const resubmitted = rows.find((row) => resubmitsOf(row) > RESUBMITS_MOST);
+  const resubmitted = rows.find((row) => resubmitsOf(row) > MAX_RESUBMITS);
   world.claim(resubmitted === undefined, () => `row ${resubmitted?.place} is resubmitted without an end`);
   const { trial, params } = state;
   const isResumed = trial?.resumes !== undefined || (trial?.overruled.length ?? 0) > 0;

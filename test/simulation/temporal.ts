@@ -10,7 +10,7 @@ const ACTIVITY_TIMEOUT_MS = 10_000;
 const ABANDONED_LATER_MS = 30_000;
 /** How long it waits after a try that failed, doubled each time up to the maximum. */
 const TRY_MS = 250;
-const TRY_MOST_MS = 10_000;
+const MAX_TRY_MS = 10_000;
 
 /** A try of an activity. */
 export type Try = {
@@ -131,7 +131,7 @@ export class SimTemporal {
       const fail = (): void => {
         if (isAbandoned() || isOver) return;
         current += 1;
-        this.after(Math.min(TRY_MOST_MS, TRY_MS * 2 ** number), () => isWanted() && attempt());
+        this.after(Math.min(MAX_TRY_MS, TRY_MS * 2 ** number), () => isWanted() && attempt());
       };
       worker.after(this.#world.between(1, 50) + lateMs, () =>
         work({ worker, number, isAbandoned, fail }, done),

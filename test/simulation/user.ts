@@ -15,9 +15,9 @@ import type { World } from './world.ts';
 /** Pauses that only a user ends. */
 export const NEEDS_USER: ReadonlySet<string> = new Set<PauseKind>(['unconfirmed', ...BY_RESUME_ONLY]);
 
-const REPAIRS_MOST = 2;
+const MAX_REPAIRS = 2;
 /** How often a user does what one kind of pause prints before the cause of it is repaired. */
-const OBEYS_MOST = 4;
+const MAX_OBEYS = 4;
 
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
@@ -104,7 +104,7 @@ export class SimUser {
     const limits = kind === 'budget' ? { limits: this.#higher(maxCostNano) } : {};
     const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
     // A user may also repair the rows of a canary, but not for ever.
-    const isRepaired = kind === 'canary' && this.#repairs < REPAIRS_MOST && world.chance(0.5);
+    const isRepaired = kind === 'canary' && this.#repairs < MAX_REPAIRS && world.chance(0.5);
     if (isRepaired) this.#repairs += 1;
     world.after(world.between(1_000, 60_000), () => this.#signal(isRepaired ? this.#repair(event) : event));
   }
@@ -116,7 +116,7 @@ export class SimUser {
     this.#obeyed.set(kind, count);
     const { untilMs = 0 } = world.plan.forever ?? {};
     const repairedMs = untilMs - world.sinceStart;
-    const waitMs = count > OBEYS_MOST && repairedMs > 0 ? repairedMs : 0;
+    const waitMs = count > MAX_OBEYS && repairedMs > 0 ? repairedMs : 0;
     world.after(waitMs + world.between(1_000, 60_000), () => {
       const { state, isRunning } = this.#batch.holder;
       const pause = state.pauses.get(kind);

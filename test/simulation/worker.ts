@@ -25,7 +25,7 @@ export type GroupTask = {
 
 const HEARTBEAT_MS = 1_000;
 /** How long a group waits for ends, and when it heartbeats meanwhile. */
-const WAIT_MOST_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const FIRST_MS = 750;
 const NEXT_MS = 2_000;
 const LIFE_MS = 1_000;
@@ -155,7 +155,7 @@ export class SimWorker {
         else this.after(NEXT_MS, heartbeatWaiting);
       };
       this.after(FIRST_MS, heartbeatWaiting);
-      this.after(WAIT_MOST_MS, end);
+      this.after(MAX_WAIT_MS, end);
     };
     const resolve = (result: PostResult): void => {
       results.push(result);

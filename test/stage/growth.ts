@@ -3,7 +3,7 @@
 /** Quadratic work takes 64 times as long. */
 const TIMES = 8;
 /** Linear work takes 8 times as long; a garbage collection or a cold cache may double or triple that. */
-export const LINEAR_MOST = 24;
+export const MAX_LINEAR = 24;
 /** Shorter times say nothing of the work. */
 const SHORTEST_MS = 4;
 const ROUNDS = 5;
@@ -15,7 +15,7 @@ async function threadMs(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** How many times as long an input of eight times the size takes: at most LINEAR_MOST if the work is linear. */
+/** How many times as long an input of eight times the size takes: at most MAX_LINEAR if the work is linear. */
 export async function growthOf<T>(
   size: number,
   made: (size: number) => T,
@@ -27,7 +27,7 @@ export async function growthOf<T>(
     best.small = Math.min(best.small, await threadMs(() => work(small)));
     best.large = Math.min(best.large, await threadMs(() => work(large)));
     // Another round helps only work that was disturbed.
-    if (ratio(best) <= LINEAR_MOST || best.large > HOPELESS_MS) break;
+    if (ratio(best) <= MAX_LINEAR || best.large > HOPELESS_MS) break;
   }
   return ratio(best);
 }

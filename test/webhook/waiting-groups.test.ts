@@ -3,7 +3,7 @@ import type { RunCompletion, BatchSignals, Delivered } from '../../src/batch/eve
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 
 const B = { batch: 'b', mark: '0123456789abcdef' };
-const MOST_MS = 4_000;
+const MAX_MS = 4_000;
 
 describe('groups that wait for ends of runs', () => {
   let signalled: string[];
@@ -30,7 +30,7 @@ describe('groups that wait for ends of runs', () => {
     await vi.advanceTimersByTimeAsync(ms);
     await end('second');
   };
-  const wait = (carries = true) => groups.wait(B, { mostMs: MOST_MS, carries });
+  const wait = (carries = true) => groups.wait(B, { mostMs: MAX_MS, carries });
 
   it('carry the ends of the next signal, which is then not sent', async () => {
     await endEvery(500);
@@ -77,14 +77,14 @@ describe('groups that wait for ends of runs', () => {
     await expect(wait().load).resolves.toBeUndefined();
     await end('first');
     await expect(wait().load).resolves.toBeUndefined();
-    await vi.advanceTimersByTimeAsync(MOST_MS + 1);
+    await vi.advanceTimersByTimeAsync(MAX_MS + 1);
     await end('second');
     await expect(wait().load).resolves.toBeUndefined();
   });
 
   it('do not wait once ends no longer come', async () => {
     await endEvery(500);
-    await vi.advanceTimersByTimeAsync(5 * MOST_MS);
+    await vi.advanceTimersByTimeAsync(5 * MAX_MS);
     await expect(wait().load).resolves.toBeUndefined();
   });
 

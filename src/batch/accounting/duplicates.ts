@@ -9,14 +9,14 @@ import type { State } from '../state/state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 
 /** How many abandoned attempts, and how many reported duplicates, the state remembers. */
-export const ABANDONED_MAX = 2_000;
-export const REPORTED_MAX = 2_000;
+export const MAX_ABANDONED = 2_000;
+export const MAX_REPORTED = 2_000;
 
 /** How many cancels may wait; the close cancels any duplicates beyond that. */
-export const CANCELS_MAX = 2_000;
+export const MAX_CANCELS = 2_000;
 
 /** How many runs may wait to be written for the close; only a long outage of the store produces more. */
-export const EVIDENCE_MAX = 2_000;
+export const MAX_EVIDENCE = 2_000;
 
 /** `open`: the attempt has no run yet · `own`: it is the attempt's run · `later`: only the close can decide. */
 export type Belonging = 'open' | 'own' | 'duplicate' | 'later';
@@ -55,7 +55,7 @@ function collecting({ parts }: State, row: number): readonly PastAttempt[] | und
 
 /** Remembers an attempt that was abandoned: a run of it that appears later is a duplicate. */
 export function rememberAbandoned(state: State, attempt: AttemptRef): void {
-  remember(state.abandoned, attemptKey(attempt), ABANDONED_MAX);
+  remember(state.abandoned, attemptKey(attempt), MAX_ABANDONED);
 }
 
 /** Reports a duplicate run once, and cancels it unless it has ended. */
@@ -65,12 +65,12 @@ export function reportDuplicate(
   hasEnded: boolean,
 ): void {
   if (!state.reported.has(runId)) {
-    remember(state.reported, runId, REPORTED_MAX);
+    remember(state.reported, runId, MAX_REPORTED);
     state.ledger = enterDuplicate(state.ledger);
     spendInFull(state, place, rungOf(state, { place, attempt }));
     keepEvidence(state, { place, attempt, runId });
   }
-  const hasRoom = state.cancels.size < CANCELS_MAX;
+  const hasRoom = state.cancels.size < MAX_CANCELS;
   if (!hasEnded && hasRoom) cancelRun(state, { place, attempt, runId });
 }
 
@@ -95,7 +95,7 @@ export function reportOthers(
 export function keepEvidence(state: State, { place, attempt, runId }: AttemptRun): void {
   if (state.evidence.has(runId)) return;
   state.isEvidenceNew = true;
-  if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { place, attempt, runId });
+  if (state.evidence.size < MAX_EVIDENCE) state.evidence.set(runId, { place, attempt, runId });
   else state.isEvidenceLost = true;
 }
 

@@ -7,7 +7,7 @@ export const NO_RUN_COSTS: RunCosts = {};
 
 const STEP = Math.log(1.1);
 /** Below this number of runs, the most expensive one says little about the next. */
-export const RUNS_LEAST = 20;
+export const MIN_RUNS = 20;
 
 /** The step that an amount rounds up to; a millionth of a cent and less share one step. */
 const stepOf = (nano: number): number => Math.ceil(Math.log(Math.max(10, nano)) / STEP);
@@ -26,7 +26,7 @@ export function costQuantile(costs: RunCosts, share: number): number | undefined
     .map(([step, runs]) => [Number(step), runs] as const)
     .sort(([a], [b]) => a - b);
   const total = steps.reduce((sum, [, runs]) => sum + runs, 0);
-  if (total < RUNS_LEAST) return undefined;
+  if (total < MIN_RUNS) return undefined;
   let counted = 0;
   const reached = steps.find(([, runs]) => (counted += runs) >= share * total);
   return reached && Math.ceil(Math.exp(reached[0] * STEP));

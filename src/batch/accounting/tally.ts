@@ -1,6 +1,6 @@
 // Counts the outcomes of collected rows. No two parts share a row, so tallies can be added in any order.
 
-import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
+import { GPU_NAME_CHARS, MAX_GPU_NAMES } from '../bounds.ts';
 import { NO_OUTCOMES, OUTCOMES, type Outcome, type OutcomeCounts } from '../outcome.ts';
 
 /** Use of one GPU. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
@@ -54,7 +54,7 @@ export const costSoFar = ({ gpus }: Pick<Tally, 'gpus'>): number =>
 /** Names beyond the maximum are counted together as `other`. */
 function addTo(gpus: Record<string, GpuUse>, name: string, use: GpuUse): void {
   const short = name === '__proto__' ? 'other' : name.slice(0, GPU_NAME_CHARS);
-  const gpu = Object.hasOwn(gpus, short) || Object.keys(gpus).length < GPU_NAMES_MAX ? short : 'other';
+  const gpu = Object.hasOwn(gpus, short) || Object.keys(gpus).length < MAX_GPU_NAMES ? short : 'other';
   gpus[gpu] = addUse(Object.hasOwn(gpus, gpu) ? (gpus[gpu] as GpuUse) : NO_USE, use);
 }
 

@@ -2,7 +2,7 @@
 // batch.
 
 import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
-import { DEFERS_MOST, EMPTIES_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
+import { MAX_DEFERS, MAX_EMPTIES, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
 import { pastWith, type UncollectedRow, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
@@ -69,7 +69,7 @@ function takeDue(state: State): readonly UncollectedRow[] {
 function toEndedRow({ cancelling }: State, row: UncollectedRow): EndedRow {
   const attempts = pastWith(row, row.outcome, row);
   const { deferral } = row;
-  const most = deferral?.isEmpty ? EMPTIES_MOST : DEFERS_MOST;
+  const most = deferral?.isEmpty ? MAX_EMPTIES : MAX_DEFERS;
   const isLast = (deferral?.tries ?? 0) >= most - 1 || (deferral && cancelling !== undefined);
   return {
     place: row.place,

@@ -11,22 +11,22 @@ import { endTrial } from '../trial.ts';
 import { type Decision, NEVER } from './decision.ts';
 
 /** Fewer attempts that end alike say nothing about the others. */
-const ALIKE_LEAST = 3;
+const MIN_ALIKE = 3;
 
 /** How long a batch that sends nothing waits for the runs in flight before it pauses. */
-export const VERDICT_MOST_MS = 600_000;
+export const MAX_VERDICT_MS = 600_000;
 
 export const judgeTrial: Decision = {
   dueAt: (state) => {
     const { trial, pauses, cancelling } = state;
     if (trial === undefined || pauses.has('alike') || cancelling !== undefined) return NEVER;
     if (trial.heldAt !== undefined && hasMoreToSend(state))
-      return maySucceed(state) ? trial.heldAt + VERDICT_MOST_MS : 0;
+      return maySucceed(state) ? trial.heldAt + MAX_VERDICT_MS : 0;
     return !isWaiting(state) || maySucceed(state) || maySendOthers(state) ? NEVER : 0;
   },
   act: (state) => {
     const { ends, heldAt } = state.trial as NonNullable<State['trial']>;
-    const isOfAll = ends.all >= ALIKE_LEAST && mostAlike(ends) === ends.all;
+    const isOfAll = ends.all >= MIN_ALIKE && mostAlike(ends) === ends.all;
     if (heldAt !== undefined || isOfAll) pause(state, 'alike', alikeText(ends));
     else endTrial(state);
   },

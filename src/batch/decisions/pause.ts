@@ -26,7 +26,7 @@ import { type Decision, dueIf, NEVER } from './decision.ts';
 import { nextAttemptAt, grant, lacksSlots, poolFault } from './send.ts';
 
 /** A share of failed rows counts once this many rows have ended. */
-export const GUARD_ROWS_LEAST = 20;
+export const MIN_GUARD_ROWS = 20;
 
 /** A batch pauses after this long without a running pool. */
 export const POOL_GONE_MS = 30_000;
@@ -71,7 +71,7 @@ export function isReached(state: State, failAfter: RowsOrShare): boolean {
   const { all: ended, bad } = newEndings(state);
   if ('rows' in failAfter) return bad >= failAfter.rows;
   // A share of very few rows says nothing.
-  return ended >= Math.min(GUARD_ROWS_LEAST, rows) && bad >= failAfter.share * ended;
+  return ended >= Math.min(MIN_GUARD_ROWS, rows) && bad >= failAfter.share * ended;
 }
 
 /**

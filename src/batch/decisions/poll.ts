@@ -4,9 +4,9 @@
 
 import type { PolledRun } from '../commands.ts';
 import {
-  POLL_AFTER_LEAST_MS,
-  POLL_AFTER_MOST_MS,
-  POLL_INTERVAL_MOST_MS,
+  MIN_POLL_AFTER_MS,
+  MAX_POLL_AFTER_MS,
+  MAX_POLL_INTERVAL_MS,
   POLL_INTERVAL_SHARE,
   POLL_RUNS,
   POLL_SPREAD_MS,
@@ -37,17 +37,17 @@ export const poll: Decision = {
 /** The age from which a run is polled; while webhooks arrive, most runs end before that age. */
 export function pollAfterMs({ params, completedBy, usualRunMs }: State): number {
   if (!hasWebhooks({ params, completedBy })) return params.timing.pollIntervalMs;
-  return Math.min(POLL_AFTER_MOST_MS, Math.max(POLL_AFTER_LEAST_MS, 2 * usualRunMs));
+  return Math.min(MAX_POLL_AFTER_MS, Math.max(MIN_POLL_AFTER_MS, 2 * usualRunMs));
 }
 
 const hasWebhooks = ({ params, completedBy }: Pick<State, 'params' | 'completedBy'>): boolean =>
   params.webhooks && completedBy === 'webhook';
 
 export function pollIntervalMs({ params, completedBy, phases, usualRunMs }: State): number {
-  const withWebhooks = Math.max(POLL_AFTER_LEAST_MS, usualRunMs * POLL_INTERVAL_SHARE);
+  const withWebhooks = Math.max(MIN_POLL_AFTER_MS, usualRunMs * POLL_INTERVAL_SHARE);
   const least = hasWebhooks({ params, completedBy }) ? withWebhooks : params.timing.pollIntervalMs;
   const spread = phases.running * POLL_SPREAD_MS[params.lists ? 'listed' : 'single'];
-  return Math.min(POLL_INTERVAL_MOST_MS, Math.max(least, spread));
+  return Math.min(MAX_POLL_INTERVAL_MS, Math.max(least, spread));
 }
 
 /** Takes the oldest runs; young runs may end before the poll reads them. */

@@ -5,11 +5,11 @@ import type { State } from '../state/state.ts';
 
 /**
  * The shares of the usual run time after which changes are published and ended rows collected: `along` in a step that
- * happens anyway, `alone` in a step of its own. Runs longer than SHARED_RUN_MOST_MS count as that long.
+ * happens anyway, `alone` in a step of its own. Runs longer than MAX_SHARED_RUN_MS count as that long.
  */
 export const PUBLISH_SHARES = { along: 0.25, alone: 2 } as const;
 export const COLLECT_SHARES = { along: 0.5, alone: 2 } as const;
-const SHARED_RUN_MOST_MS = 20_000;
+const MAX_SHARED_RUN_MS = 20_000;
 
 /**
  * The given share of the usual run time, within limits. While attempts are unconfirmed, the batch wakes often: within
@@ -21,5 +21,5 @@ export function runTimeShareMs(
   share: number,
 ): number {
   if (phases.unconfirmed > 0) return leastMs;
-  return Math.max(leastMs, share * Math.min(usualRunMs, SHARED_RUN_MOST_MS));
+  return Math.max(leastMs, share * Math.min(usualRunMs, MAX_SHARED_RUN_MS));
 }

@@ -6,7 +6,7 @@
 import { clipped } from '../../options/clipped.ts';
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
-import { CLOCK_SLACK_MS, LEASE_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
+import { CLOCK_SLACK_MS, LEASE_MS, MAX_RESUBMITS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
 import { countAbsences } from '../sending-limits/circuit-breaker.ts';
@@ -17,12 +17,12 @@ import { endRow } from '../state/put-row.ts';
 import { onRunsSeen } from './run-events.ts';
 
 /** List readings start at the service's own interval and slow down to this. */
-export const RECONCILE_MAX_MS = 60_000;
+export const MAX_RECONCILE_MS = 60_000;
 /**
  * The same in intervals of the service: a service that is read often may also be away often, and then no proof waits
  * for a minute.
  */
-const GAPS_MOST = 10;
+const MAX_GAPS = 10;
 
 type TimedReading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 
@@ -45,7 +45,7 @@ export function onListRead(state: State, reading: ListReading): void {
 /** The time between two readings; the first ones follow each other quickly. */
 export function readingGapMs({ params, reconcile, version }: State): number {
   const { listGapMs } = params.timing;
-  const mostMs = version < 9 ? RECONCILE_MAX_MS : Math.min(RECONCILE_MAX_MS, GAPS_MOST * listGapMs);
+  const mostMs = version < 9 ? MAX_RECONCILE_MS : Math.min(MAX_RECONCILE_MS, MAX_GAPS * listGapMs);
   const gap = listGapMs * 2 ** Math.min(16, Math.max(0, reconcile.readings - 4));
   // The service's own interval may be longer than our maximum.
   return Math.min(gap, Math.max(listGapMs, mostMs));
@@ -134,7 +134,7 @@ function abandonAttempt(state: State, row: UnconfirmedRow, rule: 'unknown' | 'fa
   rememberAbandoned(state, row);
   const reason = `may have run unseen: ${row.reason}`;
   const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
-  if (rule === 'resubmit' && state.cancelling === undefined && resubmits < RESUBMITS_MOST) {
+  if (rule === 'resubmit' && state.cancelling === undefined && resubmits < MAX_RESUBMITS) {
     state.ledger = enterResolved(state.ledger, 'resubmitted');
     return sendUnderNewToken(state, row, { was: 'unknown', reason });
   }
@@ -159,11 +159,11 @@ export function stuckFrom(state: State, { sentBy, serviceAt }: UnconfirmedRow): 
   // The service was away at first, so its clock shows the time of the proof later.
   const leftMs = proofMs + LEASE_MS - (state.serviceRead.serviceAt - serviceAt);
   const late = state.serviceRead.at + Math.max(0, leftMs) + 2 * timing.listGapMs;
-  return Math.min(Math.max(usual, late), usual + PROOF_LATE_MOST_MS);
+  return Math.min(Math.max(usual, late), usual + MAX_PROOF_LATE_MS);
 }
 
 /** How long a service that is being restarted may be away. */
 export const RESTART_MS = 30_000;
 
 /** A service whose clock is this late for a proof will never show it. */
-const PROOF_LATE_MOST_MS = 3_600_000;
+const MAX_PROOF_LATE_MS = 3_600_000;

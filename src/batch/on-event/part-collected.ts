@@ -20,10 +20,10 @@ import { pauseIfElsewhere } from './held-elsewhere.ts';
  * without files.
  */
 export const DEFER_BASE_MS = 2_000;
-export const DEFER_MAX_MS = 60_000;
-export const DEFERS_MOST = 8;
+export const MAX_DEFER_MS = 60_000;
+export const MAX_DEFERS = 8;
 /** The same for a run without files: some services show files a little late. */
-export const EMPTIES_MOST = 3;
+export const MAX_EMPTIES = 3;
 
 /** A file host outage of this length pauses the batch; then this many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;
@@ -109,7 +109,7 @@ function deferRow(
   const tries = (deferral?.tries ?? 0) + (kind === 'file' ? 1 : 0);
   const isEmpty = state.version >= 6 && fault.isEmpty === true;
   if (isEmpty && deferral?.isEmpty !== true) countEnd(state, { outcome: 'empty', reason });
-  const notBefore = state.now + Math.min(DEFER_MAX_MS, DEFER_BASE_MS * 2 ** tries);
+  const notBefore = state.now + Math.min(MAX_DEFER_MS, DEFER_BASE_MS * 2 ** tries);
   const next: Deferral = { tries, notBefore, ...(isEmpty ? { isEmpty } : {}) };
   const base = { place, attempt, tries: 0, past: attempts.slice(0, -1) };
   put(state, { ...base, phase: 'ended', at: state.now, ...end, deferral: next });

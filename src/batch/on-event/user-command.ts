@@ -2,7 +2,7 @@
 // it is in force.
 
 import { cancelRun } from '../accounting/duplicates.ts';
-import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
+import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, MAX_STATE_BYTES } from '../bounds.ts';
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { type Event, note } from '../events.ts';
@@ -31,7 +31,7 @@ import { changePool } from '../pool/membership.ts';
 import { endTrial, resumeTrial } from '../trial.ts';
 
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
-export const ACKNOWLEDGED_MOST = 20;
+export const MAX_ACKNOWLEDGED = 20;
 
 export type CommandAnswer = Omit<Acknowledgement, 'id'>;
 const DONE: CommandAnswer = { ok: true };
@@ -42,7 +42,7 @@ export function acknowledge(state: State, id: string | undefined, answer: Comman
   state.knownCommands = [...state.knownCommands, id].slice(-COMMANDS_KNOWN);
   const { ok, note: text } = answer;
   const acknowledgement = definedOnly({ id, ok, note: text && clippedAtWord(text, REASON_BYTES) });
-  state.acknowledgements = [...state.acknowledgements, acknowledgement].slice(-ACKNOWLEDGED_MOST);
+  state.acknowledgements = [...state.acknowledgements, acknowledgement].slice(-MAX_ACKNOWLEDGED);
 }
 
 /** Acknowledges the command when no POST of the groups in flight can start any more. */
@@ -54,8 +54,7 @@ function acknowledgeLater(
   const pending = { id, kind, ...answer, upTo: state.nextGroup - 1 };
   state.pendingCommands = [...state.pendingCommands, pending];
   const [oldest] = state.pendingCommands;
-  if (state.pendingCommands.length > ACKNOWLEDGED_MOST)
-    overtake(state, (command) => command === oldest, kind);
+  if (state.pendingCommands.length > MAX_ACKNOWLEDGED) overtake(state, (command) => command === oldest, kind);
 }
 
 export const isKnownCommand = (state: State, commandId: string | undefined): boolean =>
@@ -181,7 +180,7 @@ function withoutPassedDeadline({ params, wallAt, pauses }: State): State['params
 
 export function onRefresh(state: State, commandId: string | undefined): void {
   state.isStopping = true;
-  if (commandId !== undefined) state.refreshIds = [...state.refreshIds, commandId].slice(-ACKNOWLEDGED_MOST);
+  if (commandId !== undefined) state.refreshIds = [...state.refreshIds, commandId].slice(-MAX_ACKNOWLEDGED);
 }
 
 /** `note` says what changed, or why nothing did. */
@@ -238,7 +237,7 @@ function roomFor(state: State, params: BatchParams): string | undefined {
     return `with ${retries} further attempts a row, the concurrency can be at most ${most}`;
   if (params.maxCostNano !== undefined && !hasBounds(state, params))
     return 'the cost of a run has no known bound, so max-cost could not be kept';
-  return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
+  return isRaised && neededBytes({ ...state, params }) > MAX_STATE_BYTES
     ? `the rows in the batch leave no room for ${retries} retries each`
     : undefined;
 }

@@ -1,6 +1,6 @@
 // Why a batch may be paused; pauses.ts defines what ends each kind.
 
-import { MAX_COST_NANO_MAX } from '../../options/bounds.ts';
+import { MAX_COST_LIMIT_NANO } from '../../options/bounds.ts';
 
 export const PAUSE_KINDS = [
   'blocked',
@@ -110,4 +110,4 @@ const CENT_NANO = 1e7;
 
 /** In whole cents, rounded up. */
 const dollars = (nano = 0): string =>
-  String(Math.min(MAX_COST_NANO_MAX, Math.ceil(nano / CENT_NANO) * CENT_NANO) / 1e9);
+  String(Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / CENT_NANO) * CENT_NANO) / 1e9);

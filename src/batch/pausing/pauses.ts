@@ -28,7 +28,7 @@ import type { State } from '../state/state.ts';
 
 /** The first interval between probes of a paused batch, doubled each time up to the maximum. */
 export const PROBE_MS = 15_000;
-export const PROBE_MAX_MS = 300_000;
+export const MAX_PROBE_MS = 300_000;
 
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable', 'unclear']);
@@ -59,7 +59,7 @@ export function probed(state: State, ...kinds: readonly PauseKind[]): void {
   for (const kind of kinds) {
     const current = state.pauses.get(kind);
     if (current === undefined) continue;
-    const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, current.probes + 1));
+    const waitMs = Math.min(MAX_PROBE_MS, PROBE_MS * 2 ** Math.min(16, current.probes + 1));
     state.pauses.set(kind, { ...current, probes: current.probes + 1, probeAt: state.now + waitMs });
   }
 }

@@ -1,8 +1,8 @@
 // Applies what a pool has received, and returns the members to which a grant must be sent. Pure, like the step of a
 // batch.
 
-import { POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
-import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
+import { MAX_POOL_MEMBERS, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
+import { MAX_POOL_SIZE, MAX_POOL_URGENCY, MAX_POOL_WEIGHT, MAX_CONCURRENCY } from '../../options/bounds.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import {
   afterReport,
@@ -16,7 +16,7 @@ import { rebalance } from './rebalance.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 
 /** How many departed members, and how many batches without room, a pool remembers. */
-export const POOL_DEPARTED_MAX = 1_000;
+export const MAX_POOL_DEPARTED = 1_000;
 
 export type PoolEvent =
   /**
@@ -69,7 +69,7 @@ function apply(state: PoolState, event: PoolEvent, now: number): readonly string
       onUsage(state, event.usage, now);
       return [];
     case 'resize':
-      if (!isFirst(state, event.commandId) || !isWhole(event.size, 0, POOL_SIZE_MAX)) return [];
+      if (!isFirst(state, event.commandId) || !isWhole(event.size, 0, MAX_POOL_SIZE)) return [];
       return resize(state, event.size);
     case 'release':
       if (isFirst(state, event.commandId)) onRelease(state, event.member);
@@ -115,7 +115,7 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   if (!isNewer(usage, before ?? state.departed.find(isOwn))) return;
   forgetTurnedAway(state, usage.member, now);
   if (usage.left) return depart(state, usage);
-  if (before === undefined && state.members.length >= POOL_MEMBERS_MAX)
+  if (before === undefined && state.members.length >= MAX_POOL_MEMBERS)
     return turnAway(state, usage.member, now);
   state.departed = state.departed.filter((leaver) => !isOwn(leaver));
   // A pool whose state was lost continues after every grant that a member still has.
@@ -135,7 +135,7 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
 
 /** Turns a batch away from a full pool. The batch asks again each minute, and joins as soon as a member has left. */
 function turnAway(state: PoolState, member: string, at: number): void {
-  state.turnedAway = [...(state.turnedAway ?? []), { member, at }].slice(-POOL_DEPARTED_MAX);
+  state.turnedAway = [...(state.turnedAway ?? []), { member, at }].slice(-MAX_POOL_DEPARTED);
 }
 
 function forgetTurnedAway(state: PoolState, member: string, now: number): void {
@@ -153,7 +153,7 @@ function depart(
 ): void {
   state.members = state.members.filter((poolMember) => poolMember.member !== member);
   const departed = state.departed.filter((leaver) => leaver.member !== member);
-  state.departed = [...departed, { member, life, number }].slice(-POOL_DEPARTED_MAX);
+  state.departed = [...departed, { member, life, number }].slice(-MAX_POOL_DEPARTED);
 }
 
 function onRelease(state: PoolState, name: string): void {
@@ -209,10 +209,10 @@ function isUsable(report: unknown): report is MemberUsage {
   } = report as Partial<MemberUsage>;
   return (
     typeof member === 'string' &&
-    [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * CONCURRENCY_MAX)) &&
+    [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * MAX_CONCURRENCY)) &&
     [epoch, life, number, runsEndMs].every((value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER)) &&
-    isWhole(weight, 1, POOL_WEIGHT_MAX) &&
-    isWhole(urgency, 0, POOL_URGENCY_MAX)
+    isWhole(weight, 1, MAX_POOL_WEIGHT) &&
+    isWhole(urgency, 0, MAX_POOL_URGENCY)
   );
 }
 

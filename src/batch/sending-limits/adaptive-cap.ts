@@ -19,8 +19,8 @@ import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
  * Queueing time as a share of the time on the machine: above the first the cap falls, below the second it grows. Between them
  * every machine has its next run waiting.
  */
-const QUEUE_MOST = 0.2;
-const QUEUE_LEAST = 0.05;
+const MAX_QUEUE = 0.2;
+const MIN_QUEUE = 0.05;
 const QUEUE_TARGET = 0.1;
 
 /** A run that queued for more than this many times its time on the machine counts as this many. */
@@ -122,15 +122,15 @@ function endRound(state: State, lane: Lane, own: AdaptiveCap): void {
   const before = own.cap;
   const highest = most(state, lane, own);
   own.cap = Math.min(own.cap, highest);
-  if (queueing > QUEUE_MOST) {
+  if (queueing > MAX_QUEUE) {
     const running = own.cap / (1 + queueing);
     own.cap = Math.max(1, Math.min(Math.floor(own.cap * 0.9), Math.round(running * (1 + QUEUE_TARGET))));
     own.knee = own.cap;
     own.quiet = 0;
-  } else if (queueing >= QUEUE_LEAST) own.quiet = Math.min(own.quiet, 0);
+  } else if (queueing >= MIN_QUEUE) own.quiet = Math.min(own.quiet, 0);
   else if (own.peak >= own.cap) own.cap = Math.min(grown(own), highest);
   beginRound(own, own.cap === before ? own.since : state.now);
-  if (queueing > QUEUE_MOST) logFound(state, lane, own);
+  if (queueing > MAX_QUEUE) logFound(state, lane, own);
 }
 
 /** Halves the cap after a 429 for a group that was issued at `at`: at most once until a run accepted since then has ended. */
@@ -187,13 +187,13 @@ function logFound(state: State, { gpu = 'the default GPU' }: Lane, own: Adaptive
   const useful = foundCap(own);
   const { logged } = own;
   const changed = logged === undefined ? Number.POSITIVE_INFINITY : Math.abs(useful - logged);
-  if (changed < CHANGE_LEAST || changed < Math.min(useful, logged ?? 0) * CHANGE_SHARE) return;
+  if (changed < MIN_CHANGE || changed < Math.min(useful, logged ?? 0) * CHANGE_SHARE) return;
   own.logged = useful;
   const was = logged === undefined ? '' : `, before ${logged}`;
   note(state, { event: 'adapted', note: `useful concurrency on ${gpu}: ${useful}${was}` });
 }
 
-const CHANGE_LEAST = 4;
+const MIN_CHANGE = 4;
 const CHANGE_SHARE = 0.5;
 
 /**

@@ -21,10 +21,10 @@ import { NOT_NOW, type Allowance } from './allowance.ts';
 
 /** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
 export const HOLD_BASE_MS = 500;
-export const HOLD_MAX_MS = 30_000;
+export const MAX_HOLD_MS = 30_000;
 
 /** A longer Retry-After is considered a mistake and cut to this. */
-const RETRY_AFTER_MAX_MS = 600_000;
+const MAX_RETRY_AFTER_MS = 600_000;
 
 /** After this many consecutive failed groups, the batch sends one attempt at a time; after UNREACHABLE_AFTER it pauses. */
 export const CIRCUIT_OPENS_AFTER = 3;
@@ -38,7 +38,7 @@ export const UNCLEAR_AFTER = 3;
 export const UNCLEAR_AFTER_MS = 60_000;
 
 /** How many times in succession a row may be sent and proved absent. */
-export const ABSENCES_MOST = 3;
+export const MAX_ABSENCES = 3;
 const ROWS_NAMED = 10;
 
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
@@ -72,7 +72,7 @@ export function countFailure(
   // The last answer says most.
   const failed = [...unclear.toReversed(), ...turnedAway];
   const named = failed.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
-  const backoff = Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));
+  const backoff = Math.min(MAX_HOLD_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));
   if (named.length < failed.length || named.some((ms) => ms > 0)) state.consecutiveFailures += 1;
   const waitMs = named.length === failed.length ? Math.max(...named) : Math.max(backoff, ...named);
   state.holdUntil = Math.max(state.holdUntil, state.now + believable(waitMs));
@@ -99,9 +99,9 @@ export function countAbsences(state: State, absent: readonly UnconfirmedRow[]): 
     state.trouble = last.reason;
     if (state.control === undefined && state.unclearSince !== undefined) pauseUnclear(state);
   }
-  const inVain = absent.filter(({ place }) => (state.rows.get(place)?.absences ?? 0) >= ABSENCES_MOST);
+  const inVain = absent.filter(({ place }) => (state.rows.get(place)?.absences ?? 0) >= MAX_ABSENCES);
   if (inVain.length === 0) return;
-  const text = `${plural(inVain.length, 'row')} sent ${ABSENCES_MOST} times without starting a run: ${last?.reason}`;
+  const text = `${plural(inVain.length, 'row')} sent ${MAX_ABSENCES} times without starting a run: ${last?.reason}`;
   const places = inVain.slice(0, ROWS_NAMED).map(({ place }) => place);
   pause(state, 'absent', clipped(text, REASON_BYTES), { places });
 }
@@ -110,8 +110,8 @@ export function countAbsences(state: State, absent: readonly UnconfirmedRow[]): 
 export function forgetAbsences(state: State): void {
   for (const row of waitingRows(state)) {
     const { absences = 0, ...forgiven } = row;
-    if (absences >= ABSENCES_MOST) put(state, forgiven);
+    if (absences >= MAX_ABSENCES) put(state, forgiven);
   }
 }
 
-export const believable = (waitMs: number): number => Math.min(RETRY_AFTER_MAX_MS, waitMs);
+export const believable = (waitMs: number): number => Math.min(MAX_RETRY_AFTER_MS, waitMs);

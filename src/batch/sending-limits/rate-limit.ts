@@ -7,8 +7,8 @@ import { type Allowance, FREE } from './allowance.ts';
 
 /** The gap between two attempts while the service throttles; a gap below the minimum becomes none. */
 export const RATE_GAP_FIRST_MS = 40;
-const RATE_GAP_MIN_MS = 10;
-export const RATE_GAP_MAX_MS = 10_000;
+const MIN_RATE_GAP_MS = 10;
+export const MAX_RATE_GAP_MS = 10_000;
 const RATE_GAP_SHRINK = 0.8;
 
 export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowance {
@@ -24,13 +24,13 @@ export const throttledStarts = ({ rateLimit: { gapMs } }: Pick<State, 'rateLimit
 export function adaptRate(state: State, wasThrottled: boolean): void {
   const { gapMs, nextAt } = state.rateLimit;
   if (wasThrottled) {
-    const wider = Math.min(RATE_GAP_MAX_MS, Math.max(RATE_GAP_FIRST_MS, gapMs * 2));
+    const wider = Math.min(MAX_RATE_GAP_MS, Math.max(RATE_GAP_FIRST_MS, gapMs * 2));
     state.rateLimit = { gapMs: wider, nextAt: Math.max(nextAt, state.now + wider) };
     return;
   }
   if (gapMs === 0) return;
   const narrower = gapMs * RATE_GAP_SHRINK;
-  state.rateLimit = narrower < RATE_GAP_MIN_MS ? NO_LIMIT : { gapMs: narrower, nextAt };
+  state.rateLimit = narrower < MIN_RATE_GAP_MS ? NO_LIMIT : { gapMs: narrower, nextAt };
 }
 
 /** Delays the next attempt by the attempts just sent. Unused time does not accumulate. */

@@ -1,6 +1,6 @@
 // Sums up the load of the lanes by the GPU that rows ask for, for the progress of a batch.
 
-import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
+import { GPU_NAME_CHARS, MAX_GPU_NAMES } from '../bounds.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 
 /** The load of one GPU. `gpu` is absent for rows that name none; GPUs beyond the maximum are counted together as `other`. */
@@ -17,7 +17,7 @@ export function loadByGpu(lanes: readonly Lane[]): readonly GpuLoad[] {
   const loads = new Map<string | undefined, GpuLoad>();
   const add = ({ gpu }: Account, { outstanding, waiting, unsent }: GpuLoad): void => {
     const short = gpu?.slice(0, GPU_NAME_CHARS);
-    const name = loads.has(short) || loads.size < GPU_NAMES_MAX ? short : 'other';
+    const name = loads.has(short) || loads.size < MAX_GPU_NAMES ? short : 'other';
     const load = loads.get(name) ?? { outstanding: 0, waiting: 0, unsent: 0 };
     loads.set(name, {
       ...(name === undefined ? {} : { gpu: name }),

@@ -15,7 +15,7 @@ import type { AdaptiveCap } from '../useful-concurrency.ts';
 import type { WaitingRow } from './row-state.ts';
 
 export const LANE_PLACES = 100_000_000;
-export const LANES_MAX = 64;
+export const MAX_LANES = 64;
 
 /** Consecutive places of a lane that were not sent yet. */
 export type Segment = {

@@ -20,7 +20,7 @@ import { clipped } from '../../options/clipped.ts';
 import { type FailureKind, mostRetries } from '../../options/failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome, countFailure } from '../outcome.ts';
 import { highestCost } from '../sending-limits/budget.ts';
-import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from '../bounds.ts';
+import { REASON_BYTES, reservedBytes, MAX_ROWS, SHORT_REASON_BYTES, MAX_STATE_BYTES } from '../bounds.ts';
 import { mayPass } from '../canary.ts';
 
 const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
@@ -173,7 +173,7 @@ export function spendWrittenOff(state: State, { place, attempts }: EndedRow): vo
 
 /** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
 export const isFull = (state: State): boolean =>
-  state.rows.size >= ROWS_MAX || neededBytes(state) >= STATE_BYTES_MAX;
+  state.rows.size >= MAX_ROWS || neededBytes(state) >= MAX_STATE_BYTES;
 
 /** Whether the next place of the lane may be sent. */
 export const mayTakePlace = (state: State, { segments: [next] }: Pick<Lane, 'segments'>): boolean =>
@@ -190,4 +190,4 @@ export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes
 
 /** How many bytes a reason may take; fewer once the state is half full. */
 export const reasonBytes = ({ bytes }: State): number =>
-  bytes < STATE_BYTES_MAX / 2 ? REASON_BYTES : SHORT_REASON_BYTES;
+  bytes < MAX_STATE_BYTES / 2 ? REASON_BYTES : SHORT_REASON_BYTES;

@@ -6,17 +6,15 @@
 import type { State } from './state.ts';
 
 /**
- * A batch rests before it continues as new if its runs take no longer than this, and if so many end in a second that
+ * A batch rests before it continues as new if its runs take no longer than this, and if enough of them end in a second that
  * on average one arrives during the workflow task of a continue-as-new.
  */
-export const REST_MOST_MS = 3_000;
+export const MAX_REST_MS = 3_000;
 export const OFTEN_ENDS_PER_SECOND = 40;
 
 /** Whether runs end so often that they disturb a continue-as-new, and so soon that the batch can wait for them. */
 export const endsOften = ({ phases, usualRunMs }: Pick<State, 'phases' | 'usualRunMs'>): boolean =>
-  usualRunMs > 0 &&
-  usualRunMs <= REST_MOST_MS &&
-  phases.running * 1_000 >= OFTEN_ENDS_PER_SECOND * usualRunMs;
+  usualRunMs > 0 && usualRunMs <= MAX_REST_MS && phases.running * 1_000 >= OFTEN_ENDS_PER_SECOND * usualRunMs;
 
 /** Whether nothing is outstanding that ends soon: no run, no group, and no short activity. */
 export const isAtRest = (state: State): boolean =>

@@ -216,7 +216,7 @@ async function namesOf({ store, file }: BatchFolder, columns: readonly string[])
 }
 
 /** How many rows one error names. */
-const MOST_NAMED = 1_000;
+const MAX_NAMED = 1_000;
 
 /** Compares the sheet with the present rows of the batch. The caller disposes of the comparison. Throws E312, E533 if a row cannot be changed, and E118. */
 export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
@@ -227,7 +227,7 @@ export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
   const { taken } = comparison;
   if (taken.length === 0) return withNames(sheet, comparison);
   comparison[Symbol.dispose]();
-  const some = taken.slice(0, MOST_NAMED).map(({ row, key, outcome }) => `${row} (key ${key}, ${outcome})`);
+  const some = taken.slice(0, MAX_NAMED).map(({ row, key, outcome }) => `${row} (key ${key}, ${outcome})`);
   throw problem('E533', { name, batch: batch.batch, count: taken.length, rows: some });
 }
 

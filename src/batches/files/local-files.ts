@@ -21,9 +21,9 @@ import type { FilePlace } from '../copy-sheet.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
 /** The largest file that the run service takes. */
-const BYTES_MOST = 250 * 1024 * 1024;
+const MAX_BYTES = 250 * 1024 * 1024;
 /** How many wrong names get a suggestion, which takes listing a folder. */
-const NEAR_MOST = 10;
+const MAX_NEAR = 10;
 const HEAD_BYTES = 4_096;
 /** How many paths a question shows as examples. */
 const EXAMPLES = 3;
@@ -252,8 +252,8 @@ export class LocalFiles implements InputFiles, Disposable {
       const facts = await stat(real);
       if (!facts.isFile()) return notAFile(`${full} is no file`);
       if (facts.size === 0) return notAFile(`${full} is empty`);
-      if (facts.size > BYTES_MOST)
-        return notAFile(`${full} has ${facts.size} bytes, and the run service takes ${BYTES_MOST}`);
+      if (facts.size > MAX_BYTES)
+        return notAFile(`${full} has ${facts.size} bytes, and the run service takes ${MAX_BYTES}`);
       const hash = createHash('sha256');
       let bytes = 0;
       const head = Buffer.alloc(Math.min(HEAD_BYTES, facts.size));
@@ -273,7 +273,7 @@ export class LocalFiles implements InputFiles, Disposable {
   /** The most similar file name, as the cell would write it. */
   async #nearest(path: string, full: string): Promise<string | undefined> {
     this.#near += 1;
-    if (this.#near > NEAR_MOST) return undefined;
+    if (this.#near > MAX_NEAR) return undefined;
     const names = await readdir(dirname(full)).catch(() => []);
     const near = nearest(basename(full), names);
     return near === undefined ? undefined : join(dirname(path), near);

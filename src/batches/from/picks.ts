@@ -108,7 +108,7 @@ export class Picks {
       pick += 1;
       if (this.#known[pick - 1] === 1) continue;
       first.push({ line, name: nameIn(cells[this.#at]) });
-      if (first.length === MOST_NAMED) break;
+      if (first.length === MAX_NAMED) break;
     }
     return { count, first };
   }
@@ -146,7 +146,7 @@ export class Picks {
   }
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 const nameIn = (cell: unknown): string =>
   typeof cell === 'string' || typeof cell === 'number' ? String(cell).trim() : '';

@@ -10,7 +10,7 @@ import { listBatchFolders } from '../../store/batch-folders.ts';
 import type { CreateParams } from '../stages.ts';
 import type { ChangedDeployment } from '../questions.ts';
 
-const CHANGES_MOST = 5;
+const MAX_CHANGES = 5;
 
 /** The newest such batch, if any. */
 export async function changedBefore(
@@ -38,7 +38,7 @@ export async function changedBefore(
     sheet: copy.name,
     batch,
     rows: file.sheet.rows,
-    changes: earlier === undefined ? [] : changesOf(earlier, deployment).slice(0, CHANGES_MOST),
+    changes: earlier === undefined ? [] : changesOf(earlier, deployment).slice(0, MAX_CHANGES),
   };
 }
 

@@ -110,14 +110,14 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
 }
 
 /** Longest cell on a terminal, in characters; a pipe gets whole cells. */
-const CELL_MOST = 60;
+const MAX_CELL = 60;
 
 type Cells = { readonly fields: readonly string[]; readonly isTerminal: boolean };
 
 const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, cells: Cells) => string>> = {
   table: ({ cellOf }, { fields, isTerminal }) => {
     const cells = fields.map((field) => terminalLine(cellOf(field, 'table')));
-    return `${cells.map((cell) => (isTerminal ? shortened(cell, CELL_MOST) : cell)).join('\t')}\n`;
+    return `${cells.map((cell) => (isTerminal ? shortened(cell, MAX_CELL) : cell)).join('\t')}\n`;
   },
   csv: ({ cellOf }, { fields }) => stringify([fields.map((field) => cellOf(field, 'csv'))]),
   jsonl: ({ record }) => `${rowLine(record)}\n`,

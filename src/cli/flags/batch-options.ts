@@ -4,6 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress, namedServer } from '../../host/web-address.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
+import type { Excludes } from '../../options/excludes.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
 import {
@@ -18,12 +19,11 @@ import { type Settings, refuseTooMany } from '../../batches/batch-spec.ts';
 import {
   IN_FLAGS,
   limitChangeOf,
-  refuseBoth,
   requestOf as requestFrom,
   settingsOf as settingsFrom,
   sheetOptionsOf,
   valueOf,
-  type Excludes,
+  refuseBoth,
 } from '../../batches/given-options.ts';
 import type { BatchRequest } from '../../batches/batch-request.ts';
 import { isAddress } from '../../errors/redact.ts';
@@ -241,9 +241,9 @@ function serversOf(
         what: `--${kind} ${text} is no address`,
         hint: `for example --${kind} ${example}, or with a name for its GPU: --${kind} "RTX 4090=${example}"`,
       });
-    if (seats !== undefined && (seats < 1 || seats > SEATS_MOST))
+    if (seats !== undefined && (seats < 1 || seats > MAX_SEATS))
       throw problem('E602', {
-        what: `--${kind} ${text} has ${seats} seats, and a server has 1 to ${SEATS_MOST}`,
+        what: `--${kind} ${text} has ${seats} seats, and a server has 1 to ${MAX_SEATS}`,
         hint: `for example --${kind} "20x=${url}"`,
       });
     return {
@@ -256,7 +256,7 @@ function serversOf(
   });
 }
 
-const SEATS_MOST = 1_000;
+const MAX_SEATS = 1_000;
 
 /** `RTX 4090=http://…`; a Comfy API also takes seats: `20x=https://…` or `20x L40S=https://…`. */
 function serverIn(kind: keyof typeof EXAMPLES, text: string) {

@@ -7,7 +7,6 @@ import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
 import { serversFor } from '../session.ts';
-import type { Servers } from '../../library/servers.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 type FollowFlags = {
@@ -47,22 +46,22 @@ async function attach(
     return printEnd({ ...how, batchFolder }, summary);
   }
   const servers = serversFor(configOf(flags), how.printer);
-  const { session, leave } = await servers.joinFor(batchFolder);
+  const ended = { ...how, batchFolder };
+  const joined = await servers.joinFor(batchFolder).catch((error: unknown) => ({ error }));
+  if ('error' in joined) return endedMeanwhile(ended, () => joined.error);
+  const { session, leave } = joined;
   try {
     return session === undefined
-      ? await endedMeanwhile(servers, { ...how, batchFolder })
-      : await followBatch({ ...how, session, batchFolder, process, reads: true });
+      ? await endedMeanwhile(ended, () => servers.notRunning(batchFolder))
+      : await followBatch({ ...ended, session, process, reads: true });
   } finally {
     await leave();
   }
 }
 
-/**
- * The servers may have ended with the batch while this command looked for them. Throws E516 or E548 if the
- * batch has not ended.
- */
-async function endedMeanwhile(servers: Servers, ended: EndParams): Promise<number> {
+/** The servers may have ended with the batch while this command looked for them. Throws `error` if the batch has not ended. */
+async function endedMeanwhile(ended: EndParams, error: () => unknown): Promise<number> {
   const summary = await summaryOfDone(ended.batchFolder);
-  if (summary === undefined) throw await servers.notRunning(ended.batchFolder);
+  if (summary === undefined) throw await error();
   return printEnd(ended, summary);
 }

@@ -111,7 +111,7 @@ const END: Readonly<Record<FollowEnding, (ended: FollowEnd) => Promise<number>>>
       printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
     const code = await printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(batchFolder)) === undefined) {
-      printer.notice('rows of it are sent again by now');
+      printer.notice('some of its rows are being sent again');
       printer.next(toFollow(batchFolder));
     }
     return code;

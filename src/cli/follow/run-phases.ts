@@ -18,7 +18,7 @@ export type Phases = {
 };
 
 const PAGE = 200;
-const PAGES_MOST = 3;
+const MAX_PAGES = 3;
 const EVERY_MS = 3_000;
 /** Older readings are not shown. */
 const FRESH_MS = 8_000;
@@ -69,7 +69,7 @@ export function phaseReader(file: Parameters<typeof ownRun>[0], list: List): Pha
 /** Reads the newest runs until as many open runs of the batch are seen as are outstanding. */
 async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outstanding: number) {
   const phases = { queued: 0, starting: 0, running: 0 };
-  for (let page = 0; page < PAGES_MOST; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const runs = await list(page * PAGE);
     if (runs === undefined) return undefined;
     for (const { run } of runs.flatMap((listed) => ownRun(file, listed)))

@@ -173,14 +173,14 @@ function flagsOf(
     (sum, texts) => sum + (typeof texts === 'object' ? texts.length : 1),
     0,
   );
-  if (values <= VALUES_MOST) return flags;
+  if (values <= MAX_VALUES) return flags;
   throw problem('E602', {
-    what: `${place} has ${count(values)} values, and a job has at most ${count(VALUES_MOST)}`,
+    what: `${place} has ${count(values)} values, and a job has at most ${count(MAX_VALUES)}`,
   });
 }
 
 /** Parsing takes quadratic time in the number of values. */
-const VALUES_MOST = 5_000;
+const MAX_VALUES = 5_000;
 
 /** A list or a table repeats the flag, or becomes one word with commas, depending on the flag. */
 function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {

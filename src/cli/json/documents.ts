@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { MigrationFacts, Finding } from '../../service-client/migration/rules.ts';
+import { SERVER_KINDS } from '../../options/server-kind.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
@@ -33,7 +34,7 @@ export const checkSchema = z.object({
 /** An element of the array that `service servers` prints. */
 export const knownServerSchema = z.object({
   url: z.string(),
-  kind: z.enum(['comfyui', 'comfy-api']),
+  kind: z.enum(SERVER_KINDS),
   gpu: z.string().nullable().describe('null: not known yet'),
   also: z.array(z.string()).describe('other addresses that lead to it'),
   runs: count.describe('how many runs it has now'),

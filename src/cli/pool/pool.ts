@@ -1,7 +1,7 @@
 // pool list, show, set, release: manage pools of slots that batches share. Reading starts no servers.
 
 import type { ShownFlags as Flags } from '../flags/flags.ts';
-import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
+import { MAX_POOL_MEMBERS } from '../../batch/bounds.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Pool, PoolMember } from '../../temporal/pools.ts';
 import { Pools } from '../../library/pools.ts';
@@ -71,7 +71,7 @@ export const poolLines = (pool: Pool): readonly string[] => [
   ...(pool.turnedAway === undefined
     ? []
     : [
-        `  ${plural(pool.turnedAway, 'more batch waits', 'more batches wait')} without slots: a pool has room for ${POOL_MEMBERS_MAX} batches, and the next one joins when one of them ends`,
+        `  ${plural(pool.turnedAway, 'more batch waits', 'more batches wait')} without slots: a pool has room for ${MAX_POOL_MEMBERS} batches, and the next one joins when one of them ends`,
       ]),
 ];
 

@@ -96,10 +96,10 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
   printer.notice('nothing was sent');
 }
 
-const VALUE_MOST = 400;
+const MAX_VALUE = 400;
 
 /** Clips long values; -o json has them in full. */
 const clippedValue = (_name: string, value: unknown): unknown =>
-  typeof value === 'string' && value.length > VALUE_MOST
-    ? `${shortened(value, VALUE_MOST / 2)} (${count(value.length)} characters)`
+  typeof value === 'string' && value.length > MAX_VALUE
+    ? `${shortened(value, MAX_VALUE / 2)} (${count(value.length)} characters)`
     : value;

@@ -233,8 +233,8 @@ function refusalLines(at: Date, error: unknown, paint: Paint): string {
   const why = isRunsheetError(error, 'E532')
     ? 'the columns have changed; nothing is sent until they are as before'
     : isRefused(error)
-      ? 'refused, nothing is sent of it; the next save counts'
-      : 'not taken yet, it is tried again';
+      ? 'save refused, nothing was sent; correct the sheet and save it again'
+      : 'save not taken yet; it is tried again';
   return `saved ${clock(at)}: ${paint('yellow', why)}\n${errorText(error, paint).trimEnd()}`;
 }
 

@@ -4,14 +4,14 @@ import { buildRouteMap } from '@stricli/core';
 import { OVERLAPS } from '../../options/choices.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
-import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';
+import { named as nameKind, MAX_SCHEDULE_NAME } from '../../options/kinds.ts';
 import { fail, valueFrom, argument, positional } from '../flags/flag-kinds.ts';
 
 /** A schedule's name, short enough that the time of a firing fits behind it in a batch name. */
 const scheduleName = (input: string): string =>
-  input.length <= SCHEDULE_NAME_MAX
+  input.length <= MAX_SCHEDULE_NAME
     ? valueFrom(nameKind)(input)
-    : fail(`has more than ${SCHEDULE_NAME_MAX} characters`);
+    : fail(`has more than ${MAX_SCHEDULE_NAME} characters`);
 
 const named = positional(argument('schedule', 'name of the schedule', 'schedules'));
 

@@ -40,9 +40,9 @@ export function ruleLines({ definition, nextTimes, isPaused, note }: ScheduleInf
 }
 
 const OVERLAP: Readonly<Record<ScheduleDefinition['overlap'], string>> = {
-  skip: 'skip: while a batch of it runs, a firing is left out',
-  buffer: 'buffer: while a batch of it runs, one firing waits, and others are left out',
-  cancel: 'cancel: a firing cancels the batch of it that runs, and its runs',
+  skip: 'skip: while a batch of the schedule runs, a firing is left out',
+  buffer: 'buffer: while a batch of the schedule runs, one firing waits, and others are left out',
+  cancel: 'cancel: a firing cancels the running batch of the schedule, and its runs',
 };
 
 export function aboutLines({

@@ -209,12 +209,12 @@ async function receiverFindings(
 
 const NOTICES_WITHIN_MS = 24 * 3_600_000;
 /** Only the newest batches are read, because years of them would take long. */
-const BATCHES_MOST = 50;
+const MAX_BATCHES = 50;
 
 /** Reports notifications of the last day that were not delivered. */
 async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
   const part = 'notifications';
-  const batches = (await listBatchFolders(out, () => undefined)).slice(0, BATCHES_MOST);
+  const batches = (await listBatchFolders(out, () => undefined)).slice(0, MAX_BATCHES);
   const undelivered = await pMap(
     batches,
     // Unreadable folders are reported by other commands.

@@ -25,13 +25,11 @@ import { count } from '../format.ts';
 
 const number = wholeFlag(0);
 /** Beyond this speed, a simulated second is shorter than the clock can measure. */
-const SPEED_MOST = 10_000;
+const MAX_SPEED = 10_000;
 
 const factorNumber = parsed((input): number => {
   const value = Number(input);
-  return value > 0 && value <= SPEED_MOST
-    ? value
-    : fail(`is not a number above 0, up to ${count(SPEED_MOST)}`);
+  return value > 0 && value <= MAX_SPEED ? value : fail(`is not a number above 0, up to ${count(MAX_SPEED)}`);
 });
 
 const publicAddress = parsed((input): string =>

@@ -11,7 +11,6 @@ import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
-  isLoopbackHost,
   readDeployments,
   startLocalService,
   type DeploymentsFile,
@@ -20,6 +19,7 @@ import {
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
+import { isLoopback } from '../../options/loopback.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context, type Printer } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
@@ -149,14 +149,13 @@ function textOf(file: string): string {
   }
 }
 
-const isShared = ({ host, publicUrl }: ServiceFlags): boolean =>
-  publicUrl !== undefined || !isLoopbackHost(host);
+const isShared = ({ host, publicUrl }: ServiceFlags): boolean => publicUrl !== undefined || !isLoopback(host);
 
 /** Throws E602 if others could connect without a key, or would get unreachable addresses. */
 function refuseOpenDoors(flags: ServiceFlags, hasKeys: boolean): void {
   if (!isShared(flags)) return;
   const { host, publicUrl } = flags;
-  const flag = isLoopbackHost(host) ? '--public-url' : `--host ${host}`;
+  const flag = isLoopback(host) ? '--public-url' : `--host ${host}`;
   if (!hasKeys)
     throw problem('E602', {
       what: `${flag} lets other machines use the service, so it needs keys`,

@@ -37,7 +37,7 @@ export type RowsOptions = Abortable & {
 
 /** How long to wait for the end of a batch. */
 export type ResultOptions = Abortable & {
-  /** Stops waiting after so many milliseconds: rejects with E521 (default: no limit). The batch continues. */
+  /** Stops waiting after this many milliseconds: rejects with E521 (default: no limit). The batch continues. */
   readonly timeoutMs?: number;
   /**
    * `throw`: rejects with {@link BatchPausedError} at any pause; `wait`: at none. Default: at pauses that only `resume()` ends, such as

@@ -60,7 +60,7 @@ export async function verifyBatch(
 }
 
 /** The maximum number of unreported duplicate runs that are named. */
-const HIDDEN_MOST = 1_000;
+const MAX_HIDDEN = 1_000;
 const PAGE_TRIES = 3;
 
 /** Without `now`, the service has no list, or `unread` says why it could not be read. */
@@ -86,7 +86,7 @@ async function readLists(
       evidence: NO_EVIDENCE,
       tries: PAGE_TRIES,
       onDuplicate: async ({ run_id }) => {
-        if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);
+        if (!reported.has(run_id) && hidden.length < MAX_HIDDEN) hidden.push(run_id);
       },
     });
     if (reading.lists === 'none') return {};

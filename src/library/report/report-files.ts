@@ -78,13 +78,13 @@ const isNoFile = (error: unknown): boolean =>
 // batch. Only the script of this version of runsheet runs; everything else in a page is data.
 const MIB = 1 << 20;
 /** A page has a few dozen bytes for each of at most a million rows; a data file has the cells of 2,000 rows. */
-const MOST_BYTES = { page: 256 * MIB, data: 64 * MIB } as const;
+const MAX_BYTES = { page: 256 * MIB, data: 64 * MIB } as const;
 
 type Files = Pick<Store, 'location' | 'open'>;
 
 /** The page in the folder; undefined if its script is not the current one, because its rows would not show. */
 export async function storedPage(store: Files): Promise<Buffer | undefined> {
-  const bytes = await bytesOf(store, REPORT_FILE, MOST_BYTES.page);
+  const bytes = await bytesOf(store, REPORT_FILE, MAX_BYTES.page);
   const { script } = await pageSource();
   return bytes?.includes(`<script>${script}</script>`) ? bytes : undefined;
 }
@@ -112,7 +112,7 @@ const DATA = /^(?:runsheetRows\(\d{1,9},|runsheetSmall\()"[A-Za-z0-9+/=]*"\)\n?$
 
 /** Answers with a data file, or 404. Throws E504 if the file contains any other script. */
 async function sendPageData(store: Files, name: string, response: ServerResponse): Promise<void> {
-  const bytes = await bytesOf(store, name, MOST_BYTES.data);
+  const bytes = await bytesOf(store, name, MAX_BYTES.data);
   if (bytes === undefined) return void response.writeHead(404).end();
   if (!DATA.test(bytes.toString('latin1'))) throw changed(store, name, 'has another script than its data');
   sendScript(bytes, response);

@@ -20,9 +20,9 @@ import {
   givenFrom,
   IN_PROGRAM,
   limitChangeOf,
-  refuseBoth,
   requestOf,
   valueOf,
+  refuseBoth,
 } from '../../batches/given-options.ts';
 import type { Answers } from '../../batches/questions.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';

@@ -55,7 +55,7 @@ export type SavedSheetParams = {
 } & Pick<FurtherAsked, 'reading' | 'order'>;
 
 /** The most wishes that a worker reads before each group. Rows beyond them are sent as queued. */
-const WISHES_MOST = 20_000;
+const MAX_WISHES = 20_000;
 
 export class SavedSheet {
   readonly #params: SavedSheetParams;
@@ -89,12 +89,12 @@ export class SavedSheet {
     const isNews = Object.keys(compared.gpus).length > 0;
     const estimate = isNews ? await estimateFurther(servers.config, further) : undefined;
     // Written before the pass, so that no worker sends the old inputs afterwards.
-    const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
+    const wishes = Object.fromEntries([...compared.wishes].slice(0, MAX_WISHES));
     await writeWatched(batchFolder.store, { sheet: path, deployment, rows: wishes, places: compared.places });
     const added = (await settle(rows, { wording })) as Appended | undefined;
     if (added !== undefined) this.#unsignalled = added.pass;
     const sent = added === undefined ? 0 : added.appended + added.changed;
-    const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
+    const unheld = Math.max(0, compared.wishes.size - MAX_WISHES);
     const difference = this.#differences.next(compared);
     return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.otherColumns, estimate };
   }

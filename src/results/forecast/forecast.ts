@@ -40,7 +40,7 @@ export type RunSample = {
 };
 
 /** With fewer samples, the variation between rows is unknown. */
-const SAMPLES_MIN = 3;
+const MIN_SAMPLES = 3;
 
 export function forecast(params: ForecastParams): Forecast {
   const planned = Object.entries(params.rows).filter(([, rows]) => rows > 0);
@@ -63,7 +63,7 @@ function measure(params: ForecastParams, gpu: string, rows: number, allRows: num
   const samples = params.samples
     .filter((sample) => sample.gpu === gpu)
     .map((sample) => ({ ...sample, runs: sample.runs.slice(0, params.retries + 1) }));
-  if (samples.length < SAMPLES_MIN) return { gpu, rows, samples, work: undefined };
+  if (samples.length < MIN_SAMPLES) return { gpu, rows, samples, work: undefined };
   const cold = Math.max(0, atTheSameTime(params, allRows) - (params.warm ?? 0));
   const opening = Math.min(rows, Math.round((cold * rows) / allRows));
   const coldStart = {

@@ -66,7 +66,7 @@ export function wallTime(
 
 const REPETITIONS = 100;
 /** The tail of a batch hardly depends on how many rows came before. */
-const ROWS_MAX = 2_000;
+const MAX_ROWS = 2_000;
 
 /**
  * Time beyond work divided by `parallel`, because containers idle while the last runs end. Simulated with
@@ -85,7 +85,7 @@ function drawRows(works: readonly GpuWork[], parallel: number, seed: number): re
   const roll = (): number => seededNumber(seed, (drawn += 1));
   const total = sumOf(works.map(({ rows }) => rows));
   const opening = sumOf(works.map((work) => work.opening));
-  return Array.from({ length: Math.min(total, Math.max(ROWS_MAX, parallel)) }, (_, at) => {
+  return Array.from({ length: Math.min(total, Math.max(MAX_ROWS, parallel)) }, (_, at) => {
     let place = roll() * total;
     const work = works.find(({ rows }) => (place -= rows) < 0) ?? works[0];
     if (work === undefined) return 0;

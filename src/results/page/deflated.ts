@@ -7,7 +7,7 @@ import { constants, deflateRaw, deflateRawSync } from 'node:zlib';
 const deflate = promisify(deflateRaw);
 const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 /** Blocks on other threads, of all streams: uncompressed ones take memory, and files are read by the same threads. */
-const ELSEWHERE_MOST = 2;
+const MAX_ELSEWHERE = 2;
 let elsewhere = 0;
 
 const BLOCK_BYTES = 128 * 1024;
@@ -56,7 +56,7 @@ export class Deflated {
 
   #compress(bytes: Uint8Array): void {
     const block =
-      elsewhere < ELSEWHERE_MOST ? onThread(bytes) : Promise.resolve(deflateRawSync(bytes, OPTIONS));
+      elsewhere < MAX_ELSEWHERE ? onThread(bytes) : Promise.resolve(deflateRawSync(bytes, OPTIONS));
     // `base64` awaits the block and throws its error; without this handler, an earlier failure would end the process.
     block.catch(() => undefined);
     this.#blocks.push(block);

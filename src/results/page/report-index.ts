@@ -17,8 +17,8 @@ import { beginningOf } from './report-row.ts';
 
 /** Columns of the sheet in the index, and the characters of a cell: fewer if the batch has very many rows. */
 export const COLUMNS_SHOWN = 16;
-const CELL_MOST = 240;
-const CELL_LEAST = 12;
+const MAX_CELL = 240;
+const MIN_CELL = 12;
 const COLUMN_CHARACTERS = 8_000_000;
 const REASON_SHOWN = 160;
 
@@ -103,7 +103,7 @@ export class ReportIndex {
     this.#columns = columns;
     this.#idle = idle;
     this.#shown = shown;
-    this.#cellShown = Math.min(CELL_MOST, Math.max(CELL_LEAST, Math.floor(COLUMN_CHARACTERS / rows)));
+    this.#cellShown = Math.min(MAX_CELL, Math.max(MIN_CELL, Math.floor(COLUMN_CHARACTERS / rows)));
     this.#base = startedAt - LEAD_MS;
   }
 

@@ -8,20 +8,20 @@ import type { Service } from '../service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
-import { isLoopback } from '../webhooks/webhooks.ts';
+import { isLoopback } from '../../options/loopback.ts';
 import { fileAt, sendFile } from '../routes/files.ts';
 import { notFound, route } from '../routes/refusals.ts';
 
-const NEXT_MAX = 4;
-const ENDED_MAX = 24;
-const WORKING_MAX = 24;
-const WORDS_MAX = 160;
+const MAX_NEXT = 4;
+const MAX_ENDED = 24;
+const MAX_WORKING = 24;
+const MAX_WORDS = 160;
 
 function dashboardOf(service: Service) {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
-  const most = { busy: Math.min(busy, WORKING_MAX), ended: ENDED_MAX };
-  const dashboardRuns = service.database.dashboardRuns(most, service.ahead(NEXT_MAX));
+  const most = { busy: Math.min(busy, MAX_WORKING), ended: MAX_ENDED };
+  const dashboardRuns = service.database.dashboardRuns(most, service.ahead(MAX_NEXT));
   const nowMs = service.clock.now();
   const shown = (row: RunRow) => shownRun(service, row, nowMs);
   return {
@@ -96,7 +96,7 @@ function shownRun(service: Service, row: RunRow, nowMs: number) {
 /** The text by which a person recognises the run: its prompt, else all of its inputs. */
 function textOf(inputs: string): string {
   const prompt = promptOf(parseExactly(inputs) as Record<string, unknown>);
-  return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
+  return (typeof prompt === 'string' ? prompt : inputs).slice(0, MAX_WORDS);
 }
 
 function pictureOf({ executorOf }: Service, row: RunRow): string {

@@ -3,7 +3,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { PATHS, UPLOAD_BYTES_MAX_V1, uploadQuerySchema } from '../../service-client/contract/paths.ts';
+import { PATHS, MAX_UPLOAD_BYTES_V1, uploadQuerySchema } from '../../service-client/contract/paths.ts';
 import { missingAt } from '../../service-client/contract/refusal.ts';
 import type { AnswerOf, uploadShown, v1UploadUrlShown } from '../../service-client/contract/shown.ts';
 import { V1 } from '../auth.ts';
@@ -11,7 +11,7 @@ import type { OwnerRequests } from '../owner-requests.ts';
 import type { Service } from '../service.ts';
 import { notFound, Refused, route } from './refusals.ts';
 
-const BYTES_MAX = 250 * 1024 * 1024;
+const MAX_BYTES = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
 const FILES = '/files/uploads';
 /** Only the file is streamed; other parts of the form are held in memory. */
@@ -28,7 +28,7 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
     if (!TAKEN.test(type)) throw new Refused(400, 'Unsupported file type');
     const id = service.newId('upload');
     const upload = { id, owner: request.owner, name, type, uploadedMs: service.clock.now() };
-    await fromBody(() => service.uploads.store(upload, part.file, BYTES_MAX));
+    await fromBody(() => service.uploads.store(upload, part.file, MAX_BYTES));
     const stored: AnswerOf<typeof uploadShown> = {
       message: 'File uploaded successfully',
       file_id: id,
@@ -87,7 +87,7 @@ export function serveUploaded(app: FastifyInstance, { uploads }: Service, reques
     const id = idIn(request);
     if (request.method === 'PUT') {
       const body = (request.body as Readable | undefined) ?? Readable.from([]);
-      const isFilled = await fromBody(() => uploads.fill(id, body, UPLOAD_BYTES_MAX_V1));
+      const isFilled = await fromBody(() => uploads.fill(id, body, MAX_UPLOAD_BYTES_V1));
       return isFilled ? reply.code(200).send() : notFound(reply);
     }
     const upload = uploads.find(id);

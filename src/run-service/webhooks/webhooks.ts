@@ -14,6 +14,7 @@ import type { LookupFunction } from 'node:net';
 import { request, type Dispatcher } from 'undici';
 import { openOutgoing } from '../../host/outgoing.ts';
 import { errorMessage } from '../../errors/error.ts';
+import { isLoopback } from '../../options/loopback.ts';
 import type { outputShown, AnswerOf, webhookShown } from '../../service-client/contract/shown.ts';
 import type { Faults, FaultTarget } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
@@ -86,9 +87,9 @@ type WebhookRequest = {
 type Delivery = Pick<WebhookRequest, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
-const WAIT_MIN_MS = 10;
+const MIN_WAIT_MS = 10;
 // A receiver that is down must not fill the memory; its webhooks are lost earlier than at the real service.
-const WAITING_MAX = 100_000;
+const MAX_WAITING = 100_000;
 
 type SenderDeps = {
   readonly clock: Clock;
@@ -122,12 +123,12 @@ export function createWebhooks(facts: SenderDeps) {
     const waitMs = WAITS_MS[delivery.tries] ?? 0;
     delivery.tries++;
     if (delivery.tries >= TRIES) return giveUp(delivery, failure);
-    clock.at(clock.now() + Math.max(WAIT_MIN_MS, waitMs / facts.speed), () => join(delivery));
+    clock.at(clock.now() + Math.max(MIN_WAIT_MS, waitMs / facts.speed), () => join(delivery));
   }
 
   function join(delivery: Delivery): void {
     if (!closed && !lanes.join(delivery))
-      giveUp(delivery, `${WAITING_MAX} deliveries already wait for this receiver`);
+      giveUp(delivery, `${MAX_WAITING} deliveries already wait for this receiver`);
   }
 
   function giveUp(delivery: Delivery, reason: string): void {
@@ -186,7 +187,7 @@ function createLanes(send: (delivery: Delivery) => Promise<void>) {
       const { origin } = delivery.url;
       const lane = lanes.get(origin) ?? { line: new FifoQueue<Delivery, Delivery>(), active: 0 };
       lanes.set(origin, lane);
-      if (lane.line.size >= WAITING_MAX) return false;
+      if (lane.line.size >= MAX_WAITING) return false;
       lane.line.join(delivery, delivery);
       if (lane.active < CONNECTIONS) void serve(origin, lane);
       return true;
@@ -220,9 +221,6 @@ export function targetOf(webhook: string, reach: Reach = 'here'): URL | string {
     return 'this service is for several people or machines, and --webhooks-anywhere is not given';
   return isLoopback(url.hostname) ? url : `${url.hostname} is not this machine`;
 }
-
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
 type PublishDeps = {
   readonly webhooks: Pick<Webhooks, 'post'>;

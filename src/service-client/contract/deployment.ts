@@ -82,10 +82,10 @@ export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);
 
 /** Far above the price of any machine per second. */
-const PRICE_MOST = 100;
+const MAX_PRICE = 100;
 
 /** US dollars per second by GPU. */
-export const pricingSchema = z.record(z.string(), z.number().nonnegative().max(PRICE_MOST));
+export const pricingSchema = z.record(z.string(), z.number().nonnegative().max(MAX_PRICE));
 
 /** A profile with waits of more than a day is invalid. */
 const wait = z.number().nonnegative().max(86_400_000);

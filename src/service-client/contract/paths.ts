@@ -50,9 +50,9 @@ const count = (fallback: number, least = 0, most = Number.MAX_SAFE_INTEGER) =>
   z.preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback));
 
 // A larger limit is refused, because a silently shortened page would look like the last one.
-const PAGE_MAX = 10_000;
+const MAX_PAGE = 10_000;
 const pageOf = (limit: number) => ({
-  limit: count(limit, 1, PAGE_MAX),
+  limit: count(limit, 1, MAX_PAGE),
   offset: count(0),
 });
 
@@ -111,13 +111,13 @@ const UPLOAD_TYPES_V1 = [
   'video/webm',
   'application/octet-stream',
 ] as const;
-export const UPLOAD_BYTES_MAX_V1 = 50 * 1024 * 1024;
+export const MAX_UPLOAD_BYTES_V1 = 50 * 1024 * 1024;
 
 /** The query of V1's request for an upload address. */
 export const uploadQuerySchema = z
   .object({
     type: z.enum(UPLOAD_TYPES_V1),
-    file_size: z.coerce.number().int().min(1).max(UPLOAD_BYTES_MAX_V1),
+    file_size: z.coerce.number().int().min(1).max(MAX_UPLOAD_BYTES_V1),
   })
   .transform((wire) => ({ type: wire.type, bytes: wire.file_size }));
 

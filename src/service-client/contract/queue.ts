@@ -40,7 +40,7 @@ export type ValidationProblem = z.infer<typeof problemWire>;
 /** Covers both error formats: a sentence, or a list of validation problems. */
 export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
 
-const RUN_SECONDS_MOST = 365 * 86_400;
+const MAX_RUN_SECONDS = 365 * 86_400;
 
 /** The body of Queue Run; unknown fields are ignored, like in the real service. */
 export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
@@ -54,7 +54,7 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       flags: z.array(z.string()).nullish(),
       // Extensions of this package; other services ignore them.
       servers: z.array(z.string().regex(/^\S+$/)).max(1_000).nullish().catch(undefined),
-      run_timeout: z.number().positive().max(RUN_SECONDS_MOST).nullish().catch(undefined),
+      run_timeout: z.number().positive().max(MAX_RUN_SECONDS).nullish().catch(undefined),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,
@@ -69,13 +69,13 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
 type QueueRequestSchema = ReturnType<typeof queueRequestSchemaFor>;
 export type CheckedRequest = z.infer<QueueRequestSchema>;
 
-const INPUTS_MOST = 10_000;
+const MAX_INPUTS = 10_000;
 
 /** Why a body is refused before its inputs are checked one by one. */
 export function oversize(body: unknown): string | undefined {
   const { inputs } = (body ?? {}) as { readonly inputs?: unknown };
-  const isOversize = typeof inputs === 'object' && Object.keys(inputs ?? {}).length > INPUTS_MOST;
-  return isOversize ? `a run has at most ${INPUTS_MOST} inputs` : undefined;
+  const isOversize = typeof inputs === 'object' && Object.keys(inputs ?? {}).length > MAX_INPUTS;
+  return isOversize ? `a run has at most ${MAX_INPUTS} inputs` : undefined;
 }
 
 /** Parses a body. Inputs keep all names: `z.record` would drop `__proto__`, which every object has. */

@@ -52,13 +52,13 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
   ctx: { error },
 });
 
-const ENTRIES_MOST = 100;
+const MAX_ENTRIES = 100;
 
 /** The entries for the first wrong values, and one entry that counts the remaining ones: a body may have a million of them. */
 export function listed<Wrong>(
   wrongValues: readonly Wrong[],
   entriesFor: (wrong: Wrong) => readonly Refusal[],
-  most = ENTRIES_MOST,
+  most = MAX_ENTRIES,
 ): readonly Refusal[] {
   const entries = wrongValues.slice(0, most).flatMap(entriesFor);
   const further = wrongValues.length - most;
@@ -84,7 +84,7 @@ export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonl
     ),
     ([name, input]) =>
       SCALARS.map(([kind, type, msg]) => ({ type, loc: ['body', 'inputs', name, kind], msg, input })),
-    ENTRIES_MOST / SCALARS.length,
+    MAX_ENTRIES / SCALARS.length,
   );
 
 // Numbers with many digits are raw JSON objects in JavaScript, but numbers on the wire.

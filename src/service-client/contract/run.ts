@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { shortened } from '../../errors/outside-text.ts';
 
 // The length of names from the service is limited, because they are stored in signals, records and sums.
-const NAME_MAX = 60;
-const FILE_NAME_MAX = 255;
+const MAX_NAME = 60;
+const MAX_FILE_NAME = 255;
 
 /** Longer than any id of ours, so that a cut id never matches one of our runs. */
-const ID_MAX = 200;
-const shortName = (name: string): string => shortened(name, NAME_MAX);
+const MAX_ID = 200;
+const shortName = (name: string): string => shortened(name, MAX_NAME);
 
 const optionalName = (name: string | null | undefined) => (name == null ? undefined : shortName(name));
 
@@ -18,7 +18,7 @@ const optionalName = (name: string | null | undefined) => (name == null ? undefi
 const gpuName = (name: string | null | undefined): string | undefined =>
   name == null || name in {} ? undefined : shortName(name);
 
-const fileNameText = z.string().transform((name) => shortened(name, FILE_NAME_MAX));
+const fileNameText = z.string().transform((name) => shortened(name, MAX_FILE_NAME));
 
 const text = z.string().nullish();
 const number = z.number().nullish();
@@ -84,7 +84,7 @@ const timeOf = (date: string | null | undefined): number | undefined => {
 function toRun(wire: z.infer<typeof runWire>) {
   const progress = wire.progress ?? 0;
   return {
-    id: shortened(wire.id, ID_MAX),
+    id: shortened(wire.id, MAX_ID),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
     // The range is 0 to 1, but some examples in the service's documentation use 0 to 100.

@@ -1,7 +1,7 @@
 // Splits the text of a CSV sheet, which arrives in pieces, into records. An incomplete record waits for the
 // next piece, so memory holds one record and one piece.
 
-import { MOST_RECORD } from '../sheet-record.ts';
+import { MAX_RECORD } from '../sheet-record.ts';
 
 /** `csv`: quotes enclose fields; `loose`: quotes inside a field are letters; `none`: all quotes are letters. */
 export type Quoting = 'csv' | 'loose' | 'none';
@@ -82,7 +82,7 @@ export class CsvParser {
     yield* this.#records();
     // Otherwise, a record in many pieces would be parsed once for each piece.
     this.#length = this.#text.length - this.#at;
-    this.#enough = Math.min(2 * this.#length, MOST_RECORD + 1);
+    this.#enough = Math.min(2 * this.#length, MAX_RECORD + 1);
   }
 
   *end(): Generator<CsvRecord> {
@@ -102,7 +102,7 @@ export class CsvParser {
     while (this.#at < this.#text.length) {
       const record = this.#isComment() ? this.#skipped() : this.#record();
       if (record === INCOMPLETE) {
-        if (this.#text.length - this.#at > MOST_RECORD) throw tooLong(this.#line);
+        if (this.#text.length - this.#at > MAX_RECORD) throw tooLong(this.#line);
         return;
       }
       if (record !== undefined) yield record;
@@ -129,7 +129,7 @@ export class CsvParser {
     const [text, line] = [this.#text.slice(this.#at, end), this.#line];
     this.#passLine(end as number);
     if (text === '') return undefined;
-    if (text.length > MOST_RECORD) throw tooLong(line);
+    if (text.length > MAX_RECORD) throw tooLong(line);
     return { line, fields: delimiter === undefined ? [text] : text.split(delimiter) };
   }
 
@@ -155,7 +155,7 @@ export class CsvParser {
       return INCOMPLETE;
     }
     const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
-    if (raw.length > MOST_RECORD) throw tooLong(line);
+    if (raw.length > MAX_RECORD) throw tooLong(line);
     this.#line += breaksIn(raw);
     this.#passLine(at);
     return /[\r\n]/.test(raw) ? { line, fields, raw } : { line, fields };
@@ -171,7 +171,7 @@ export class CsvParser {
       const quote = this.#text.indexOf('"', part);
       const isAtEnd = quote < 0 || quote + 1 === this.#text.length;
       if (isAtEnd && !this.#isLast) {
-        if (this.#text.length - this.#at > MOST_RECORD) throw this.#fault('endless', opens, column, opens);
+        if (this.#text.length - this.#at > MAX_RECORD) throw this.#fault('endless', opens, column, opens);
         return INCOMPLETE;
       }
       if (quote < 0) throw this.#fault('unclosed', opens, column, this.#text.length);

@@ -1,7 +1,7 @@
 // Reads CSV and TSV sheets: the columns of the header, and the rows below it.
 
 import { lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
-import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
+import { MAX_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
@@ -136,7 +136,7 @@ async function unreadable(source: SheetSource, options: SheetOptions, fault: Quo
   const within = fault.metInLine === fault.line ? '' : ` (noticed in line ${fault.metInLine})`;
   const what = {
     unclosed: 'the quote that opens here is not closed',
-    endless: `the quote that opens here is not closed within ${MOST_RECORD / 1024 / 1024} MiB`,
+    endless: `the quote that opens here is not closed within ${MAX_RECORD / 1024 / 1024} MiB`,
     'inside a field': 'unexpected quote in a field that does not begin with a quote',
     'behind a quote': `unexpected text after the closing quote of this field${within}`,
   }[fault.kind];
@@ -165,7 +165,7 @@ async function delimiterFault(source: SheetSource, options: SheetOptions) {
   if (options.delimiter === NO_DELIMITER) return undefined;
   const own = delimiterOf(options);
   let line = 0;
-  for await (const header of linesOf(lenientTextOf(source, options), MOST_RECORD)) {
+  for await (const header of linesOf(lenientTextOf(source, options), MAX_RECORD)) {
     line += 1;
     if (header.trim() === '') continue;
     const bare = header.replaceAll(/"[^"]*"?/g, '');

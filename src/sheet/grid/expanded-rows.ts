@@ -2,7 +2,7 @@
 // multiplies rows by a grid and by repeats (`repeat`). Rows are streamed: no state is kept between them.
 
 import { integerFrom } from '../../host/exact-json.ts';
-import { REPEAT_MAX } from '../../options/batch-kinds.ts';
+import { MAX_REPEAT } from '../../options/batch-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -136,8 +136,8 @@ const faulty = (
 const splitStep = (index: number, name: string): ExpansionStep =>
   function* split(record) {
     const values = valuesIn(record.cells[index], record.members !== undefined);
-    if (values.length > CELL_VALUES_MAX) {
-      const what = `a cell of column "${name}" has more than ${count(CELL_VALUES_MAX)} values`;
+    if (values.length > MAX_CELL_VALUES) {
+      const what = `a cell of column "${name}" has more than ${count(MAX_CELL_VALUES)} values`;
       return yield faulty(record, index, name, what, 'give them as rows of their own');
     }
     const seen = new Set<string>();
@@ -175,7 +175,7 @@ function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly strin
   };
 }
 
-const LABEL_MAX = 24;
+const MAX_LABEL = 24;
 
 const plainLabel = (value: string): string =>
   value
@@ -186,19 +186,19 @@ const plainLabel = (value: string): string =>
 /** How a key names one of the values in a cell: by the value alone, so that it stays when the others change. */
 function labelOf(value: string): string {
   const label = plainLabel(value);
-  if (label === value && label.length <= LABEL_MAX && label === label.toLowerCase()) return label;
-  return [label.slice(0, LABEL_MAX), fingerprint(value).slice(0, 6)].filter(Boolean).join('-');
+  if (label === value && label.length <= MAX_LABEL && label === label.toLowerCase()) return label;
+  return [label.slice(0, MAX_LABEL), fingerprint(value).slice(0, 6)].filter(Boolean).join('-');
 }
 
 /** More combinations are not compared. */
-const COMPARED_MOST = 10_000;
+const MAX_COMPARED = 10_000;
 
 /** How keys name the values of axes: by themselves, or where two would have one name or one is too long for it, by their numbers. */
 function labelsOf(axes: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const numbered = axes.map((values) => values.map((_, at) => String(at + 1)));
   const labels = axes.map((values, nth) => {
     const own = values.map(plainLabel);
-    const isReadable = isDistinct(own) && own.every((label) => label !== '' && label.length <= LABEL_MAX);
+    const isReadable = isDistinct(own) && own.every((label) => label !== '' && label.length <= MAX_LABEL);
     return isReadable ? own : (numbered[nth] ?? []);
   });
   const hyphened = labels.map((own) => own.some((label) => label.includes('-')));
@@ -210,7 +210,7 @@ function labelsOf(axes: readonly (readonly string[])[]): readonly (readonly stri
       (prefixes, own) => prefixes.flatMap((end) => own.map((label) => `${end}-${label}`)),
       [''],
     );
-  return combinations <= COMPARED_MOST && isDistinct(ends())
+  return combinations <= MAX_COMPARED && isDistinct(ends())
     ? labels
     : labels.map((own, nth) => (hyphened[nth] ? (numbered[nth] ?? []) : own));
 }
@@ -220,7 +220,7 @@ const isDistinct = (labels: readonly string[]): boolean =>
   new Set(labels.map((label) => label.toLowerCase())).size === labels.length;
 
 /** A seed has at most 64 bits. */
-const SEED_MAX = 2n ** 64n - 1n;
+const MAX_SEED = 2n ** 64n - 1n;
 
 function repeatStep(options: SheetOptions, names: readonly string[]): ExpansionStep {
   const { by, seed } = options.repeat as NonNullable<SheetOptions['repeat']>;
@@ -237,13 +237,13 @@ function repeatStep(options: SheetOptions, names: readonly string[]): ExpansionS
     const times = typeof by === 'number' ? by : timesIn(record.cells[column]);
     if (times === undefined) {
       const what = `${JSON.stringify(shortened(cellText(record.cells[column])))} in column "${by}" is not a number of runs`;
-      const hint = `a whole number from 1 to ${count(REPEAT_MAX)}; to leave out rows with 0: --where "${by} > 0"`;
+      const hint = `a whole number from 1 to ${count(MAX_REPEAT)}; to leave out rows with 0: --where "${by} > 0"`;
       return yield faulty(record, column, String(by), what, hint);
     }
     const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
     // The layout reports the fault of the cell.
     if (first === 'wrong') return yield record;
-    if (first !== undefined && first + BigInt(times) - 1n > SEED_MAX) {
+    if (first !== undefined && first + BigInt(times) - 1n > MAX_SEED) {
       const what = `${times} runs from seed ${first} on need seeds of more than 64 bits`;
       return yield faulty(record, index, seed?.column ?? '', what, 'give a smaller first seed');
     }
@@ -265,7 +265,7 @@ function timesIn(cell: unknown): number | undefined {
   const text = cellText(cell).trim();
   if (text === '') return 1;
   const times = /^\d{1,6}(?:\.0+)?$/.test(text) ? Number(text) : 0;
-  return times >= 1 && times <= REPEAT_MAX ? times : undefined;
+  return times >= 1 && times <= MAX_REPEAT ? times : undefined;
 }
 
 /** A missing seed is derived from the values that the row sends, so that the same row gets the same seed. */
@@ -293,14 +293,14 @@ const UNREADABLE: Readonly<Record<string, true>> = {
 };
 
 /** A cell with more values is most likely not a list. */
-const CELL_VALUES_MAX = 10_000;
+const MAX_CELL_VALUES = 10_000;
 
 /** The first separator that occurs in a cell separates its values, so that texts may contain commas. */
 const SEPARATORS = ['\n', ';', '|', ','] as const;
 /** Addresses have commas of their own; `a.png (https://…),b.png (https://…)` is how Airtable writes several. */
 const BEFORE_ADDRESS = /(?<![\s,;|])[\s,;|]+(?=(?:https?|s3|file):\/\/)|(?<=\))\s*,\s*(?=[^,]*\(https?:\/\/)/;
 
-/** At most one more than {@link CELL_VALUES_MAX}. `isJson`: integers are numbers, as in the other rows of a JSON sheet. */
+/** At most one more than {@link MAX_CELL_VALUES}. `isJson`: integers are numbers, as in the other rows of a JSON sheet. */
 export function valuesIn(cell: unknown, isJson: boolean): readonly unknown[] {
   if (Array.isArray(cell)) return cell.length === 0 ? [undefined] : (cell as readonly unknown[]);
   if (typeof cell !== 'string') return [cell];
@@ -312,7 +312,7 @@ export function valuesIn(cell: unknown, isJson: boolean): readonly unknown[] {
   const values: string[] = [];
   for (const part of parts) {
     values.push(...countedIn(part));
-    if (values.length > CELL_VALUES_MAX) break;
+    if (values.length > MAX_CELL_VALUES) break;
   }
   return isJson ? values.map((value) => integerFrom(value) ?? value) : values;
 }
@@ -342,7 +342,7 @@ function countedIn(part: string): readonly string[] {
   const [, from = '', to = ''] = RANGE.exec(part) ?? [];
   if (from === '' || BigInt(from) > BigInt(to)) return [part];
   const length = Number(BigInt(to) - BigInt(from)) + 1;
-  return Array.from({ length: Math.min(length, CELL_VALUES_MAX + 1) }, (_, at) =>
+  return Array.from({ length: Math.min(length, MAX_CELL_VALUES + 1) }, (_, at) =>
     String(BigInt(from) + BigInt(at)),
   );
 }

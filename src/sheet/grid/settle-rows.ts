@@ -1,7 +1,7 @@
 // Checks the options that multiply rows against the sheet and the deployment, and settles the source of seeds.
 
 import { correctionOf, hintAmong, problem, RunsheetError } from '../../errors/error.ts';
-import { REPEAT_MAX } from '../../options/batch-kinds.ts';
+import { MAX_REPEAT } from '../../options/batch-kinds.ts';
 import { GPUS } from '../../options/gpu.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { constantOf, indexOf } from '../column-mapping.ts';
@@ -190,7 +190,7 @@ function drawnWithin(
   by: number | string,
 ): { readonly from?: number; readonly below: number } {
   const from = Math.ceil(min);
-  const most = typeof by === 'number' ? by : REPEAT_MAX;
+  const most = typeof by === 'number' ? by : MAX_REPEAT;
   const last = Math.floor(Math.min(max, Number.MAX_SAFE_INTEGER)) - most + 1;
   const below = Math.max(from + 1, Math.min(Math.max(DRAWN_BELOW, from + DRAWN_BELOW), last + 1));
   return { ...(from === 0 ? {} : { from }), below };

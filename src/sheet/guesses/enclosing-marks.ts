@@ -12,7 +12,7 @@ import { type Guess, said, toConfirm } from './guess.ts';
 const SAMPLED = 1000;
 
 /** The most parts of a divided text. */
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 
 /** Opening mark → closing mark. */
 const MARKS: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export async function markedCells(
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
-      (text, at) => isSent(names[at] ?? '') && isDivided(text, texts.slice(at + 1, at + MOST_PARTS)),
+      (text, at) => isSent(names[at] ?? '') && isDivided(text, texts.slice(at + 1, at + MAX_PARTS)),
     );
     if (delimiter !== undefined && divided >= 0)
       return { guesses: [], refusal: refusal(source.name, line, cells.slice(divided).join(delimiter)) };

@@ -62,7 +62,7 @@ async function isPlainList(
   let tabs = 0;
   let lines = 0;
   const labelled: RegExpExecArray[] = [];
-  for await (const line of linesOf(lenientTextOf({ name, open }, options), MOST_LINE)) {
+  for await (const line of linesOf(lenientTextOf({ name, open }, options), MAX_LINE)) {
     if (line.trim() === '') continue;
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
@@ -76,7 +76,7 @@ async function isPlainList(
   return tabs * 2 <= lines;
 }
 
-const MOST_LINE = 1000;
+const MAX_LINE = 1000;
 
 /** `Seed: 5` */
 const LABEL = /^([^:=]{1,40})[:=]/;

@@ -1,6 +1,6 @@
 // Recognizes input names as people write them: with notes, units and marks, or by another well-known name.
 
-import { MOST_NAME } from '../sheet-record.ts';
+import { MAX_NAME } from '../sheet-record.ts';
 import { plainName } from './guess.ts';
 
 /** Synonyms of a setting, the most common name first. */
@@ -78,7 +78,7 @@ export const nameProper = (name: string): string =>
 
 /** Cells may be long if the row is not a header, and the pattern takes quadratic time. */
 const withoutBrackets = (name: string): string =>
-  name.slice(0, MOST_NAME).replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ');
+  name.slice(0, MAX_NAME).replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ');
 
 /** Whether the name is a well-known setting. */
 export const isSetting = (name: string): boolean => SETTINGS.has(nameProper(name));

@@ -9,7 +9,7 @@ type Mapped = { readonly column: number; readonly kind: string };
 /** For each field of a row: whether it may be numeric, and whether it begins with a blank. */
 type RowShape = { readonly numbers: readonly boolean[]; readonly blanks: readonly boolean[] };
 
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 
 export class LongRows {
   count = 0;
@@ -36,7 +36,7 @@ export class LongRows {
   put(line: number, cells: readonly string[]): void {
     if (this.count === 0) this.first = shortened(cells.join(','));
     this.count += 1;
-    if (this.lines.length === MOST_ROWS) return;
+    if (this.lines.length === MAX_ROWS) return;
     this.lines.push(line);
     this.#shapes.push({ numbers: cells.map(mayBeNumber), blanks: cells.map((text) => text.startsWith(' ')) });
   }

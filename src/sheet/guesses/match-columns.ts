@@ -264,7 +264,7 @@ function templateOf(ranked: readonly string[], data: readonly string[]): string 
 }
 
 /** Length in letters; shorter texts are names and words. */
-const LEAST_TEXT = 15;
+const MIN_TEXT = 15;
 
 function pointsFor(name: string, type: InputType, values: readonly string[]): number {
   if (!fits(values, type) || isTellingSetting(name)) return 0;
@@ -275,7 +275,7 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   // Among several columns that contain the name, the first is meant, not the one with the longest texts.
   if (length > 0 && containsWords(name, type.name) && keysIn([name], true).length === 0) return 1000;
   const named = shared + (isDescriptive(name) ? 100 : 0);
-  return length > 0 && length + named >= LEAST_TEXT ? length + named : 0;
+  return length > 0 && length + named >= MIN_TEXT ? length + named : 0;
 }
 
 /** Short texts are likely only without longer ones. */
@@ -317,17 +317,17 @@ function inBraces(
   });
 }
 
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 /** Reports columns that have no meaning and no other message. */
 export function keptAsData(columns: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
   const flagged = new Set(unconfirmed(guesses).flatMap(({ flags }) => flags));
   const data = columns.filter((name) => !flagged.has(name));
   if (data.length === 0) return [];
-  const more = data.length > MOST_NAMED ? ` and ${data.length - MOST_NAMED} more` : '';
+  const more = data.length > MAX_NAMED ? ` and ${data.length - MAX_NAMED} more` : '';
   const what =
     data.length === 1 ? 'is not an input and changes nothing' : 'are not inputs and change nothing';
-  const text = `${list(data.slice(0, MOST_NAMED))}${more} ${what}`;
+  const text = `${list(data.slice(0, MAX_NAMED))}${more} ${what}`;
   return [said('columns', text, ...(more === '' ? data.flatMap((name) => ['--drop', name]) : []))];
 }
 

@@ -70,7 +70,7 @@ function mayBeSeveral(column: string, fields: readonly InputType[]): Guess {
   return toConfirm('columns', text, '--drop', column);
 }
 
-const SIZE_LEAST = 128;
+const MIN_SIZE = 128;
 const SIZE_STEP = 8;
 const SIZES: ReadonlySet<string> = new Set(['width', 'height']);
 const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
@@ -79,8 +79,8 @@ const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
 function implausible(values: readonly string[], { name, type, fields }: InputType): string | undefined {
   if (fields === undefined || values.length === 0) return undefined;
   const numbers = numbersIn(values);
-  if (SIZES.has(name) && numbers.some((value) => value < SIZE_LEAST || !Number.isInteger(value)))
-    return `a size in pixels is a whole number of at least ${SIZE_LEAST}`;
+  if (SIZES.has(name) && numbers.some((value) => value < MIN_SIZE || !Number.isInteger(value)))
+    return `a size in pixels is a whole number of at least ${MIN_SIZE}`;
   if (name === 'seed' && numbers.some((value) => !Number.isInteger(value))) return 'a seed is a whole number';
   if (SHARES.has(name) && numbers.some((value) => value > 1)) return `${name} is at most 1`;
   const areFiles = values.every((text) => isValue(text) && Number.isNaN(Number(text)));

@@ -43,13 +43,14 @@ type SurveyReading = {
   readonly isLeftOut: (row: { readonly line: number } | SheetRecord) => boolean;
 };
 
-const MOST_LINES = 1000;
-const MOST_VALUES = 20;
-const MOST_TOTALS = 5;
-const MOST_WORDS = 3;
+const MAX_LINES = 1000;
+const MAX_VALUES = 20;
+const MAX_TOTALS = 5;
+const MAX_WORDS = 3;
 
 /** Words for nothing are short. */
-const MOST_WORD = 12;
+const MAX_WORD = 12;
+const SIGN = /^\s*(?:#|\/\/)/;
 const HEX_COLOUR = /^#(?:[0-9a-f]{3}){1,2}(?:[0-9a-f]{2})?$/i;
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
@@ -107,7 +108,7 @@ export class Survey {
   }[];
   /** Columns of templates. */
   readonly #templated: readonly number[];
-  /** Columns of which a row needs one. */
+  /** The columns that fill inputs. A row in which all of them are empty is not a row of values. */
   readonly #sent: readonly number[];
   #fewestFilled = Number.POSITIVE_INFINITY;
   readonly #gpuValues = new Map<string, number>();
@@ -148,7 +149,7 @@ export class Survey {
       if (this.#compared.size > 0) this.#takeCompared(record);
       if (isLeftOut(record)) continue;
       const filled = filledIn(cells);
-      if (hasComments && this.#isComment(record, cells)) this.#putComment(record, cells);
+      if (hasComments && SIGN.test(cells[0] ?? '')) this.#putSigned(record, cells);
       else if (hasTotals && this.#isForeign(record, cells)) this.#putTotals(record, cells);
       else if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
         this.#putTotals(record, cells);
@@ -161,19 +162,19 @@ export class Survey {
   #putTotals({ line }: SheetRecord, cells: readonly string[]): void {
     this.behindTotals = 0;
     this.totals.push(line);
-    if (this.totalTexts.length < MOST_TOTALS)
-      this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
+    if (this.totalTexts.length < MAX_TOTALS) this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
 
-  /** Whether a row begins with a comment sign, and has another shape or a text that would be sent. */
+  #putSigned(record: SheetRecord, cells: readonly string[]): void {
+    if (this.#isComment(record, cells)) this.#putComment(record, cells);
+    else this.signed += 1;
+  }
+
+  /** Whether a row that begins with a comment sign has another shape, or a text that would be sent. */
   #isComment({ fault }: SheetRecord, [first = '', ...otherCells]: readonly string[]): boolean {
-    if (!/^\s*(?:#|\/\/)/.test(first)) return false;
     const isValue = isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim());
     const isText = this.#mapped.some(({ column, kind }) => column === 0 && !isNumeric(kind));
-    if (!isValue && (fault !== undefined || isText || otherCells.every((text) => text.trim() === '')))
-      return true;
-    this.signed += 1;
-    return false;
+    return !isValue && (fault !== undefined || isText || otherCells.every((text) => text.trim() === ''));
   }
 
   #putComment({ line }: SheetRecord, [first = '']: readonly string[]): void {
@@ -182,7 +183,7 @@ export class Survey {
       comments.prefix = first.trim().startsWith('#') ? '#' : '//';
       comments.first = shortened(first.trim());
     }
-    if (comments.lines.length < MOST_LINES) comments.lines.push(line);
+    if (comments.lines.length < MAX_LINES) comments.lines.push(line);
   }
 
   /** A line such as ``` or ---- between rows. */
@@ -218,18 +219,18 @@ export class Survey {
     for (const { column, kind, name, choices } of this.#mapped) {
       this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
       if (isNumeric(kind) || kind === 'auto') this.#takeNumber(this.numbers, record, column, name);
-      if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+      if (!isNumeric(kind) && this.words.size < MAX_WORDS) this.#takeWords(cells[column] ?? '');
     }
   }
 
   #putShort({ line }: SheetRecord, cells: readonly string[]): void {
     if (this.short.count === 0) this.short.first = shortened(cells.join(' '));
     this.short.count += 1;
-    if (this.short.lines.length < MOST_VALUES) this.short.lines.push(line);
+    if (this.short.lines.length < MAX_VALUES) this.short.lines.push(line);
   }
 
   #takeWord(text: string, kind: string, name: string, choices: readonly string[]): void {
-    if (text.length > MOST_WORD) return;
+    if (text.length > MAX_WORD) return;
     const word = text.toLowerCase();
     const isNothing = NOTHING_WORDS.has(word) || (word === 'random' && isNumeric(kind));
     if (isNothing && !choices.includes(word) && !this.#plan.nothings.has(text))
@@ -264,7 +265,7 @@ export class Survey {
   }
 
   #put(lines: number[], { line }: SheetRecord): void {
-    if (lines.length < MOST_LINES) lines.push(line);
+    if (lines.length < MAX_LINES) lines.push(line);
   }
 
   #isEmpty({ cells, marks }: SheetRecord, column: number): boolean {
@@ -300,7 +301,7 @@ export class Survey {
     const { gpuColumn } = this.#plan;
     const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
     const means = isDefaultGpu(text) ? 'the default' : gpuNamed(text);
-    if (means !== undefined && means !== text && this.gpus.size < MOST_VALUES)
+    if (means !== undefined && means !== text && this.gpus.size < MAX_VALUES)
       this.gpus.set(shortened(text), means);
     for (const name of this.gpuColumns) {
       const value = cells[this.#at.get(name) ?? -1] ?? '';
@@ -317,7 +318,7 @@ export class Survey {
       const at = this.#at.get(name) ?? -1;
       const text = cellText(record.cells[at]).trim();
       if (/\d/.test(text)) this.#takeNumber(this.compared, record, at, name);
-      else if (text !== '' && !NOTHING_WORDS.has(text.toLowerCase()) && this.wordsCompared.size < MOST_WORDS)
+      else if (text !== '' && !NOTHING_WORDS.has(text.toLowerCase()) && this.wordsCompared.size < MAX_WORDS)
         this.wordsCompared.add(shortened(text));
     }
   }
@@ -354,7 +355,7 @@ export class Survey {
   #takeWords(text: string): void {
     if (!BEYOND_ASCII.test(text)) return;
     for (const word of text.split(/\s+/))
-      if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
+      if (this.words.size < MAX_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
 

@@ -1,7 +1,7 @@
 // Cuts a JSON document into the texts of its rows, without reading it whole.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { MOST_RECORD, tooLong } from '../sheet-record.ts';
+import { MAX_RECORD, tooLong } from '../sheet-record.ts';
 import { Cursor, type Spot } from '../text/sheet-text.ts';
 
 export type JsonPiece = Spot & { readonly text: string };
@@ -120,7 +120,7 @@ class Cutter {
     this.#start ??= { line: this.#cursor.line, column: this.#cursor.column };
     this.#cursor.pass(part.slice(lead));
     this.#element += part.slice(lead);
-    if (this.#element.length > MOST_RECORD) throw tooLong({ file: this.#file, ...this.#start });
+    if (this.#element.length > MAX_RECORD) throw tooLong({ file: this.#file, ...this.#start });
   }
 
   *#finish(mark: string): Generator<JsonPiece> {
@@ -157,7 +157,7 @@ class Cutter {
 }
 
 /** Longer names and deeper values do not belong to rows. */
-const MOST_NAME = 200;
+const MAX_NAME = 200;
 const DEEPEST = 32;
 
 /** A member of an object, or the first element of an array; `opens`: its first character. */
@@ -221,7 +221,7 @@ export class JsonWalk {
       this.#string = undefined;
       return;
     }
-    if ((this.#string?.length ?? 0) < MOST_NAME) this.#string += letter;
+    if ((this.#string?.length ?? 0) < MAX_NAME) this.#string += letter;
   }
 
   #next(): void {

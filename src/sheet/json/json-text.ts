@@ -7,7 +7,7 @@ import { isRawNumber, parseExactly } from '../../host/exact-json.ts';
 // V8 does not always report the position of an error, so this file walks the tokens. That happens only for malformed texts and for
 // places in messages.
 /** Deeper nesting is refused, because recursive code could overflow the stack. */
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** `at` counts UTF-16 units from the text's beginning; a `malformed` text is not JSON. */
 export type JsonFault = { readonly at: number; readonly what: string; readonly malformed: boolean };
@@ -84,8 +84,7 @@ function* tokensOf(text: string): Generator<Token> {
 }
 
 function faultAt(text: string, { word, at }: Token, expected: Expected, open: Open): JsonFault | undefined {
-  if (open.length > MOST_DEPTH)
-    return { at, what: `it is nested deeper than ${MOST_DEPTH}`, malformed: false };
+  if (open.length > MAX_DEPTH) return { at, what: `it is nested deeper than ${MAX_DEPTH}`, malformed: false };
   if (!BEGINNINGS[expected].test(word) || (expected === 'the end' && at < text.length))
     return { at, what: `expected ${expected}, found ${found(text, at)}`, malformed: true };
   const again = word.startsWith('"') && names(expected) && open.at(-1)?.has(nameIn(word));
@@ -165,7 +164,7 @@ const membersWritten = (text: string): number =>
 /** NaN for a value that is nested too deeply. */
 function membersOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return 0;
-  if (depth === MOST_DEPTH) return Number.NaN;
+  if (depth === MAX_DEPTH) return Number.NaN;
   const parts: readonly unknown[] = Object.values(value);
   const own = Array.isArray(value) ? 0 : parts.length;
   return parts.reduce((sum: number, part) => sum + membersOf(part, depth + 1), own);

@@ -4,13 +4,13 @@ import { canonical } from '../../host/canonical-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { linesOf, textOf, type Spot } from '../text/sheet-text.ts';
 import {
-  MOST_RECORD,
+  MAX_RECORD,
   tooLong,
   type Column,
   type RecordFault,
   type SheetRecord,
   firstOf,
-  MOST_COLUMNS,
+  MAX_COLUMNS,
   nameFault,
   shortened,
   spotIn,
@@ -53,7 +53,7 @@ function addColumns(file: string, columns: Map<string, Column>, piece: JsonPiece
     const { line, column } = members.get(name)?.name ?? piece;
     return { name, line, column };
   };
-  const oneTooMany = fresh[MOST_COLUMNS - columns.size];
+  const oneTooMany = fresh[MAX_COLUMNS - columns.size];
   if (oneTooMany !== undefined) throw tooManyNames(file, columnOf(oneTooMany));
   for (const name of fresh) {
     refuseName(file, columnOf(name));
@@ -94,7 +94,7 @@ async function* wholeOf(file: string, texts: AsyncIterable<string>): AsyncGenera
   let text = '';
   for await (const part of texts) {
     text += part;
-    if (text.length > MOST_RECORD) throw tooLong({ file, line: 1 });
+    if (text.length > MAX_RECORD) throw tooLong({ file, line: 1 });
   }
   yield { text, line: 1, column: 1 };
 }
@@ -107,9 +107,9 @@ async function* jsonLines(
   const { comment = 'none' } = options;
   let line = 0;
   const isComment = (text: string): boolean => comment !== 'none' && text.trimStart().startsWith(comment);
-  for await (const text of linesOf(texts, MOST_RECORD)) {
+  for await (const text of linesOf(texts, MAX_RECORD)) {
     line += 1;
-    if (text.length > MOST_RECORD) throw tooLong({ file, line });
+    if (text.length > MAX_RECORD) throw tooLong({ file, line });
     if (text.trim() !== '' && !isComment(text) && !isSkipped(options, line)) yield { text, line, column: 1 };
   }
 }
@@ -154,7 +154,7 @@ function refuseName(file: string, { name, line, column }: Column): void {
 }
 
 function tooManyNames(file: string, { name, line, column }: Column): RunsheetError {
-  const what = `the rows use more than ${MOST_COLUMNS} different names`;
+  const what = `the rows use more than ${MAX_COLUMNS} different names`;
   const hint = 'each name in an object is a column; put values that differ between rows after the colon';
   return problem('E104', { what, hint }, { place: { file, line, column, columnName: shortened(name) } });
 }

@@ -17,7 +17,7 @@ export type WhereOptions = {
 
 const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
 /** Parentheses in parentheses, so that no text can fill the stack. */
-const DEPTH_MAX = 100;
+const MAX_DEPTH = 100;
 
 const COMPARE: Readonly<Record<string, (order: number) => boolean>> = {
   '=': (order) => order === 0,
@@ -75,7 +75,7 @@ class Parser {
 
   #group(): RowCondition {
     this.#depth += 1;
-    if (this.#depth > DEPTH_MAX) throw this.#fault(`more than ${DEPTH_MAX} parentheses are open`);
+    if (this.#depth > MAX_DEPTH) throw this.#fault(`more than ${MAX_DEPTH} parentheses are open`);
     const inner = this.#any();
     if (!this.#take(')')) throw this.#expected('and, or, or )');
     this.#depth -= 1;

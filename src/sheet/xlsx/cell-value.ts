@@ -19,7 +19,7 @@ export type CellMark = {
 /** A text, or a text with its mark. */
 export type WorkbookCell = string | readonly [text: string, mark: CellMark];
 
-/** The cells of a row in their order; a number stands for so many empty ones. */
+/** The cells of a row in their order; a number stands for that many empty ones. */
 export type WorkbookCells = readonly (WorkbookCell | number)[];
 
 export const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
@@ -147,8 +147,8 @@ export type NumberFormat =
 const PLAIN: NumberFormat = { is: 'plain' };
 
 /** Excel has at most 65,490 formats, each of at most 255 characters. */
-const MOST_FORMATS = 100_000;
-const MOST_CODE = 1000;
+const MAX_FORMATS = 100_000;
+const MAX_CODE = 1000;
 
 /** The format of each style index of a workbook. */
 export async function numberFormats(file: string, zip: Zip, part: string): Promise<readonly NumberFormat[]> {
@@ -161,8 +161,8 @@ export async function numberFormats(file: string, zip: Zip, part: string): Promi
       if (name === 'cellXfs') isCellFormat = true;
       if (name === 'xf' && isCellFormat)
         formats.push(builtIn(Number(numFmtId)) ?? own.get(Number(numFmtId)) ?? PLAIN);
-      if (Math.max(own.size, formats.length) > MOST_FORMATS)
-        throw tooLarge(file, `has more than ${MOST_FORMATS} formats`);
+      if (Math.max(own.size, formats.length) > MAX_FORMATS)
+        throw tooLarge(file, `has more than ${MAX_FORMATS} formats`);
     },
     close: (name) => {
       if (name === 'cellXfs') isCellFormat = false;
@@ -184,7 +184,7 @@ function builtIn(id: number): NumberFormat | undefined {
 /** Only the part for positive numbers counts; quoted text, colours and conditions do not. */
 function formatOfCode(code: string): NumberFormat {
   // The patterns need the square of the length.
-  if (code.length > MOST_CODE) return PLAIN;
+  if (code.length > MAX_CODE) return PLAIN;
   const [positive = ''] = code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')

@@ -3,7 +3,7 @@
 import { joined, readXml } from './xml-parts.ts';
 import { tooLarge, type Zip } from './zip-parts.ts';
 
-const MOST_BYTES = 256 * 1024 ** 2;
+const MAX_BYTES = 256 * 1024 ** 2;
 
 export class SharedStrings {
   #bytes = Buffer.alloc(64 * 1024);
@@ -35,7 +35,7 @@ export class SharedStrings {
 
   #add(file: string, text: string): void {
     const end = this.#used + Buffer.byteLength(text);
-    if (end > MOST_BYTES) throw tooLarge(file, 'has more than 256 MiB of text');
+    if (end > MAX_BYTES) throw tooLarge(file, 'has more than 256 MiB of text');
     if (end > this.#bytes.length) {
       const larger = Buffer.alloc(Math.max(end, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, this.#used);

@@ -50,7 +50,7 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
   });
 }
 
-const MOST_PICTURES = 10_000;
+const MAX_PICTURES = 10_000;
 
 /** The facts with where the cells lead, and with the cells that pictures lie on. */
 async function withDrawing(
@@ -79,7 +79,7 @@ async function picturesIn(file: string, zip: Zip, drawing: string): Promise<read
     open: (name) => {
       if (name === 'from') [isFrom, at.col, at.row] = [true, '', ''];
       inside = isFrom && (name === 'col' || name === 'row') ? name : undefined;
-      if (name === 'pic' && at.row !== '' && cells.size < MOST_PICTURES)
+      if (name === 'pic' && at.row !== '' && cells.size < MAX_PICTURES)
         cells.add(cellAddress(Number(at.col), Number(at.row) + 1));
     },
     close: (name) => {
@@ -114,18 +114,18 @@ async function withValues(
     if (begins === undefined) continue;
     filled.push({ ...sheet, begins });
     kept += JSON.stringify([sheet.name, begins]).length;
-    if (kept > MOST_BEGINS) throw tooLarge(file, 'has too many sheets with values');
+    if (kept > MAX_BEGINS) throw tooLarge(file, 'has too many sheets with values');
   }
   const [first = alone, ...otherSheets] = filled;
   return [first, ...otherSheets];
 }
 
-/** A header stands in one of so many rows, and names of inputs are not longer. */
+/** A header is looked for in this many rows; names of inputs are not longer than this. */
 const BEGIN_ROWS = 20;
 const BEGIN_CELLS = 200;
 const NAME_LENGTH = 100;
 /** The beginnings of all sheets are one line of what is written. */
-const MOST_BEGINS = 4 * 1024 * 1024;
+const MAX_BEGINS = 4 * 1024 * 1024;
 
 /** undefined for a sheet without values; one that cannot be read may have some. */
 async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet['begins'] | undefined> {

@@ -3,7 +3,7 @@
 import { problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
-import { type Column, type RecordFault, type SheetRecord, firstOf, MOST_RECORD } from '../sheet-record.ts';
+import { type Column, type RecordFault, type SheetRecord, firstOf, MAX_RECORD } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import {
@@ -171,7 +171,7 @@ async function* rowLines(source: SheetSource): AsyncGenerator<SheetLine> {
 }
 
 const allLines = (source: SheetSource): AsyncGenerator<string> =>
-  linesOf(lenientTextOf(source, { format: 'xlsx' }), MOST_LINE);
+  linesOf(lenientTextOf(source, { format: 'xlsx' }), MAX_LINE);
 
 /** JSON escapes some characters with six. */
-const MOST_LINE = MOST_RECORD * 6;
+const MAX_LINE = MAX_RECORD * 6;

@@ -1,7 +1,7 @@
 // Reads the rows of a worksheet one after another.
 
 import type { RunsheetError } from '../../errors/error.ts';
-import { MOST_RECORD, shortened } from '../sheet-record.ts';
+import { MAX_RECORD, shortened } from '../sheet-record.ts';
 import {
   cellAddress,
   cellValue,
@@ -46,15 +46,15 @@ export type SheetParts = {
 };
 
 const NOWHERE = { row: 0, column: 0 };
-const MOST_ROWS = 1_048_576;
-const MOST_COLUMNS = 16_384;
-const MOST_CELLS = 50_000_000;
+const MAX_ROWS = 1_048_576;
+const MAX_COLUMNS = 16_384;
+const MAX_CELLS = 50_000_000;
 /** Excel has at most 65,530. */
-const MOST_LINKS = 65_530;
-const MOST_FORMULA = 8_192;
-const MOST_MERGED = 100_000;
+const MAX_LINKS = 65_530;
+const MAX_FORMULA = 8_192;
+const MAX_MERGED = 100_000;
 /** `XFD1048575:XFD1048576`, with dollar signs. */
-const MOST_RANGE = 30;
+const MAX_RANGE = 30;
 
 /** Throws E102 if it is damaged or too large. */
 export async function* worksheetRows(parts: SheetParts): AsyncGenerator<WorkbookRow, SheetFacts> {
@@ -124,7 +124,7 @@ class WorksheetReader {
   }
 
   text(text: string): void {
-    if (this.#isInFormula) this.#formula = (this.#formula + text).slice(0, MOST_FORMULA);
+    if (this.#isInFormula) this.#formula = (this.#formula + text).slice(0, MAX_FORMULA);
     else if (this.#isValue) this.#value = joined(this.#parts.file, this.#value ?? '', text);
     else this.#text.add(text);
   }
@@ -141,7 +141,7 @@ class WorksheetReader {
   #openRow({ r, hidden }: Attributes): void {
     const row = r === undefined ? this.#row + 1 : Number(/^\d+$/.test(r) ? r : Number.NaN);
     // A row or a cell that does not follow the one before would replace it, or stand for another row.
-    if (!(row > this.#row && row <= MOST_ROWS))
+    if (!(row > this.#row && row <= MAX_ROWS))
       throw this.#damaged(`it has a row ${shortened(r ?? String(row))} behind row ${this.#row}`);
     this.#row = row;
     this.#isHidden = hidden === '1' || hidden === 'true';
@@ -155,11 +155,11 @@ class WorksheetReader {
   #openCell({ r, t = 'n', s = '0', vm }: Attributes): void {
     const { row, column } =
       r === undefined ? { row: this.#row, column: this.#column + 1 } : (placeOfAddress(r) ?? NOWHERE);
-    if (row !== this.#row || column <= this.#column || column >= MOST_COLUMNS)
+    if (row !== this.#row || column <= this.#column || column >= MAX_COLUMNS)
       throw this.#damaged(`it has a cell ${shortened(r ?? '')} in row ${this.#row} where none can be`);
     this.#column = column;
     this.#count += 1;
-    if (this.#count > MOST_CELLS) throw tooLarge(this.#parts.file, `has more than ${MOST_CELLS} cells`);
+    if (this.#count > MAX_CELLS) throw tooLarge(this.#parts.file, `has more than ${MAX_CELLS} cells`);
     this.#type = t;
     this.#style = Number(s);
     this.#value = undefined;
@@ -181,8 +181,7 @@ class WorksheetReader {
     const text = textOf(cell);
     this.#bytes += text.length;
     this.#parts.spend(text.length);
-    if (this.#bytes > MOST_RECORD)
-      throw tooLarge(this.#parts.file, `has more than 4 MiB in row ${this.#row}`);
+    if (this.#bytes > MAX_RECORD) throw tooLarge(this.#parts.file, `has more than 4 MiB in row ${this.#row}`);
     if (this.#column > this.#width) this.#cells.push(this.#column - this.#width);
     this.#cells.push(cell);
     this.#width = this.#column + 1;
@@ -203,14 +202,14 @@ class WorksheetReader {
   }
 
   #merge(range: string): void {
-    if (range.length > MOST_RANGE) throw this.#damaged(`it has merged cells ${shortened(range)}`);
-    if (this.merged.length === MOST_MERGED)
-      throw tooLarge(this.#parts.file, `has more than ${MOST_MERGED} merged ranges`);
+    if (range.length > MAX_RANGE) throw this.#damaged(`it has merged cells ${shortened(range)}`);
+    if (this.merged.length === MAX_MERGED)
+      throw tooLarge(this.#parts.file, `has more than ${MAX_MERGED} merged ranges`);
     this.merged.push(range);
   }
 
   #link({ ref = '', id }: Attributes): void {
-    if (id !== undefined && this.links.size < MOST_LINKS && ref.length <= MOST_RANGE) this.links.set(ref, id);
+    if (id !== undefined && this.links.size < MAX_LINKS && ref.length <= MAX_RANGE) this.links.set(ref, id);
   }
 
   #damaged(why: string): RunsheetError {

@@ -14,9 +14,9 @@ type XmlHandlers = {
 };
 
 /** Excel's own bound for the text of a cell is 32,767 characters. The parser keeps a tag or a text until it ends. */
-const MOST_TEXT = 4 * 1024 * 1024;
+const MAX_TEXT = 4 * 1024 * 1024;
 /** A sheet nests about ten elements; the parser keeps those that are open. */
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 
 /** Yields after each piece. Throws E102 for XML that is damaged or declares a document type. */
 export async function* parseXml(
@@ -33,7 +33,7 @@ export async function* parseXml(
   parser.on('opentag', ({ name, attributes }) => {
     sinceTag = 0;
     depth += 1;
-    if (depth > MOST_DEPTH) throw unreadable(file, `it nests more than ${MOST_DEPTH} elements`);
+    if (depth > MAX_DEPTH) throw unreadable(file, `it nests more than ${MAX_DEPTH} elements`);
     open?.(local(name), localNames(attributes));
   });
   parser.on('closetag', ({ name }) => {
@@ -50,7 +50,7 @@ export async function* parseXml(
   for await (const chunk of bytes) {
     decoder ??= new TextDecoder(chunk[0] === 0xff && chunk[1] === 0xfe ? 'utf-16le' : 'utf-8');
     sinceTag += chunk.length;
-    if (sinceTag > MOST_TEXT) throw longText(file);
+    if (sinceTag > MAX_TEXT) throw longText(file);
     parser.write(decoder.decode(chunk, { stream: true }));
     yield;
   }
@@ -60,14 +60,14 @@ export async function* parseXml(
 
 /** A text may come in pieces. Throws E102 if it becomes too long. */
 export function joined(file: string, text: string, more: string): string {
-  if (text.length + more.length > MOST_TEXT) throw longText(file);
+  if (text.length + more.length > MAX_TEXT) throw longText(file);
   return text + more;
 }
 
 const longText = (file: string): RunsheetError => tooLarge(file, 'has a text of more than 4 MiB');
 
 /** Five million shared texts. The file's size alone would allow ten times as many, if it has an incompressible part. */
-const MOST_ELEMENTS = 8_000_000;
+const MAX_ELEMENTS = 8_000_000;
 
 /** Parses a part that is no sheet. Does nothing if it is missing. Throws E102 also for too many elements. */
 export async function readXml(
@@ -78,8 +78,8 @@ export async function readXml(
   let elements = 0;
   const open: XmlHandlers['open'] = (name, attributes) => {
     elements += 1;
-    if (elements > MOST_ELEMENTS)
-      throw tooLarge(file, `has more than ${MOST_ELEMENTS} elements in a part that is no sheet`);
+    if (elements > MAX_ELEMENTS)
+      throw tooLarge(file, `has more than ${MAX_ELEMENTS} elements in a part that is no sheet`);
     handlers.open?.(name, attributes);
   };
   if (bytes !== undefined) for await (const _ of parseXml(file, bytes, { ...handlers, open }));

@@ -5,7 +5,7 @@ import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { errorMessage, isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 
 /** A workbook has a few dozen parts; pictures may add hundreds. */
-const MOST_ENTRIES = 10_000;
+const MAX_ENTRIES = 10_000;
 const MIB = 1024 ** 2;
 
 /**
@@ -46,7 +46,7 @@ export async function withZip<T>(path: string, file: string, use: (zip: Zip) => 
 
 async function entriesOf(zip: ZipFile, file: string): Promise<ReadonlyMap<string, Entry>> {
   const entries = new Map<string, Entry>();
-  if (zip.entryCount > MOST_ENTRIES) throw tooLarge(file, `has ${zip.entryCount} parts`);
+  if (zip.entryCount > MAX_ENTRIES) throw tooLarge(file, `has ${zip.entryCount} parts`);
   try {
     for await (const entry of zip.eachEntry()) entries.set(entry.fileName.replace(/^\//, ''), entry);
   } catch (cause) {

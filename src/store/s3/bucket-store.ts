@@ -17,7 +17,7 @@ type BucketStore = Omit<Store, 'localPath'> & Required<Pick<Store, 'copyFrom' | 
 
 const UPLOADS_AT_ONCE = 16;
 /** The longest validity of a link that S3 accepts. */
-const LINK_MAX_SECONDS = 7 * 24 * 3_600;
+const MAX_LINK_SECONDS = 7 * 24 * 3_600;
 
 export function bucketStore(location: string, patience?: Patience): BucketStore {
   const place = s3PlaceOf(location);
@@ -61,7 +61,7 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
       return source !== undefined && copy(client, source, keyOf(name));
     },
     link: async (name, validMs) => {
-      const seconds = Math.min(LINK_MAX_SECONDS, Math.ceil(validMs / 1_000));
+      const seconds = Math.min(MAX_LINK_SECONDS, Math.ceil(validMs / 1_000));
       return (await client.link(keyOf(name), seconds)).href;
     },
   };

@@ -138,11 +138,11 @@ function decoded(client: S3Client, text: string): string {
 }
 
 /** Pages of a thousand keys each: more than the files of the largest batch. */
-const PAGES_MOST = 20_000;
+const MAX_PAGES = 20_000;
 /** Consecutive empty pages: a bucket with versions has a few where many objects were removed. */
-const EMPTY_MOST = 100;
+const MAX_EMPTY = 100;
 /** Characters of names that are in memory together: about four million files. */
-const LETTERS_MOST = 256 << 20;
+const MAX_LETTERS = 256 << 20;
 
 /** Counts pages that name a next one. Throws E612 for a list without an end. */
 export function pageCount(client: S3Client): (next: string, isEmpty: boolean) => void {
@@ -154,9 +154,9 @@ export function pageCount(client: S3Client): (next: string, isEmpty: boolean) =>
     if (seen.has(mark)) throw client.unexpected('its list begins again where it began');
     seen.add(mark);
     empty = isEmpty ? empty + 1 : 0;
-    if (empty > EMPTY_MOST)
-      throw client.unexpected(`its list has more than ${EMPTY_MOST} empty pages in a row`);
-    if (seen.size >= PAGES_MOST) throw client.unexpected(`its list has more than ${PAGES_MOST} pages`);
+    if (empty > MAX_EMPTY)
+      throw client.unexpected(`its list has more than ${MAX_EMPTY} empty pages in a row`);
+    if (seen.size >= MAX_PAGES) throw client.unexpected(`its list has more than ${MAX_PAGES} pages`);
   };
 }
 
@@ -165,7 +165,7 @@ export function letterCount(client: S3Client): (name: string) => void {
   let letters = 0;
   return (name) => {
     letters += name.length;
-    if (letters > LETTERS_MOST)
-      throw client.unexpected(`its list has names of more than ${LETTERS_MOST >> 20} MiB`);
+    if (letters > MAX_LETTERS)
+      throw client.unexpected(`its list has names of more than ${MAX_LETTERS >> 20} MiB`);
   };
 }

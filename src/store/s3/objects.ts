@@ -209,7 +209,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
       if (at === size) return;
       const hasProgress = size !== undefined && at - from >= PROGRESS_BYTES;
       breaks = hasProgress ? 1 : breaks + 1;
-      if (breaks > BREAKS_MAX) throw client.unreachable(error);
+      if (breaks > MAX_BREAKS) throw client.unreachable(error);
     }
   }
 }
@@ -218,7 +218,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
  * Breaks without progress between them: a server that sends a few bytes before each break would otherwise be asked
  * for ever.
  */
-const BREAKS_MAX = 3;
+const MAX_BREAKS = 3;
 const PROGRESS_BYTES = 64 << 10;
 
 /** The size of the whole object; undefined if the response does not name it. */

@@ -32,7 +32,7 @@ const run = promisify(execFile);
 const OLDEST = [1, 9] as const;
 const FIRST_BYTE_MS = 15_000;
 const DOWNLOAD_MS = 600_000;
-const REDIRECTS_MAX = 5;
+const MAX_REDIRECTS = 5;
 const DOWNLOADS = 'https://temporal.download/cli/archive';
 const PROGRAM = 'temporal';
 
@@ -132,7 +132,7 @@ async function download(folder: string, search: BinarySearch): Promise<string> {
 async function answer(
   url: string,
   search: Pick<BinarySearch, 'fetch'>,
-  redirects = REDIRECTS_MAX,
+  redirects = MAX_REDIRECTS,
 ): Promise<{ readonly url: string; readonly body: NonNullable<Response['body']> }> {
   if (new URL(url).protocol !== 'https:') throw new Error(`${url} is not https`);
   const response = await firstBytes(url, search.fetch ?? (await outside()));

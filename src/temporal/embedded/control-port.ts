@@ -89,7 +89,7 @@ const FIRST_MS = 30_000;
 
 /** Time limit for a connection to send the word, and the maximum number of connections, followers included. */
 const WORD_WITHIN_MS = 2_000;
-const CONNECTIONS_MAX = 256;
+const MAX_CONNECTIONS = 256;
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
@@ -137,7 +137,7 @@ export async function openControl(
     });
     readJsonLines(socket, FOLLOWER_MESSAGES, (message) => onMessage(socket, message));
   });
-  const connections = boundConnections(server, { most: CONNECTIONS_MAX, perAddress: CONNECTIONS_MAX });
+  const connections = boundConnections(server, { most: MAX_CONNECTIONS, perAddress: MAX_CONNECTIONS });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -48,13 +48,13 @@ const ASK_AGAIN_MS = 20;
  */
 async function freePort(taken: readonly number[]): Promise<number> {
   for (;;) {
-    const port = randomInt(LEAST_PORT, MOST_PORT);
+    const port = randomInt(MIN_PORT, MAX_PORT);
     if (!taken.includes(port) && (await listenOnce(port)) !== undefined) return port;
   }
 }
 
-const LEAST_PORT = 10_000;
-const MOST_PORT = 32_768;
+const MIN_PORT = 10_000;
+const MAX_PORT = 32_768;
 
 /** The port if it is free to listen on, for 0 any free port; undefined if it is in use. */
 export function listenOnce(port: number): Promise<number | undefined> {

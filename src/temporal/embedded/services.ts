@@ -196,7 +196,7 @@ type SuperviseParams<T> = {
 };
 
 const PAUSE_MS = 200;
-const PAUSE_MAX_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /** After this uptime the backoff starts from the beginning. */
 const HEALTHY_MS = 30_000;
 
@@ -210,7 +210,7 @@ async function supervise<T extends { readonly child: ChildProcess }>(
   let starting: Promise<unknown> = Promise.resolve();
 
   const watch = async (): Promise<void> => {
-    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       const since = Date.now();
       await ended(current.child);
       if (Date.now() - since > HEALTHY_MS) pauseMs = PAUSE_MS;

@@ -84,10 +84,10 @@ function lastLogLine(home: string, from: number): string {
   // The server greets with its addresses, even where it fails later.
   const last = lines.findLast((line) => line !== '' && !/^Temporal \w+(?::| \d)/.test(line));
   if (!last) return '';
-  return last.length > LOG_LINE_MAX ? `: …${last.slice(-LOG_LINE_MAX)}` : `: ${last}`;
+  return last.length > MAX_LOG_LINE ? `: …${last.slice(-MAX_LOG_LINE)}` : `: ${last}`;
 }
 
-const LOG_LINE_MAX = 300;
+const MAX_LOG_LINE = 300;
 
 /** By default the server reads new tasks and timers of a shard 20 times a second: a signal would wait up to 50 ms. */
 const READS_PER_SECOND = 1_000;

@@ -8,7 +8,7 @@ import { jsonIn } from '../../errors/outside-text.ts';
 import { isSameSecret } from '../../errors/redact.ts';
 import { openServer, readBody, type Listen } from '../../host/bounded-server.ts';
 
-const BODY_BYTES_MAX = 16 << 20;
+const MAX_BODY_BYTES = 16 << 20;
 
 const LIMITS = {
   connections: { most: 256, perAddress: 64 },
@@ -70,7 +70,7 @@ async function decode(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = decodeRequest.safeParse(jsonIn((await readBody(request, BODY_BYTES_MAX)) ?? ''));
+  const body = decodeRequest.safeParse(jsonIn((await readBody(request, MAX_BODY_BYTES)) ?? ''));
   if (!body.success) return say(response, 400, 'The body is not a list of payloads.\n');
   const payloads = await Promise.all(body.data.payloads.map((payload) => readable(codec, payload)));
   response

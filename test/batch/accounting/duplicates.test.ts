@@ -4,10 +4,10 @@ import {
   belongingOf,
   keepEvidence,
   reportDuplicate,
-  ABANDONED_MAX,
-  CANCELS_MAX,
-  EVIDENCE_MAX,
-  REPORTED_MAX,
+  MAX_ABANDONED,
+  MAX_CANCELS,
+  MAX_EVIDENCE,
+  MAX_REPORTED,
 } from '../../../src/batch/accounting/duplicates.ts';
 import { begin } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
@@ -140,11 +140,11 @@ describe('abandoned attempts', () => {
 
   it('attempts that were abandoned are forgotten when there are too many, the oldest first', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1)
+    for (let row = 1; row <= MAX_ABANDONED + 1; row += 1)
       rememberAbandoned(state, { place: row, attempt: 1 });
     expect(belongingOf(state, { place: 1, attempt: 1, runId: 'r' })).toBe('later');
     expect(belongingOf(state, { place: 2, attempt: 1, runId: 'r' })).toBe('duplicate');
-    expect(state.abandoned.size).toBe(ABANDONED_MAX);
+    expect(state.abandoned.size).toBe(MAX_ABANDONED);
   });
 });
 
@@ -178,25 +178,25 @@ describe('evidence', () => {
 describe('bounds', () => {
   it('reported duplicates are bounded in names, and complete in number', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let at = 0; at <= REPORTED_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), true);
-    expect([state.reported.size, state.ledger.duplicates]).toEqual([REPORTED_MAX, REPORTED_MAX + 1]);
+    for (let at = 0; at <= MAX_REPORTED; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), true);
+    expect([state.reported.size, state.ledger.duplicates]).toEqual([MAX_REPORTED, MAX_REPORTED + 1]);
     expect([state.reported.has('r0'), state.reported.has('r1')]).toEqual([false, true]);
     expect(state.cancels.size).toBe(0);
   });
 
   it('duplicates that wait to be cancelled are bounded: the close cancels the others', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let at = 0; at <= CANCELS_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), false);
-    expect(state.cancels.size).toBe(CANCELS_MAX);
-    expect(state.ledger.duplicates).toBe(CANCELS_MAX + 1);
+    for (let at = 0; at <= MAX_CANCELS; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), false);
+    expect(state.cancels.size).toBe(MAX_CANCELS);
+    expect(state.ledger.duplicates).toBe(MAX_CANCELS + 1);
   });
 
   it('evidence is bounded, and says so when some of it is lost', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, runOfFirst(`r${at}`));
+    for (let at = 0; at < MAX_EVIDENCE; at += 1) keepEvidence(state, runOfFirst(`r${at}`));
     keepEvidence(state, runOfFirst('r0'));
-    expect([state.evidence.size, state.isEvidenceLost]).toEqual([EVIDENCE_MAX, false]);
+    expect([state.evidence.size, state.isEvidenceLost]).toEqual([MAX_EVIDENCE, false]);
     keepEvidence(state, runOfFirst('one more'));
-    expect([state.evidence.size, state.isEvidenceLost]).toEqual([EVIDENCE_MAX, true]);
+    expect([state.evidence.size, state.isEvidenceLost]).toEqual([MAX_EVIDENCE, true]);
   });
 });

@@ -1,23 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  addRunCost,
-  costQuantile,
-  NO_RUN_COSTS,
-  RUNS_LEAST,
-} from '../../../src/batch/accounting/run-costs.ts';
+import { addRunCost, costQuantile, NO_RUN_COSTS, MIN_RUNS } from '../../../src/batch/accounting/run-costs.ts';
 
 const costsOf = (amounts: readonly number[]) => amounts.reduce(addRunCost, NO_RUN_COSTS);
 
 describe('the costs of single runs', () => {
   it('say nothing until enough runs are known', () => {
-    const few = Array.from({ length: RUNS_LEAST - 1 }, () => 5e6);
+    const few = Array.from({ length: MIN_RUNS - 1 }, () => 5e6);
     expect(costQuantile(costsOf(few), 0.99)).toBeUndefined();
     expect(costQuantile(costsOf([...few, 5e6]), 0.99)).toBeDefined();
   });
 
   it('have a percentile that at least so many runs stay below, and that is at most a tenth too high', () => {
-    const amounts = fc.array(fc.integer({ min: 10, max: 1e12 }), { minLength: RUNS_LEAST, maxLength: 300 });
+    const amounts = fc.array(fc.integer({ min: 10, max: 1e12 }), { minLength: MIN_RUNS, maxLength: 300 });
     fc.assert(
       fc.property(amounts, (some) => {
         const exact = some.toSorted((a, b) => a - b)[Math.ceil(0.99 * some.length) - 1] ?? 0;

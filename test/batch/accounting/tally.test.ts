@@ -10,7 +10,7 @@ import {
   tallyUse,
   type Tally,
 } from '../../../src/batch/accounting/tally.ts';
-import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../../src/batch/bounds.ts';
+import { GPU_NAME_CHARS, MAX_GPU_NAMES } from '../../../src/batch/bounds.ts';
 import { OUTCOMES } from '../../../src/batch/outcome.ts';
 
 const count = fc.nat(1_000);
@@ -59,10 +59,10 @@ describe('tally', () => {
   });
 
   it('a tally counts the GPUs beyond a number of names together, and loses none of their runs', () => {
-    const names = Array.from({ length: 3 * GPU_NAMES_MAX }, (_, at) => `gpu-${at}`);
+    const names = Array.from({ length: 3 * MAX_GPU_NAMES }, (_, at) => `gpu-${at}`);
     const counted = names.reduce((sum, name) => tallyUse(sum, name, USE), NO_TALLY);
-    expect(Object.keys(counted.gpus)).toHaveLength(GPU_NAMES_MAX + 1);
-    expect(counted.gpus['other']?.runs).toBe(2 * GPU_NAMES_MAX);
+    expect(Object.keys(counted.gpus)).toHaveLength(MAX_GPU_NAMES + 1);
+    expect(counted.gpus['other']?.runs).toBe(2 * MAX_GPU_NAMES);
     expect(costSoFar(counted)).toBe(names.length * USE.costUsd);
   });
 

@@ -3,7 +3,7 @@ import { restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
 import { CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
-import { provesFrom, RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
+import { provesFrom, MAX_RECONCILE_MS } from '../../../src/batch/on-event/list-read.ts';
 import { unconfirmedRows } from '../../../src/batch/state/state.ts';
 import { TIMING } from '../params.ts';
 import { PROOF_MS, running, runOfFirst, unconfirmed } from '../scenes.ts';
@@ -258,7 +258,7 @@ describe('reconcile', () => {
 
   it.each([
     ['after ten gaps of the service at most', TIMING.listGapMs, 10 * TIMING.listGapMs],
-    ['at least once a minute', 7_000, RECONCILE_MAX_MS],
+    ['at least once a minute', 7_000, MAX_RECONCILE_MS],
   ])('reading the run lists comes less and less often, %s', (_, listGapMs, most) => {
     const world = unconfirmed({ timing: { ...TIMING, listGapMs } });
     const gaps: number[] = [];

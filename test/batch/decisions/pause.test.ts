@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_DOUBT_MS } from '../../../src/batch/clock.ts';
-import { GUARD_ROWS_LEAST } from '../../../src/batch/decisions/pause.ts';
+import { MIN_GUARD_ROWS } from '../../../src/batch/decisions/pause.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, unconfirmed } from '../scenes.ts';
@@ -40,7 +40,7 @@ describe('--fail-after', () => {
     const world = running({ rows: 200, concurrency: 4, retries: 0, failAfter: { share: 0.1 } });
     endNext(world, 'failed');
     endNext(world, 'failed');
-    for (let row = 3; row < GUARD_ROWS_LEAST; row += 1) endNext(world, 'succeeded');
+    for (let row = 3; row < MIN_GUARD_ROWS; row += 1) endNext(world, 'succeeded');
     expect(kinds(world)).toEqual([]);
     endNext(world, 'succeeded');
     expect(kinds(world)).toEqual(['failures']);

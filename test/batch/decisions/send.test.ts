@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sendFrom } from '../send-from.ts';
-import { GROUP_ATTEMPTS, ROWS_MAX } from '../../../src/batch/bounds.ts';
+import { GROUP_ATTEMPTS, MAX_ROWS } from '../../../src/batch/bounds.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
 import { begin, waitingRows } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
@@ -51,9 +51,9 @@ describe('send', () => {
 
   it('a full state takes no further row in, and goes on with those that are in it', () => {
     const state = begin(paramsOf({ rows: 50_000, concurrency: 1, retries: 0 }), 1, 0);
-    for (let row = 1; row <= ROWS_MAX; row += 1)
+    for (let row = 1; row <= MAX_ROWS; row += 1)
       put(state, { phase: 'waiting', place: row, attempt: 2, tries: 1, past: [], dueAt: 1_000 });
-    sendFrom(state, ROWS_MAX + 1);
+    sendFrom(state, MAX_ROWS + 1);
     const typesAt = (wallAt: number) => step(state, [{ type: 'woke' }], wallAt).map(({ type }) => type);
     expect(typesAt(1)).toEqual(['publish', 'wake']);
     expect(step(state, [{ type: 'woke' }], 1_000)[0]).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../../src/batch/bounds.ts';
-import { CONCURRENCY_MAX, RETRIES_MAX } from '../../../src/options/bounds.ts';
+import { MAX_CONCURRENCY, MAX_RETRIES } from '../../../src/options/bounds.ts';
 import type { LimitChange } from '../../../src/options/limits.ts';
 import { changeLimits } from '../../../src/batch/on-event/user-command.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
@@ -159,17 +159,17 @@ describe('limits that no batch can use', () => {
   });
 
   it('are taken if they need no more space, also by a batch with a higher concurrency than a new one may have', () => {
-    const world = running({ rows: 3, concurrency: CONCURRENCY_MAX, retries: RETRIES_MAX });
+    const world = running({ rows: 3, concurrency: MAX_CONCURRENCY, retries: MAX_RETRIES });
     const scale = (commandId: string, limits: LimitChange): void =>
       void world.apply({ type: 'scale', commandId, limits });
     scale('rate', { startsPerMinute: 60_000 });
-    scale('lower', { concurrency: CONCURRENCY_MAX - 1 });
-    scale('again', { concurrency: CONCURRENCY_MAX });
+    scale('lower', { concurrency: MAX_CONCURRENCY - 1 });
+    scale('again', { concurrency: MAX_CONCURRENCY });
     while (world.sends.length > 0) world.answer(0, ['accepted']);
     const refused = world.state.acknowledgements.filter(
       ({ ok, note = '' }) => !ok && !note.startsWith('overtaken'),
     );
     expect(refused).toMatchObject([{ id: 'again', note: expect.stringContaining('can be at most') }]);
-    expect(world.state.params).toMatchObject({ startsPerMinute: 60_000, concurrency: CONCURRENCY_MAX - 1 });
+    expect(world.state.params).toMatchObject({ startsPerMinute: 60_000, concurrency: MAX_CONCURRENCY - 1 });
   });
 });

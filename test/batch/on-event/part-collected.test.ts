@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { REASON_BYTES } from '../../../src/batch/bounds.ts';
 import {
-  DEFERS_MOST,
+  MAX_DEFERS,
   DEFER_BASE_MS,
-  DEFER_MAX_MS,
-  EMPTIES_MOST,
+  MAX_DEFER_MS,
+  MAX_EMPTIES,
   FILES_PAUSE_AFTER_MS,
 } from '../../../src/batch/on-event/part-collected.ts';
 import type { DeferredRow } from '../../../src/batch/events.ts';
@@ -72,14 +72,14 @@ describe('deferred rows', () => {
   it('a row whose files could not be fetched is collected again later, each time twice as much later, with what is known of it', () => {
     const world = collecting(1);
     const waits: number[] = [];
-    for (let time = 1; time < DEFERS_MOST; time += 1) {
+    for (let time = 1; time < MAX_DEFERS; time += 1) {
       collected(world, 0, file(1));
       expect(deferralOf(world, 1)?.tries).toBe(time);
       waits.push(world.waitFor(collect));
       world.pass(world.waitFor(collect));
     }
     expect(waits.slice(0, 3)).toEqual([2 * DEFER_BASE_MS, 4 * DEFER_BASE_MS, 8 * DEFER_BASE_MS]);
-    expect(waits.at(-1)).toBe(DEFER_MAX_MS);
+    expect(waits.at(-1)).toBe(MAX_DEFER_MS);
     expect(world.collects[0]?.rows).toMatchObject([
       { place: 1, attempts: [{ attempt: 1, outcome: 'succeeded', runId: 'run-0' }], isLastTry: true },
     ]);
@@ -110,7 +110,7 @@ describe('deferred rows', () => {
     const world = collecting(2);
     collected(world, 1, host(2));
     expect(deferralOf(world, 2)?.tries).toBe(0);
-    for (let time = 0; time < 3 * DEFERS_MOST; time += 1) {
+    for (let time = 0; time < 3 * MAX_DEFERS; time += 1) {
       world.pass(world.waitFor(collect));
       collected(world, 0, host(2));
     }
@@ -235,14 +235,14 @@ describe('runs that succeed without a file', () => {
     const world = collecting(4);
     const since = world.state.now;
     collected(world, 0, ...[1, 2, 3, 4].map(empty));
-    for (let time = 1; time < EMPTIES_MOST; time += 1) {
+    for (let time = 1; time < MAX_EMPTIES; time += 1) {
       world.continueAsNew();
       world.pass(world.waitFor(collect));
       const rows = world.collects[0]?.rows ?? [];
       expect(rows.map(({ isLastTry }) => isLastTry === true)).toEqual(
-        rows.map(() => time === EMPTIES_MOST - 1),
+        rows.map(() => time === MAX_EMPTIES - 1),
       );
-      if (time < EMPTIES_MOST - 1) collected(world, 0, ...rows.map(({ place }) => empty(place)));
+      if (time < MAX_EMPTIES - 1) collected(world, 0, ...rows.map(({ place }) => empty(place)));
     }
     expect(world.state.now - since).toBeLessThanOrEqual(30_000);
     expect([...world.state.pauses.keys()]).toEqual([]);

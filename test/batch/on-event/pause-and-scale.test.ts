@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SLACK_MS, LEASE_MS } from '../../../src/batch/bounds.ts';
-import { ACKNOWLEDGED_MOST } from '../../../src/batch/on-event/user-command.ts';
+import { MAX_ACKNOWLEDGED } from '../../../src/batch/on-event/user-command.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -156,17 +156,16 @@ describe('a command that another one overtakes before it is in force', () => {
 
   it('gets an answer also if too many commands wait', () => {
     const world = new World({ rows: 10, concurrency: 4 });
-    for (let at = 0; at <= ACKNOWLEDGED_MOST; at += 1) world.apply({ type: 'pause', commandId: `p${at}` });
+    for (let at = 0; at <= MAX_ACKNOWLEDGED; at += 1) world.apply({ type: 'pause', commandId: `p${at}` });
     expect(answers(world)).toEqual([{ id: 'p0', ...overtaken('pause') }]);
     world.answer(0, ['accepted']);
-    expect(answers(world)).toHaveLength(ACKNOWLEDGED_MOST);
+    expect(answers(world)).toHaveLength(MAX_ACKNOWLEDGED);
   });
 
   it('is recognised when its signal arrives again after many others', () => {
     const world = running({ rows: 9, concurrency: 2 });
     world.apply({ type: 'pause', commandId: 'p' });
-    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1)
-      world.apply({ type: 'resume', commandId: `r${at}` });
+    for (let at = 0; at < 2 * MAX_ACKNOWLEDGED; at += 1) world.apply({ type: 'resume', commandId: `r${at}` });
     world.continueAsNew();
     world.apply({ type: 'pause', commandId: 'p' });
     expect(kindsOf(world)).toEqual([]);

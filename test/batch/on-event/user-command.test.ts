@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACKNOWLEDGED_MOST } from '../../../src/batch/on-event/user-command.ts';
+import { MAX_ACKNOWLEDGED } from '../../../src/batch/on-event/user-command.ts';
 import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
@@ -137,10 +137,9 @@ describe('resume of a cancelled batch', () => {
 describe('acknowledgements', () => {
   it('an acknowledgement names each command once it is in force, the latest twenty', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1)
-      world.apply({ type: 'resume', commandId: `c${at}` });
-    expect(world.state.acknowledgements).toHaveLength(ACKNOWLEDGED_MOST);
-    expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${ACKNOWLEDGED_MOST + 4}`, ok: true });
+    for (let at = 0; at < MAX_ACKNOWLEDGED + 5; at += 1) world.apply({ type: 'resume', commandId: `c${at}` });
+    expect(world.state.acknowledgements).toHaveLength(MAX_ACKNOWLEDGED);
+    expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${MAX_ACKNOWLEDGED + 4}`, ok: true });
   });
 });
 
@@ -161,10 +160,10 @@ describe('refresh', () => {
 
   it('refreshing is remembered for the latest twenty commands', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1)
+    for (let at = 0; at < MAX_ACKNOWLEDGED + 5; at += 1)
       world.apply({ type: 'refresh', commandId: `c${at}` });
-    expect(world.state.refreshIds).toHaveLength(ACKNOWLEDGED_MOST);
-    expect(world.state.refreshIds.at(-1)).toBe(`c${ACKNOWLEDGED_MOST + 4}`);
+    expect(world.state.refreshIds).toHaveLength(MAX_ACKNOWLEDGED);
+    expect(world.state.refreshIds.at(-1)).toBe(`c${MAX_ACKNOWLEDGED + 4}`);
   });
 
   it('refreshing is acknowledged to each user who asked for it', () => {

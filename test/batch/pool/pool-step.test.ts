@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { POOL_MEMBERS_MAX, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
+import { MAX_POOL_MEMBERS, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
 import { newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
 import {
   poolDueAt,
   poolStep,
   type MemberGrant,
-  POOL_DEPARTED_MAX,
+  MAX_POOL_DEPARTED,
   shownPool,
 } from '../../../src/batch/pool/pool-step.ts';
 
@@ -121,8 +121,8 @@ describe('a pool', () => {
     };
     expect(scene.take({ type: 'usage', usage: late })).toEqual([]);
     expect(grantsIn(scene.take({ type: 'usage', usage: { ...late, life: 2 } }))).toEqual({ a: 9 });
-    for (let number = 0; number <= POOL_DEPARTED_MAX; number += 1) scene.report(`b${number}`, { left: true });
-    expect(scene.state.departed).toHaveLength(POOL_DEPARTED_MAX);
+    for (let number = 0; number <= MAX_POOL_DEPARTED; number += 1) scene.report(`b${number}`, { left: true });
+    expect(scene.state.departed).toHaveLength(MAX_POOL_DEPARTED);
   });
 
   it('learns what a member holds if the pool was made again', () => {
@@ -190,13 +190,13 @@ describe('a pool', () => {
 
   it('takes no more members than its state has room for', () => {
     const scene = new Scene(1);
-    for (let number = 0; number < POOL_MEMBERS_MAX; number += 1) scene.report(`a${number}`, { wanted: 0 });
+    for (let number = 0; number < MAX_POOL_MEMBERS; number += 1) scene.report(`a${number}`, { wanted: 0 });
     expect(scene.report('b')).toEqual({});
     expect(scene.report('b')).toEqual({});
     scene.report('c');
-    expect(scene.state.members).toHaveLength(POOL_MEMBERS_MAX);
-    expect(shownPool(scene.state)).toMatchObject({ batches: POOL_MEMBERS_MAX, turnedAway: 2 });
-    expect(shownPool(scene.state).members).toHaveLength(POOL_MEMBERS_MAX);
+    expect(scene.state.members).toHaveLength(MAX_POOL_MEMBERS);
+    expect(shownPool(scene.state)).toMatchObject({ batches: MAX_POOL_MEMBERS, turnedAway: 2 });
+    expect(shownPool(scene.state).members).toHaveLength(MAX_POOL_MEMBERS);
     expect(JSON.stringify(scene.state).length).toBeLessThan(500_000);
     expect(JSON.stringify(shownPool(scene.state)).length).toBeLessThan(60_000);
     // c has not asked since.

@@ -3,7 +3,7 @@ import { REASON_BYTES } from '../../../src/batch/bounds.ts';
 import {
   CIRCUIT_OPENS_AFTER,
   HOLD_BASE_MS,
-  HOLD_MAX_MS,
+  MAX_HOLD_MS,
   UNREACHABLE_AFTER,
 } from '../../../src/batch/sending-limits/circuit-breaker.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
@@ -20,7 +20,7 @@ function unreachable(reason?: string): World {
   const world = new World({ rows: 2, concurrency: 1 });
   while (world.state.pauses.size === 0) {
     failAll(world, reason);
-    world.pass(HOLD_MAX_MS);
+    world.pass(MAX_HOLD_MS);
   }
   return world;
 }
@@ -49,10 +49,10 @@ describe('circuit breaker', () => {
   it('a batch that could send nothing opens its circuit: only one attempt is in flight at a time', () => {
     const world = new World({ rows: 200, concurrency: 128 });
     for (let time = 0; time < CIRCUIT_OPENS_AFTER; time += 1) failAll(world);
-    world.pass(HOLD_MAX_MS);
+    world.pass(MAX_HOLD_MS);
     expect(world.sends).toHaveLength(1);
     failAll(world);
-    world.pass(HOLD_MAX_MS);
+    world.pass(MAX_HOLD_MS);
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
   });
 
@@ -63,7 +63,7 @@ describe('circuit breaker', () => {
     for (; progress(world.state).state === 'running'; groups += 1) {
       failAll(world);
       if (world.sends.length > 0) continue;
-      world.pass(Math.min(HOLD_MAX_MS, world.waitMs));
+      world.pass(Math.min(MAX_HOLD_MS, world.waitMs));
       if (world.state.consecutiveFailures >= CIRCUIT_OPENS_AFTER)
         alone.push(world.sends.flatMap(({ attempts }) => attempts).length);
     }
@@ -84,7 +84,7 @@ describe('circuit breaker', () => {
     for (let group = 1; group <= UNREACHABLE_AFTER; group += 1) {
       expect(world.state.pauses.size).toBe(0);
       failAll(world);
-      if (group < UNREACHABLE_AFTER) world.pass(HOLD_MAX_MS);
+      if (group < UNREACHABLE_AFTER) world.pass(MAX_HOLD_MS);
     }
     expect(UNREACHABLE_AFTER).toBe(7);
     expect(world.state.pauses.has('unreachable')).toBe(true);

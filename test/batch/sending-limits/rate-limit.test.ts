@@ -4,7 +4,7 @@ import { FREE } from '../../../src/batch/sending-limits/allowance.ts';
 import {
   adaptRate,
   RATE_GAP_FIRST_MS,
-  RATE_GAP_MAX_MS,
+  MAX_RATE_GAP_MS,
   rateLimit,
   spendRate,
   spendStarts,
@@ -22,7 +22,7 @@ describe('rate limit', () => {
     for (let time = 0; time < 3; time += 1) adaptRate(state, true);
     expect(state.rateLimit.gapMs).toBe(4 * RATE_GAP_FIRST_MS);
     for (let time = 0; time < 30; time += 1) adaptRate(state, true);
-    expect(state.rateLimit.gapMs).toBe(RATE_GAP_MAX_MS);
+    expect(state.rateLimit.gapMs).toBe(MAX_RATE_GAP_MS);
     let groups = 0;
     for (; state.rateLimit.gapMs > 0; groups += 1) adaptRate(state, false);
     expect(groups).toBe(31);

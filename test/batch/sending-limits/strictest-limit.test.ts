@@ -4,7 +4,7 @@ import { slots } from '../../../src/batch/decisions/send.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
 import { begin, freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
-import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
+import { MAX_PROBE_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { paramsOf } from '../params.ts';
 import { proven, running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -58,7 +58,7 @@ describe('blocked', () => {
       expect(progress(world.state)).toMatchObject({ state: 'paused', reason: '401: Revoked token' });
       blockAll(world);
     }
-    expect([gaps[0], gaps[1], gaps.at(-1)]).toEqual([PROBE_MS, 2 * PROBE_MS, PROBE_MAX_MS]);
+    expect([gaps[0], gaps[1], gaps.at(-1)]).toEqual([PROBE_MS, 2 * PROBE_MS, MAX_PROBE_MS]);
     world.pass(world.waitMs);
     world.answer(0, ['accepted']);
     expect(progress(world.state).state).toBe('running');

@@ -5,7 +5,7 @@ import type { PostResult } from '../../../src/batch/events.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import {
-  ABSENCES_MOST,
+  MAX_ABSENCES,
   CIRCUIT_OPENS_AFTER,
   UNCLEAR_AFTER,
   UNCLEAR_AFTER_MS,
@@ -213,7 +213,7 @@ describe('attempts that were proved absent', () => {
   }
 
   it('pause the batch when a row was sent three times in vain, until the user resumes it', () => {
-    const world = absent(ABSENCES_MOST - 1);
+    const world = absent(MAX_ABSENCES - 1);
     expect(paused(world)).toEqual([]);
     while (world.sends.length === 0) world.pass(1_000);
     loseWorker(world);
@@ -225,16 +225,16 @@ describe('attempts that were proved absent', () => {
       places: [1],
     });
     world.pass(24 * 3_600_000);
-    expect([world.sends, world.state.ledger.absent]).toEqual([[], ABSENCES_MOST]);
+    expect([world.sends, world.state.ledger.absent]).toEqual([[], MAX_ABSENCES]);
     world.continueAsNew();
     resume(world);
     expect([paused(world), world.sends.length]).toEqual([[], 1]);
   });
 
   it('let the row be sent as often again after a resume, and pause the batch then', () => {
-    const world = absent(ABSENCES_MOST);
+    const world = absent(MAX_ABSENCES);
     resume(world);
-    for (let time = 1; time < ABSENCES_MOST; time += 1) {
+    for (let time = 1; time < MAX_ABSENCES; time += 1) {
       expect(paused(world)).toEqual([]);
       while (world.sends.length === 0) world.pass(1_000);
       loseWorker(world);
@@ -247,7 +247,7 @@ describe('attempts that were proved absent', () => {
   });
 
   it('are forgotten once the row has had a run', () => {
-    const world = absent(ABSENCES_MOST - 1, { retries: 5 });
+    const world = absent(MAX_ABSENCES - 1, { retries: 5 });
     while (world.sends.length === 0) world.pass(1_000);
     world.answer(0, ['accepted']);
     world.finish('run-0', 'failed');
@@ -258,7 +258,7 @@ describe('attempts that were proved absent', () => {
   });
 
   it('keep no cancelled batch', () => {
-    const world = absent(ABSENCES_MOST);
+    const world = absent(MAX_ABSENCES);
     world.apply({ type: 'cancel', running: false });
     world.settle();
     expect([world.state.finished, world.state.tally.outcomes.cancelled]).toEqual([true, 1]);

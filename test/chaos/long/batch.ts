@@ -32,7 +32,7 @@ const BATCH_MS = 480_000;
 const ENDS_BETWEEN = 8;
 const BETWEEN_MS = 8_000;
 const SHARE_WHILE_RECOVERING = 0.3;
-const CLOSES_MOST = 2;
+const MAX_CLOSES = 2;
 /** A POST that is in flight when the batch ends makes its run within this time. */
 const AFTERMATH_MS = 2_000;
 
@@ -101,7 +101,7 @@ async function untilRecovered(rig: Rig, counters: Counters): Promise<void> {
 }
 
 async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
-  for (let times = 0; times < CLOSES_MOST && !rig.isOver();) {
+  for (let times = 0; times < MAX_CLOSES && !rig.isOver();) {
     const started = join(rig.folder() ?? 'none', 'started.json');
     const aim = existsSync(started) ? params.aims.next(params.mode, 'close') : undefined;
     if (aim === undefined) await wait(200);

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export type Life = { readonly pids: () => readonly number[]; readonly ended: Promise<unknown> };
 
-const AGAIN_LEAST_MS = 200;
+const MIN_AGAIN_MS = 200;
 const AGAIN_MORE_MS = 2_000;
 
 export class Kept {
@@ -53,7 +53,7 @@ export class Kept {
       await Promise.race([this.#life?.ended, this.#untilClosed()]);
       this.#life = undefined;
       if (this.#isClosed || this.#isOver()) return;
-      await wait(AGAIN_LEAST_MS + Math.random() * AGAIN_MORE_MS);
+      await wait(MIN_AGAIN_MS + Math.random() * AGAIN_MORE_MS);
       // A server that it depends on may be down itself.
       if (!this.#isClosed) await this.#begin().catch(() => undefined);
     }

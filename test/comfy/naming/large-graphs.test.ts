@@ -5,7 +5,7 @@ import { graphsIn } from '../../../src/run-service/executors/remote/naming/graph
 import { LiveGraph, type GraphNodes } from '../../../src/run-service/executors/remote/naming/live.ts';
 import { faultsOf } from '../../../src/run-service/executors/remote/workflow-faults.ts';
 import { inputsOf } from '../../../src/run-service/executors/remote/workflow-inputs.ts';
-import { growthOf, LINEAR_MOST } from '../../stage/growth.ts';
+import { growthOf, MAX_LINEAR } from '../../stage/growth.ts';
 
 const LINKS = 40;
 
@@ -86,7 +86,7 @@ it.each([
     faultsOf(graph, undefined);
     new LiveGraph(graph, undefined).savedPreviews();
   };
-  expect(await growthOf(size, made, work)).toBeLessThan(LINEAR_MOST);
+  expect(await growthOf(size, made, work)).toBeLessThan(MAX_LINEAR);
 });
 
 it('a file of many graphs and values side by side is read in time that grows with its length', async () => {
@@ -97,5 +97,5 @@ it('a file of many graphs and values side by side is read in time that grows wit
         [`value_${at}`, at],
       ]).flat(),
     );
-  expect(await growthOf(1_000, made, graphsIn)).toBeLessThan(LINEAR_MOST);
+  expect(await growthOf(1_000, made, graphsIn)).toBeLessThan(MAX_LINEAR);
 });

@@ -17,7 +17,7 @@ const ROWS = 300_000;
 /** A record of a row takes about a kilobyte: all of them would take three times as much. */
 const HEAP_MEGABYTES = 96;
 /** With the program, the buffers of the sorted rows, and what the decoder of pictures takes. */
-const MOST_MEGABYTES = 512;
+const MAX_MEGABYTES = 512;
 const LOOK_MS = 20;
 
 describe('the memory of an export', () => {
@@ -33,7 +33,7 @@ describe('the memory of an export', () => {
     async (format) => {
       const peak = await peakOf(format);
       expect(peak).toBeGreaterThan(50);
-      expect(peak).toBeLessThan(MOST_MEGABYTES);
+      expect(peak).toBeLessThan(MAX_MEGABYTES);
     },
   );
 

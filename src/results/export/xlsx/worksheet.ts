@@ -34,8 +34,8 @@ const STYLES = { plain: 0, header: 1, text: 2, link: 3 } as const;
 const HEADER_ROWS = 1;
 /** Number of rows by which column widths are measured. */
 const MEASURED_ROWS = 200;
-const WIDTH_MIN = 8;
-const WIDTH_MAX = 60;
+const MIN_WIDTH = 8;
+const MAX_WIDTH = 60;
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 
@@ -114,7 +114,7 @@ export class Worksheet {
         (width, { cells }) => Math.max(width, widthOf(cells[at])),
         widthOf(name) + FILTER_BUTTON,
       );
-      const width = Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, most + 2));
+      const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, most + 2));
       return `<col min="${at + 1}" max="${at + 1}" width="${width}" style="${STYLES.text}" customWidth="1"/>`;
     });
     return `<cols>${columns.join('')}</cols>`;
@@ -138,7 +138,7 @@ const FILTER_BUTTON = 3;
 /** Characters of the first line of a cell. */
 const widthOf = (value: string | number | undefined): number =>
   String(value ?? '')
-    .slice(0, WIDTH_MAX)
+    .slice(0, MAX_WIDTH)
     .split('\n', 1)[0]?.length ?? 0;
 
 async function taken<T>(items: AsyncIterator<T>, most: number): Promise<readonly T[]> {

@@ -19,7 +19,7 @@ type Series = {
 };
 type OpenAttempt = (row: number, attempt: number) => void;
 
-const BARS_MOST = 2_000;
+const MAX_BARS = 2_000;
 const HEIGHT = 150;
 /** Seconds between two marks of the time axis. */
 const STEPS = [
@@ -56,7 +56,7 @@ export function Charts({ table, open }: { table: Table; open: OpenAttempt }) {
       {cost.some(Boolean) && <Chart title="Cost so far" text={money} course={course} series={[paid]} />}
       {[...gpus].map(([gpu, values]) => {
         const name = table.gpus[gpu] || 'no named GPU';
-        if (table.attempts.length <= BARS_MOST)
+        if (table.attempts.length <= MAX_BARS)
           return <Bars key={gpu} table={table} course={course} gpu={gpu} name={name} open={open} />;
         const series = [{ ...running, values }];
         return (

@@ -8,7 +8,7 @@ import type { Picks } from './picks.ts';
 import { DENSITIES } from './row-card.tsx';
 import { count, plural } from './text.ts';
 
-const VALUES_MOST = 40;
+const MAX_VALUES = 40;
 const SORTS = {
   '': 'Order of the sheet',
   key: 'Key',
@@ -163,7 +163,7 @@ function choicesOf(table: Table): RowChoices {
   const outcomes: Chip[] = [['', 'All', table.rows]];
   for (const [name, rows] of counts) outcomes.push([name, name === 'open' ? 'not done' : name, rows]);
   if (unsuccessful.length > 1) outcomes.push(['others', 'not succeeded', sum]);
-  const few = fewValues(table, VALUES_MOST).map(({ column, name, values }): ChoiceGroup => ({
+  const few = fewValues(table, MAX_VALUES).map(({ column, name, values }): ChoiceGroup => ({
     label: name,
     options: [...values].map(([value, rows]): Choice => [
       `${column} ${value}`,

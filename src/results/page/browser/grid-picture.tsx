@@ -30,9 +30,9 @@ type DrawnPicture = CanvasImageSource & { width: number; height: number };
 type ReadPicture = (path: string) => Promise<DrawnPicture | undefined>;
 
 /** Pixels: of a cell at most, of the whole picture, between cells, of the heads. */
-const SIDE_MOST = 320;
-const AREA_MOST = 60_000_000;
-const LENGTH_MOST = 14_000;
+const MAX_SIDE = 320;
+const MAX_AREA = 60_000_000;
+const MAX_LENGTH = 14_000;
 const GAP = 8;
 const HEAD = { left: 220, top: 108, title: 44 };
 const INK = '#1c1c1a';
@@ -84,10 +84,10 @@ async function draw(sheet: SheetProps, read: ReadPicture): Promise<Blob | undefi
   const { table, picks, cells, page, bestIn, heads } = sheet;
   const { lines, columns } = cells;
   const fit = Math.min(
-    Math.sqrt(AREA_MOST / (columns.length * lines.length)),
-    LENGTH_MOST / Math.max(columns.length, lines.length),
+    Math.sqrt(MAX_AREA / (columns.length * lines.length)),
+    MAX_LENGTH / Math.max(columns.length, lines.length),
   );
-  const side = Math.floor(Math.min(SIDE_MOST, fit - GAP));
+  const side = Math.floor(Math.min(MAX_SIDE, fit - GAP));
   const left = (column: number) => HEAD.left + column * (side + GAP);
   const top = (line: number) => HEAD.top + line * (side + GAP);
   const [width, height] = [left(columns.length), top(lines.length)];

@@ -13,13 +13,13 @@ import { count } from './text.ts';
 
 /** The number of the column of each axis; -1: none. */
 type Axes = { lines: number; columns: number; pages: number };
-const VALUES_MOST = 200;
+const MAX_VALUES = 200;
 const SIZES = [72, 104, 152, 224, 320];
 
 /** The columns that can be an axis, those of the batch's own grid first; none if there are fewer than two. */
 export function axesOf(table: Table): readonly FewValues[] {
   const own = table.facts.axes ?? [];
-  const few = fewValues(table, VALUES_MOST, own);
+  const few = fewValues(table, MAX_VALUES, own);
   const rank = ({ name }: FewValues) => (own.includes(name) ? own.indexOf(name) : own.length);
   return few.length < 2 ? [] : few.sort((a, b) => rank(a) - rank(b));
 }

@@ -18,7 +18,7 @@ export const DENSITIES = [
 /** The picture of a row that has its own line. */
 const LINE_PICTURE = 168;
 /** Pixels of a card that shows the small copy, whose longest side has 320. */
-const SMALL_COPY_MOST = 400;
+const MAX_SMALL_COPY = 400;
 
 export type Source = { table: Table; picks: Picks; read: ReadDetail };
 
@@ -105,7 +105,7 @@ function RowPicture({ source, row, width, height }: FrameProps) {
   const outcome = table.outcomeName(row);
   if (path === '')
     return <NoPicture outcome={outcome} text={outcome === 'open' ? '' : (table.reason[row] ?? '')} />;
-  const isSmall = Math.max(width, height) * Math.min(2, devicePixelRatio) <= SMALL_COPY_MOST;
+  const isSmall = Math.max(width, height) * Math.min(2, devicePixelRatio) <= MAX_SMALL_COPY;
   // `runsheet open` makes it.
   const copy = `report/small/${path.replace(/^outputs\//, '')}.webp`;
   const small = isSmall && table.small[row] ? copy : undefined;

@@ -7,7 +7,7 @@ import { count, span } from './text.ts';
 type DashboardPool = Dashboard['pools'][number];
 type DashboardServer = Dashboard['servers'][number];
 
-const CELLS_MOST = 64;
+const MAX_CELLS = 64;
 const SERVER_KINDS = { busy: 'work', idle: 'good', away: 'bad', asked: 'odd' };
 const SERVER_WORDS = { busy: 'busy', idle: 'idle', away: 'does not answer', asked: 'has not answered yet' };
 
@@ -22,7 +22,7 @@ export const PoolCard = ({ name, gpu, limit, busy, idle, waiting }: DashboardPoo
   <div class="pool">
     <Heading name={name} note={gpu} />
     <div class="cells" aria-hidden="true">
-      {Array.from({ length: Math.min(limit, CELLS_MOST) }, (_, nth) => (
+      {Array.from({ length: Math.min(limit, MAX_CELLS) }, (_, nth) => (
         <i key={nth} class={nth < busy ? 'busy' : nth < busy + idle ? 'idle' : 'free'} />
       ))}
     </div>

@@ -182,12 +182,12 @@ export function anotherTry(before: RunState): RunState {
 }
 
 /** A bound above the number of outputs of any workflow. */
-const MADE_MOST = 1_000;
-const LINES_MOST = 50;
-const LINE_MOST = 2_000;
+const MAX_MADE = 1_000;
+const MAX_LINES = 50;
+const MAX_LINE = 2_000;
 
 /** A server may send any text of any length. */
-const shownLine = (message: string): string => shortened(withoutSecrets(terminalLine(message)), LINE_MOST);
+const shownLine = (message: string): string => shortened(withoutSecrets(terminalLine(message)), MAX_LINE);
 
 export const withLine = (
   state: RunState,
@@ -196,7 +196,7 @@ export const withLine = (
   atMs: number,
 ): RunState => ({
   ...state,
-  lines: [...state.lines, { atMs, level, message: shownLine(message) }].slice(-LINES_MOST),
+  lines: [...state.lines, { atMs, level, message: shownLine(message) }].slice(-MAX_LINES),
 });
 
 /** Applies a socket event to a run. Returns true if the run moved to another node. */
@@ -209,7 +209,7 @@ export function noteSocketEvent(
   if (event.kind === 'made') {
     const again = new Set(event.made.map(({ node }) => node));
     const before = assigned.reported.made.filter(({ node }) => !again.has(node));
-    assigned.reported.made = [...before, ...event.made].slice(-MADE_MOST);
+    assigned.reported.made = [...before, ...event.made].slice(-MAX_MADE);
   }
   if (event.kind === 'success') assigned.reported.hasSucceeded = true;
   assigned.seenMs = nowMs;

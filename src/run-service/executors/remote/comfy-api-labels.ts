@@ -58,8 +58,8 @@ export class Labels {
     return { metadata: { [NAMES.run]: run.id, [NAMES.tries]: String(run.tries ?? 1) } };
   }
 
-  /** Whether the answer refuses the label; the next form is then sent instead. */
-  isRefused(answer: ServerAnswer): boolean {
+  /** Takes the next form if the answer refuses the label; false if it does not, or no form is left. */
+  takeNextForm(answer: ServerAnswer): boolean {
     const { code = '', message = '' } = problemIn(answer) ?? {};
     const isLabel =
       code.startsWith('metadata_') || (code === 'invalid_request' && /\bmetadata\b/.test(message));

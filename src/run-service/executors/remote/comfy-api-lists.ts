@@ -8,9 +8,9 @@ import { filterFor, isOf, labelIn, type Labels } from './comfy-api-labels.ts';
 import type { ServerAnswer } from './http.ts';
 
 /** The service refuses larger pages. */
-export const LISTED_MOST = 100;
+export const MAX_LISTED = 100;
 /** A bound above the number of pages that one run can fill. */
-const PAGES_MOST = 20;
+const MAX_PAGES = 20;
 
 const itemSchema = z.object({
   id: z.string(),
@@ -52,7 +52,7 @@ export class Lists {
   async find(run: Sent): Promise<{ readonly item: Item | undefined; readonly isCertain: boolean }> {
     const filter = filterFor(run);
     const cursors = new Set<string>();
-    for (let query = filter; cursors.size < PAGES_MOST;) {
+    for (let query = filter; cursors.size < MAX_PAGES;) {
       const page = await this.#page(query);
       const item = page?.jobs.find(({ metadata }) => isOf(metadata, run));
       // A gateway older than filters ignores them and would show all jobs, page after page.

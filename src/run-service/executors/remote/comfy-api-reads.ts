@@ -3,8 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { retryAfterMs, type ServerAnswer } from './http.ts';
 
-const WAITED_MOST_MS = 30_000;
-const TIMES_MOST = 3;
+const MAX_WAITED_MS = 30_000;
+const MAX_TIMES = 3;
 
 export type Reads = {
   /** The answer may still be 429. */
@@ -24,8 +24,8 @@ export function openReads(ask: (path: string) => Promise<ServerAnswer>): Reads {
       for (let times = 1; ; times += 1) {
         await quiet();
         const answer = await ask(path);
-        if (answer.status !== 429 || times >= TIMES_MOST || closing.signal.aborted) return answer;
-        const ms = Math.min(retryAfterMs(answer.headers), WAITED_MOST_MS);
+        if (answer.status !== 429 || times >= MAX_TIMES || closing.signal.aborted) return answer;
+        const ms = Math.min(retryAfterMs(answer.headers), MAX_WAITED_MS);
         quietUntil = Math.max(quietUntil, performance.now() + ms);
       }
     },

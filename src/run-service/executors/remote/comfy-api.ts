@@ -26,7 +26,7 @@ import {
 import { problemIn, readIn, reasonOf, submittedOf } from './comfy-api-answers.ts';
 import { hasMadeNothing, jobSchema, seenOf } from './comfy-api-jobs.ts';
 import { isOf, labelIn, labelOf, Labels } from './comfy-api-labels.ts';
-import { LISTED_MOST, Lists, type Item } from './comfy-api-lists.ts';
+import { MAX_LISTED, Lists, type Item } from './comfy-api-lists.ts';
 import { openReads, type Reads } from './comfy-api-reads.ts';
 import { jsonIn, openHttp, type ServerAnswer, type Http } from './http.ts';
 
@@ -35,7 +35,7 @@ const SUBMIT_MS = 120_000;
 /** A used key is refused for a day and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
 /** The most jobs that are read in one round. */
-const LOOKED_AT_MOST = 20;
+const MAX_LOOKED_AT = 20;
 
 /** Read again for each use. `seats`: how many jobs the service executes at the same time, if the user set it. */
 type ServiceSettings = {
@@ -187,7 +187,7 @@ class ComfyApi {
   async #unsent(run: Sent): Promise<Submitted | undefined> {
     if (!this.#isOwn) return undefined;
     // A proxy that shows no earlier job may have been restarted and have forgotten its keys.
-    if (run.isRepeated && !mayRepeat(await this.#lists.newest(LISTED_MOST), run))
+    if (run.isRepeated && !mayRepeat(await this.#lists.newest(MAX_LISTED), run))
       return { kind: 'spent', reason: 'may have forgotten that it had this run' };
     // A proxy uses up the key even if the ComfyUI behind it is down.
     const answer = await this.#reads.ask(pathOf(run.id));
@@ -204,7 +204,7 @@ class ComfyApi {
         .ask(JOBS, body, { waitMs: SUBMIT_MS, more })
         .catch((error: unknown) => errorMessage(error));
       if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
-      if (this.#labels.isRefused(answer)) continue;
+      if (this.#labels.takeNextForm(answer)) continue;
       return this.#submitted(run, answer);
     }
   }
@@ -232,10 +232,10 @@ class ComfyApi {
   /** Empty if no job in it is needed now, because a list may be long and costs a proxy two requests for each job. */
   async #newestFor(runs: readonly Sent[]): Promise<readonly Item[]> {
     const isNeeded =
-      runs.length > LOOKED_AT_MOST || (this.#isOwn && runs.some((run) => this.#knownRef(run) === undefined));
+      runs.length > MAX_LOOKED_AT || (this.#isOwn && runs.some((run) => this.#knownRef(run) === undefined));
     if (!isNeeded && performance.now() - this.#listedAt < LISTED_EVERY_MS) return [];
     this.#listedAt = performance.now();
-    return (await this.#lists.newest(LISTED_MOST)) ?? [];
+    return (await this.#lists.newest(MAX_LISTED)) ?? [];
   }
 
   #knownRef({ id, tries, ref }: Sent): string | undefined {
@@ -257,7 +257,7 @@ class ComfyApi {
     );
     const rankOf = (ref: string): number =>
       listed.has(ref) && !going.has(ref) ? -1 : (this.#lookedAt.get(ref) ?? 0);
-    const due = started.toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref)).slice(0, LOOKED_AT_MOST);
+    const due = started.toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref)).slice(0, MAX_LOOKED_AT);
     for (const { ref } of due) this.#lookedAt.set(ref, performance.now());
     return due;
   }
@@ -306,5 +306,5 @@ const goingIn = (newest: readonly Item[]) =>
 /** Whether a proxy cannot have forgotten its keys: it then accepts a run only once. */
 const mayRepeat = (newest: readonly Item[] | undefined, { sinceMs }: Sent): boolean =>
   newest === undefined ||
-  newest.length >= LISTED_MOST ||
+  newest.length >= MAX_LISTED ||
   newest.some(({ created_at }) => Date.parse(created_at ?? '') < sinceMs);

@@ -16,9 +16,9 @@ const entrySchema = z.object({
 export const historySchema = z.record(z.string(), z.unknown());
 
 /** The longest error text, without the node that follows it. */
-const REASON_MOST = 1_500;
+const MAX_REASON = 1_500;
 /** A longer duration is a clock that was changed during the run. */
-const RAN_MOST_MS = 30 * 86_400_000;
+const MAX_RAN_MS = 30 * 86_400_000;
 
 /** A run succeeded if both its status and its messages say so: a run that fails during set-up keeps the status of the run before it. */
 export function endOf(json: unknown): RunEnd {
@@ -46,14 +46,14 @@ function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>
   const at = (name: string): number => Number(messages.get(name)?.['timestamp']);
   const end = ['execution_success', 'execution_error', 'execution_interrupted'].map(at).find(Number.isFinite);
   const ranMs = (end ?? Number.NaN) - at('execution_start');
-  return Number.isFinite(ranMs) ? Math.min(Math.max(0, Math.round(ranMs)), RAN_MOST_MS) : 0;
+  return Number.isFinite(ranMs) ? Math.min(Math.max(0, Math.round(ranMs)), MAX_RAN_MS) : 0;
 }
 
 /** Formats `torch.OutOfMemoryError: … (node 3, KSampler)`; clients recognise the kind of failure by the type. */
 function reasonOf(error: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => (typeof error[name] === 'string' ? error[name] : '');
   const what = [text('exception_type'), text('exception_message').trim()].filter(Boolean).join(': ');
-  return `${shortened(what, REASON_MOST)} (node ${text('node_id')}, ${text('node_type')})`;
+  return `${shortened(what, MAX_REASON)} (node ${text('node_id')}, ${text('node_type')})`;
 }
 
 const fileSchema = z.object({

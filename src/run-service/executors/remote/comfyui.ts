@@ -38,7 +38,7 @@ type ServerAddress = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-const NAME_MOST = 60;
+const MAX_NAME = 60;
 const RECENT = 10;
 /** The server's folder for our input files. */
 const INPUTS = 'runsheet';
@@ -66,7 +66,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     seats: { kind: 'ahead' },
     async describe() {
       const { system, devices } = await read('/system_stats', statsSchema);
-      const named = (text: string): string => shortened(terminalLine(text), NAME_MOST);
+      const named = (text: string): string => shortened(terminalLine(text), MAX_NAME);
       return { version: named(system.comfyui_version ?? 'unknown'), gpu: named(gpuName(devices[0]?.name)) };
     },
     async recent() {

@@ -31,9 +31,9 @@ import { Rounds } from './rounds.ts';
 import { RunEnds } from './run-ends.ts';
 import { UsualTimes } from './usual-times.ts';
 
-const FAILURES_MOST = 3;
+const MAX_FAILURES = 3;
 /** How many runs may be set aside for faults of their own. More point to a fault of the server. */
-const ASIDE_MOST = 4;
+const MAX_ASIDE = 4;
 
 export class GpuServer implements InspectedServer {
   readonly name: string;
@@ -100,7 +100,7 @@ export class GpuServer implements InspectedServer {
 
   get load(): number {
     const here = [...this.runs.values()].filter(({ phase }) => phase !== 'storing');
-    return this.leaving.size + here.length - Math.min(here.filter(isAside).length, ASIDE_MOST);
+    return this.leaving.size + here.length - Math.min(here.filter(isAside).length, MAX_ASIDE);
   }
 
   /** How many runs the server may hold. */
@@ -187,7 +187,7 @@ export class GpuServer implements InspectedServer {
       this.fault = reason;
       this.#refusal = error instanceof Blocked ? `${this.name} refuses everything: ${reason}` : undefined;
       if (!(error instanceof Unreachable)) this.#deps.say('server-fault', { server: this.name, reason });
-      if (this.#failures >= FAILURES_MOST) this.#noteAbsence(reason, isSeen);
+      if (this.#failures >= MAX_FAILURES) this.#noteAbsence(reason, isSeen);
     }
   }
 
@@ -275,14 +275,14 @@ export class GpuServer implements InspectedServer {
       return this.backend.cancel(id, seen.at);
     }
     // The run may still be there, or its request may be in flight.
-    if ((seen.at === 'unread' && !this.#isUnreadForLong(id)) || this.outbox.posting === id) return;
+    if ((seen.at === 'unread' && !this.#staysUnread(id)) || this.outbox.posting === id) return;
     this.leaving.delete(id);
     this.#unreadSince.delete(id);
     this.freed();
   }
 
-  /** A run that the server never reveals must not keep a seat forever. */
-  #isUnreadForLong(id: string): boolean {
+  /** Notes when the run was first unread; true once that is long ago: a run that the server never reveals must not keep a seat forever. */
+  #staysUnread(id: string): boolean {
     const since = this.#unreadSince.get(id) ?? performance.now();
     this.#unreadSince.set(id, since);
     return performance.now() - since >= this.#timing.moveAfterMs;

@@ -145,9 +145,9 @@ export const jsonIn = (text: string): unknown => plainJsonIn(plainJson(text));
 /** Like {@link jsonIn}, with all digits of integers. */
 export const exactJsonIn = (text: string): unknown => plainJsonIn(plainJson(text), parseExactly);
 
-const TEXT_MOST = 500;
+const MAX_TEXT = 500;
 /** Secrets are removed because a proxy may echo the request's headers. */
-export const shown = (text: string): string => shortened(withoutSecrets(terminalLine(text)), TEXT_MOST);
+export const shown = (text: string): string => shortened(withoutSecrets(terminalLine(text)), MAX_TEXT);
 
 async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];

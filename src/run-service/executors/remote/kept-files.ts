@@ -16,7 +16,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/media-types.ts';
 import { keepPart, writePart } from '../../whole-file.ts';
 
-const FILE_BYTES_MOST = 8 * 2 ** 30;
+const MAX_FILE_BYTES = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep the run forever. */
 const FILE_MS = 3_600_000;
 
@@ -65,7 +65,7 @@ export class KeptFiles {
     let bytes = 0;
     const count = (more: number): void => {
       bytes += more;
-      if (bytes > FILE_BYTES_MOST) throw new FileGone(`the file ${ref.filename} is too large`);
+      if (bytes > MAX_FILE_BYTES) throw new FileGone(`the file ${ref.filename} is too large`);
     };
     await writePart(content, `${target}.part`, { count, signal: AbortSignal.timeout(FILE_MS) });
     await keepPart(`${target}.part`, target);
@@ -114,7 +114,7 @@ export class KeptFiles {
 }
 
 /** A letter may take four of the 255 bytes of a name in UTF-8. */
-const NAME_MOST = 60;
+const MAX_NAME = 60;
 
 const byNode = (a: MadeOutput, b: MadeOutput): number =>
   a.node.localeCompare(b.node, 'en', { numeric: true });
@@ -122,7 +122,7 @@ const byNode = (a: MadeOutput, b: MadeOutput): number =>
 /** Turns a server's file name into a safe name, which is never a path and is unique within the run. */
 function freeName(serverName: string, taken: ReadonlySet<string>): string {
   const plain = serverName.replaceAll(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
-  const cut = plain.slice(-NAME_MOST).toWellFormed().replaceAll('\uFFFD', '_');
+  const cut = plain.slice(-MAX_NAME).toWellFormed().replaceAll('\uFFFD', '_');
   for (let number = taken.size + 1; ; number += 1) {
     const name = taken.has(cut) ? `${number}-${cut}` : cut;
     if (!taken.has(name)) return name;
@@ -139,7 +139,7 @@ const typeOf = (extension: string): string =>
  * How often a failing copy is repeated, at growing intervals. A run succeeds only after its files are copied.
  * While the server is away, no attempt counts.
  */
-export const ATTEMPTS_MOST = 10;
+export const MAX_ATTEMPTS = 10;
 /** The longest wait, as a multiple of the first one. */
 const SLOWEST = 64;
 export const waitMsAfter = (failures: number, everyMs: number): number =>
@@ -165,7 +165,7 @@ export async function storedOutputs(
       failures = server.away === undefined ? failures + 1 : 1;
       const { name } = server;
       const reason = errorMessage(error);
-      if (failures >= ATTEMPTS_MOST)
+      if (failures >= MAX_ATTEMPTS)
         return new Error(`its files could not be copied from ${name} in ${failures} attempts: ${reason}`);
       assigned.work = { ...assigned.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };
       await wait(waitMsAfter(failures, everyMs), undefined, { ref: false });

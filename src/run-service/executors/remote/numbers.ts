@@ -14,7 +14,7 @@ export function whole(value: unknown): number | undefined {
 const share = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.min(value, 1) : 0);
 
 /** The longest time that a server is left alone. */
-const AFTER_MOST_MS = 3_600_000;
+const MAX_AFTER_MS = 3_600_000;
 
 /** Wraps a server so that its numbers can be stored and counted with. */
 export const withWholeNumbers = (backend: Backend): Backend => ({
@@ -41,7 +41,7 @@ const wholeSeats = (seats: Backend['seats']): Backend['seats'] => {
 
 const wholeAnswer = (submitted: Submitted): Submitted =>
   submitted.kind === 'busy'
-    ? { ...submitted, afterMs: Math.min(whole(submitted.afterMs) ?? 0, AFTER_MOST_MS) }
+    ? { ...submitted, afterMs: Math.min(whole(submitted.afterMs) ?? 0, MAX_AFTER_MS) }
     : submitted;
 
 const wholeSeen = (seen: Seen): Seen => (seen.at === 'ended' ? { ...seen, end: wholeEnd(seen.end) } : seen);

@@ -18,7 +18,7 @@ import { NO_FILES } from './filled-workflow.ts';
 import { afterLostAnswer, afterSpent, guaranteeFor } from './repetition.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
-import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
+import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
 import { Trial } from './trial.ts';
 
 export type Sender = {
@@ -50,7 +50,7 @@ type Hold = {
 const HELD_MORE_MS = 30_000;
 const FORGOT = 'does not show this run, which it may have been given already';
 /** For how many runs files are uploaded to a server at the same time. */
-const PUTTING_MOST = 2;
+const MAX_PUTTING = 2;
 
 export class Outbox {
   /** The run whose request has no answer yet. */
@@ -136,7 +136,7 @@ export class Outbox {
   #filesOf(assigned: AssignedRun): ReadonlyMap<string, PutFile> | undefined {
     if (!assigned.workflow.inputs.some(({ fields }) => fields.some(({ isFile }) => isFile))) return NO_FILES;
     const { files } = assigned;
-    if (files === undefined && !this.#putting.has(assigned) && this.#putting.size < PUTTING_MOST) {
+    if (files === undefined && !this.#putting.has(assigned) && this.#putting.size < MAX_PUTTING) {
       const ended = (work: () => void): void => {
         this.#putting.delete(assigned);
         if (this.#sender.isClosed()) return;
@@ -172,7 +172,7 @@ export class Outbox {
     const why = `its files cannot be put on ${name}: ${reason}`;
     const notPutAt = [...(assigned.state.notPutAt ?? []), name];
     const { length: failures } = notPutAt;
-    if (failures >= ATTEMPTS_MOST) return this.#sender.ends.failed(assigned, `${why} (${failures} attempts)`);
+    if (failures >= MAX_ATTEMPTS) return this.#sender.ends.failed(assigned, `${why} (${failures} attempts)`);
     this.#sender.keep(assigned, { ...assigned.state, notPutAt });
     assigned.work = { ...NO_WORK, liveStatus: why };
     assigned.notBefore = performance.now() + waitMsAfter(failures, this.#timing.pollMs);

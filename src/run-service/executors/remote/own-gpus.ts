@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import QuickLRU from 'quick-lru';
 import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
+import { SERVER_KINDS } from '../../../options/server-kind.ts';
 import { isWebAddress, withScheme } from '../../../host/web-address.ts';
 import { problem } from '../../../errors/error.ts';
 import { openDownloads } from '../../../service-client/download.ts';
@@ -37,7 +38,7 @@ const givenGpusSchema = z.strictObject({
     .array(
       z.strictObject({
         url: z.string().transform(withScheme).refine(isWebAddress, 'it is no http address'),
-        kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
+        kind: z.enum(SERVER_KINDS).default('comfyui'),
         /** The name of the GPU (default: the name that the server reports). */
         gpu: z.string().min(1).max(60).optional(),
         headersFile: z.string().optional(),
@@ -92,7 +93,7 @@ type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly origin: () => string;
 };
 
-const LOOKED_MOST = 100;
+const MAX_LOOKED = 100;
 
 type AddedGpus = { readonly deployments: readonly AddedWorkflow[]; readonly servers: readonly string[] };
 
@@ -101,7 +102,7 @@ export class OwnGpus {
   readonly executor: Remote;
   readonly known: KnownServers;
   /** Workflows of plans, by id. They take no runs. */
-  readonly #looked = new QuickLRU<string, Deployment>({ maxSize: LOOKED_MOST });
+  readonly #looked = new QuickLRU<string, Deployment>({ maxSize: MAX_LOOKED });
 
   constructor(world: OwnGpusWorld) {
     this.#world = world;
@@ -320,7 +321,7 @@ function shownBound(bound: string | undefined): number | undefined {
 
 /** Only public addresses are read: a row must not reach into the network of the service. */
 const PUBLIC = 'http://192.0.2.1';
-const INPUT_BYTES_MOST = 1 << 30;
+const MAX_INPUT_BYTES = 1 << 30;
 const INPUT_MS = 600_000;
 
 /** Uploads the input files of a run to its server. Each run downloads them again, because the file at an address may have changed. */
@@ -357,7 +358,7 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8A
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > INPUT_BYTES_MOST) throw new Error(`a file of more than ${INPUT_BYTES_MOST} bytes`);
+    if (bytes > MAX_INPUT_BYTES) throw new Error(`a file of more than ${MAX_INPUT_BYTES} bytes`);
     yield chunk;
   }
 }

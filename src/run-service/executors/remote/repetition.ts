@@ -34,7 +34,7 @@ export type LostAnswer = {
 };
 
 /** After this many failures without a sign of the run, the request itself is what the server cannot bear. */
-const UNCLEAR_MOST = 10;
+const MAX_UNCLEAR = 10;
 
 /** Decides about a request that was answered unclearly or not at all, while the server does not show the run. */
 export function afterLostAnswer(
@@ -48,7 +48,7 @@ export function afterLostAnswer(
   if (guarantee.lost === 'told-or-unknown')
     return askedForMs < guarantee.boundMs ? { kind: 'wait' } : unknown;
   // If a look is possible, the run was looked for each time and never found.
-  if (unclear >= UNCLEAR_MOST)
+  if (unclear >= MAX_UNCLEAR)
     return guarantee.gone === 'unknown' ? unknown : { kind: 'failed', reason: `never took it: ${reason}` };
   if (guarantee.lost === 'same-key' && askedForMs >= guarantee.ms) return unknown;
   const isDue = guarantee.lost === 'again' || (absentForMs !== undefined && absentForMs >= lateMs);
@@ -75,12 +75,12 @@ type Spent = {
 };
 
 /** How often a server may stop while it executes the run. */
-const DEATHS_MOST = 2;
+const MAX_DEATHS = 2;
 /**
  * How often servers may be lost with the run in total. A run that only waits there is innocent, and does not
  * share the death of another.
  */
-const LOSSES_MOST = 10;
+const MAX_LOSSES = 10;
 
 type LossCounts = Pick<RunState, 'deaths' | 'losses'>;
 const countsOf = ({ deaths, losses = 0 }: RunState): Required<LossCounts> => ({ deaths, losses });
@@ -115,10 +115,10 @@ export function afterLoss(
         : 'does not know any more how this run has ended',
     };
   const isDeath = startedMs !== undefined;
-  if (isDeath && deaths + 1 >= DEATHS_MOST)
+  if (isDeath && deaths + 1 >= MAX_DEATHS)
     return { kind: 'failed', reason: `${name} stopped twice while it executed this run` };
   const counts = { deaths: deaths + Number(isDeath), losses: losses + 1 };
-  if (counts.losses >= LOSSES_MOST)
+  if (counts.losses >= MAX_LOSSES)
     return { kind: 'failed', reason: `${name} stopped when it had this run: ${lostText}` };
   return {
     kind: 'again',
@@ -129,7 +129,7 @@ export function afterLoss(
   };
 }
 
-const lostText = `servers were lost with it ${LOSSES_MOST} times`;
+const lostText = `servers were lost with it ${MAX_LOSSES} times`;
 
 /** Decides whether another server may get the run of a server that does not answer for long. */
 export function afterAbsence(
@@ -138,5 +138,5 @@ export function afterAbsence(
 ): { readonly kind: 'stay' } | { readonly kind: 'move' } | EndDecision {
   if (!(state.isSent || mustLook)) return { kind: 'move' };
   if (gone === 'unknown') return { kind: 'stay' };
-  return countsOf(state).losses + 1 >= LOSSES_MOST ? { kind: 'failed', reason: lostText } : { kind: 'move' };
+  return countsOf(state).losses + 1 >= MAX_LOSSES ? { kind: 'failed', reason: lostText } : { kind: 'move' };
 }

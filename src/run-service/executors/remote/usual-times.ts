@@ -1,6 +1,6 @@
 // The usual duration and delivery time of runs at a server, and how many runs it should therefore hold.
 
-const AHEAD_MOST = 6;
+const MAX_AHEAD = 6;
 
 export class UsualTimes {
   /** 0 until the first run ends. */
@@ -19,7 +19,7 @@ export class UsualTimes {
   /** A server executes one run and holds others ready, so that it never idles until the next one arrives. */
   get places(): number {
     const ahead = this.runMs === 0 ? 1 : Math.ceil(this.#deliveryMs / this.runMs);
-    return 1 + Math.min(Math.max(1, ahead), AHEAD_MOST);
+    return 1 + Math.min(Math.max(1, ahead), MAX_AHEAD);
   }
 }
 

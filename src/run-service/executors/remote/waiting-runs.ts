@@ -15,7 +15,7 @@ type RunKind = {
 };
 
 /** How many runs are read in search of one that has a server; the search continues later. */
-const READ_MOST = 1_000;
+const MAX_READ = 1_000;
 
 export class WaitingRuns {
   readonly #choicesOf: (run: LiveRun) => Choices;
@@ -62,7 +62,7 @@ export class WaitingRuns {
       if (server !== undefined && run !== undefined) return this.#taken(run, server);
     }
     const tried = new Set(heads);
-    for (let read = 0; read < READ_MOST; read += 1) {
+    for (let read = 0; read < MAX_READ; read += 1) {
       const run = this.#unread.next();
       if (run === undefined) break;
       const kind = this.#read(run);

@@ -11,13 +11,13 @@ import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
 import { LiveGraph } from './naming/live.ts';
 
 /** Longer titles are ignored; counted in letters. */
-const TITLE_MOST = 300;
+const MAX_TITLE = 300;
 
 const nodeSchema = z.looseObject({
   class_type: z.string().min(1),
   inputs: z.record(z.string(), z.unknown()).default({}),
   _meta: z
-    .looseObject({ title: z.string().max(TITLE_MOST).optional().catch(undefined) })
+    .looseObject({ title: z.string().max(MAX_TITLE).optional().catch(undefined) })
     .optional()
     .catch(undefined),
 });
@@ -57,21 +57,21 @@ export function readGraph(source: GivenText): ReadGraph {
 }
 
 /** Ten times the size of the largest known workflows, because some look-ups are quadratic in the number of nodes. */
-const NODES_MOST = 2_000;
+const MAX_NODES = 2_000;
 
 function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
   const count = Object.keys(nodes).length;
-  if (count > NODES_MOST)
-    throw refuse(name, `has ${count} nodes, more than ${NODES_MOST}`, 'split it into workflows of their own');
+  if (count > MAX_NODES)
+    throw refuse(name, `has ${count} nodes, more than ${MAX_NODES}`, 'split it into workflows of their own');
   const graph = graphSchema.safeParse(nodes);
   if (!graph.success) throw refuse(name, 'has no nodes with a class_type and inputs', EXPORT);
   for (const [id, { class_type: nodeClass, inputs }] of Object.entries(graph.data)) {
     const fields = Object.keys(inputs);
     const longest = [id, nodeClass, ...fields].reduce((most, { length }) => Math.max(most, length), 0);
-    if (longest > LETTERS_MOST || fields.length > FIELDS_MOST)
+    if (longest > MAX_LETTERS || fields.length > MAX_FIELDS)
       throw refuse(
         name,
-        `has a node with ${fields.length} fields and a name of ${longest} letters: at most ${FIELDS_MOST} and ${LETTERS_MOST}`,
+        `has a node with ${fields.length} fields and a name of ${longest} letters: at most ${MAX_FIELDS} and ${MAX_LETTERS}`,
         EXPORT,
       );
   }
@@ -79,8 +79,8 @@ function nodesOf(name: string, { nodes }: FoundGraph): Nodes {
 }
 
 /** Far above any real node, because patterns read names in quadratic time. */
-const LETTERS_MOST = 300;
-const FIELDS_MOST = 1_000;
+const MAX_LETTERS = 300;
+const MAX_FIELDS = 1_000;
 
 const isMedia = (file: string): boolean => !/\.(?:json|txt)$/i.test(file) && /\.\w+$/.test(file);
 
@@ -101,11 +101,11 @@ function noteOf(
   return `workflow of ${file}: ${plural(Object.keys(nodes).length, 'node')}${where}${without}${unread}`;
 }
 
-const NAMED_MOST = 5;
+const MAX_NAMED = 5;
 const are = ({ length }: readonly string[]): string => (length === 1 ? 'is' : 'are');
 const named = (names: readonly string[]): string =>
   list(
-    names.length <= NAMED_MOST ? names : [...names.slice(0, NAMED_MOST), `${names.length - NAMED_MOST} more`],
+    names.length <= MAX_NAMED ? names : [...names.slice(0, MAX_NAMED), `${names.length - MAX_NAMED} more`],
   );
 
 function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unknown): FoundGraph {
@@ -129,7 +129,7 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
       name,
       `has ${graphs.length} different graphs: ${several()}`,
       `name one behind the file: ${graphs
-        .slice(0, NAMED_MOST)
+        .slice(0, MAX_NAMED)
         .map(({ path }) => choice(path))
         .join(', or ')}`,
     );

@@ -46,7 +46,7 @@ export function createAlbum(capacity: number): (params: PictureParams) => Buffer
 
 const fingerprintOf = (inputs: PictureInputs): string => hash('sha256', canonical(inputs));
 
-const TEXT_MAX = 400;
+const MAX_TEXT = 400;
 const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
 const PROMPT_NAMES = ['prompt', 'text', 'positive'] as const;
 
@@ -70,7 +70,7 @@ const firstOf = (inputs: PictureInputs, names: readonly string[]): unknown =>
   names.map((name) => inputs[name]).find((value) => value !== undefined && value !== null);
 
 const textOf = (value: unknown): string =>
-  plain((typeof value === 'string' ? value : canonical(value)).slice(0, TEXT_MAX));
+  plain((typeof value === 'string' ? value : canonical(value)).slice(0, MAX_TEXT));
 
 type Caption = { readonly title: string; readonly prompt: string; readonly seed: string };
 

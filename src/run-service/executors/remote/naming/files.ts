@@ -97,11 +97,11 @@ function ofKind(graph: LiveGraph, kind: Files, places: readonly FieldPlace[]): r
 }
 
 /** A bound above the number of files that any node takes, because each file is followed through the graph. */
-const FOLLOWED_MOST = 100;
+const MAX_FOLLOWED = 100;
 
 /** The field that each place reaches. Undefined unless each place reaches exactly one, all of them on one node and no two the same. */
 function fieldsReached(graph: LiveGraph, places: readonly FieldPlace[]): readonly string[] | undefined {
-  if (places.length > FOLLOWED_MOST) return undefined;
+  if (places.length > MAX_FOLLOWED) return undefined;
   const fields = new Map<string, FieldPlace>();
   for (const { node } of places) {
     const [only, ...further] = distinct(reachedBy(graph, node));

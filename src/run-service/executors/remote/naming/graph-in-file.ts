@@ -24,9 +24,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** The surroundings of a value. */
 type Around = { readonly path: string; readonly depth: number };
 
-const DEPTH_MAX = 6;
+const MAX_DEPTH = 6;
 /** How many keys beside the nodes are tolerated, such as `version` or `_comment`. */
-const OTHERS_MAX = 3;
+const MAX_OTHERS = 3;
 /** Members of a request that say nothing about the inputs of its graph. */
 const NO_VALUES: ReadonlySet<string> = new Set(
   'client_id prompt_id extra_data extra_pnginfo number front id name title version description createdAt updatedAt'.split(
@@ -52,10 +52,10 @@ export function graphsIn(value: unknown): readonly FoundGraph[] {
 function below(value: unknown, around: Around): readonly FoundGraph[] {
   const { path, depth } = around;
   if (typeof value === 'string')
-    return depth <= DEPTH_MAX ? below(parsed(value), { ...around, depth: depth + 1 }) : [];
+    return depth <= MAX_DEPTH ? below(parsed(value), { ...around, depth: depth + 1 }) : [];
   const graph = isObject(value) ? graphOf(value, around) : undefined;
   if (graph !== undefined) return [graph];
-  if (depth >= DEPTH_MAX || typeof value !== 'object' || value === null) return [];
+  if (depth >= MAX_DEPTH || typeof value !== 'object' || value === null) return [];
   const isList = Array.isArray(value);
   const at = (key: string): string => (isList ? `${path}[${key}]` : `${path}.${key}`);
   const children = Object.entries(value).map(
@@ -97,6 +97,6 @@ function graphOf(value: Json, { path }: Around): FoundGraph | undefined {
   const entries = Object.entries(value);
   const nodes = entries.filter(([, child]) => isNode(child));
   const leftOut = entries.filter(([, child]) => !isNode(child)).map(([key]) => key);
-  if (nodes.length === 0 || nodes.length <= leftOut.length || leftOut.length > OTHERS_MAX) return undefined;
+  if (nodes.length === 0 || nodes.length <= leftOut.length || leftOut.length > MAX_OTHERS) return undefined;
   return { path, also: [], nodes: Object.fromEntries(nodes), leftOut, beside: [] };
 }
