@@ -104,7 +104,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
       reason:
         doubt === undefined
           ? `${rows.length} rows are in progress, more than a batch can have`
-          : `the service may have deleted runs of it, and ${rows.length} rows on ${state.lanes.length} GPUs may have been sent; a batch can have ${MAX_ROWS} rows in doubt`,
+          : `the service may have deleted runs of it, and ${rows.length} rows may have been sent; a batch can have ${MAX_ROWS} rows in doubt`,
     });
   for (const run of [...runs.values()].flat()) learnFromRun(state, run);
   if (done.tally.outcomes.succeeded > (state.params.reused ?? 0)) state.trial = undefined;

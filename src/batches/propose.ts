@@ -5,6 +5,7 @@
 
 import { dirname } from 'node:path';
 import type { Config } from '../host/config.ts';
+import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { keptIn } from '../options/table.ts';
 import { LOCAL } from '../service-client/local-address.ts';
@@ -214,8 +215,10 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       const isOwn = isOwnBatch(around.config, source.from.batchFolder.file);
       const fromRequest = { ...preparing, ...source.from, isOwn, options: request.options };
       this.#from = await readFromSheet(fromRequest, folder);
+      const { copy } = this.#from;
+      if (before !== undefined && before.sha256 !== copy.sha256) throw problem('E107', { name: copy.name });
       around.onFrom?.(this.#from);
-      return this.#from.copy;
+      return copy;
     }
     const copying = { ...preparing, ...source.copying };
     return before === undefined
@@ -326,7 +329,8 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   async #upload(): Promise<void> {
     const { draft } = this.#new as NewBatch;
     const hasResults = await this.#uploadResults();
-    const hasLocal = await this.#local?.upload(this.#input.around.onUploading);
+    await this.#local?.upload(this.#input.around.onUploading);
+    const hasLocal = this.#local?.found !== undefined;
     if (draft === undefined || !(hasResults || hasLocal)) return;
     const { layout, file } = draft;
     await addressPages(

@@ -173,7 +173,8 @@ const SEVERAL = {
 const isReadable = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-]+\//i.test(text);
 
 /** Counts addresses; an address may contain another. */
-const countOf = (text: string) => text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w)/gi)?.length ?? 0;
+const countOf = (text: string) =>
+  text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w|upload:\S)/gi)?.length ?? 0;
 
 const FORMULA = /^=\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
 

@@ -73,6 +73,6 @@ export function stillUnconfirmed(ledger: RequestLedger): number {
   return unconfirmed - adopted.webhook - adopted.list - absent - atRisk(ledger);
 }
 
-/** Attempts that may have started runs that were never seen. */
+/** Attempts that may have started runs that were never seen, if the service keeps its word that a refusal starts none. */
 export const atRisk = ({ unknown, resubmitted, failed }: RequestLedger): number =>
   unknown + resubmitted + failed;

@@ -2,7 +2,7 @@
 // its identity, so keys, hashes and comparisons stay valid, and nothing is read or compared again.
 
 import { problem } from '../../errors/error.ts';
-import { withAddresses } from '../../service-client/contract/file-inputs.ts';
+import { hasMarks, withAddresses } from '../../service-client/contract/file-inputs.ts';
 import { PAGE_BYTES, pageName, PAGE_ROWS, PageSizes } from '../../sheet/pages.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -15,7 +15,7 @@ type Layout = {
 
 /**
  * `addressOf` returns the address of the file with this content, or undefined if this sheet names no such file. Throws E108 if the addresses make
- * a page too large, and any error of `addressOf`.
+ * a page too large, E504 if a mark remains, and any error of `addressOf`.
  */
 export async function addressPages(
   { layout, pages, file }: Layout,
@@ -26,6 +26,7 @@ export async function addressPages(
     const name = pageName(page);
     const marked = (await layout.read(name)) ?? '';
     const addressed = withAddresses(marked, addressOf);
+    if (hasMarks(addressed)) throw problem('E504', { what: `${file} has rows whose files have no address` });
     if (addressed === marked) continue;
     refuseOverfull(addressed, page, file, mostBytes);
     await layout.write(name, addressed);

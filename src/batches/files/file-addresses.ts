@@ -8,6 +8,7 @@ import { problem } from '../../errors/error.ts';
 import { callSignal } from '../../host/call-signal.ts';
 import type { Config } from '../../host/config.ts';
 import { identityOf } from '../../host/service-address.ts';
+import { isWebAddress } from '../../host/web-address.ts';
 import { addressExpiryMs } from '../../service-client/address-expiry.ts';
 import type { RunService } from '../../service-client/client.ts';
 import { openGoneFiles, type IsGone } from '../../service-client/gone-files.ts';
@@ -107,11 +108,12 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
       return this.#findAtService(file);
     }
     this.uploaded += 1;
-    return memory.add(file.sha256, address, useless);
+    this.#gone.delete(address);
+    return memory.add(file.sha256, usable(file, address), useless);
   }
 
   async #findAtService(file: F): Promise<string> {
-    const address = await this.#params.atService(file);
+    const address = usable(file, await this.#params.atService(file));
     this.#atService.set(file.sha256, address);
     return address;
   }
@@ -143,6 +145,12 @@ export class FileAddresses<F extends FileToUpload> implements Disposable {
     this.endsAt = Math.min(end, this.endsAt ?? end);
     return address;
   }
+}
+
+/** The address as it can stand in JSON and in a request. Throws E555. */
+function usable({ path }: FileToUpload, address: string): string {
+  if (isWebAddress(address)) return new URL(address).href;
+  throw problem('E555', { file: path, why: `the run service gives it the address ${address}` });
 }
 
 function expires(end: number, isUploaded: boolean) {

@@ -159,7 +159,7 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /**
-   * Uploads the missing files; an interrupted upload goes on where it stopped. True if rows have marks, or lost addresses, that {@link addressOf} replaces now. Throws E107
+   * Uploads the missing files; an interrupted upload goes on where it stopped. True the first time if rows name files: their marks and lost addresses are then replaced by {@link addressOf}. Throws E107
    * for a file that has changed, E304, E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {
@@ -177,10 +177,11 @@ export class LocalFiles implements InputFiles, Disposable {
     };
     for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: UPLOADS_IN_FLIGHT }))
       if (isNew) onProgress?.({ ...toUpload, done: (done += 1) });
+    const isFirst = !this.#isUploaded;
     this.#isUploaded = true;
     const { endsAt } = this.#at;
     if (endsAt !== undefined) onProgress?.({ ...toUpload, done, endsAt });
-    return toUpload.files > 0;
+    return isFirst;
   }
 
   [Symbol.dispose](): void {

@@ -15,7 +15,13 @@ const MAX_CHANGES = 5;
 /** The newest such batch, if any. */
 export async function changedBefore(
   config: Config,
-  { copy, deployment, service, out }: Pick<CreateParams, 'copy' | 'deployment' | 'service' | 'out'>,
+  {
+    copy,
+    from,
+    deployment,
+    service,
+    out,
+  }: Pick<CreateParams, 'copy' | 'from' | 'deployment' | 'service' | 'out'>,
 ): Promise<ChangedDeployment | undefined> {
   const { id, name } = deployment;
   if (name === undefined) return undefined;
@@ -24,7 +30,8 @@ export async function changedBefore(
       isSameService(file.service, service) &&
       file.deployment.name === name &&
       file.deployment.id !== id &&
-      file.sheet.sha256 === copy.sha256,
+      // The copy of a sheet made from results has the addresses of its files only once they are uploaded.
+      (from === undefined ? file.sheet.sha256 === copy.sha256 : file.from?.request === from.request),
   );
   if (before === undefined) return undefined;
   const { batch, file } = before;

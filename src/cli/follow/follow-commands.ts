@@ -7,6 +7,7 @@ import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
 import { serversFor } from '../session.ts';
+import type { Summary } from '../../results/summary.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 type FollowFlags = {
@@ -41,27 +42,31 @@ async function attach(
 ): Promise<number> {
   const batchFolder = await findBatch(configOf(flags), name);
   const summary = await summaryOfDone(batchFolder);
-  if (summary !== undefined) {
-    if (flags.output === 'jsonl') await printEndedRows(batchFolder, process.stdout);
-    return printEnd({ ...how, batchFolder }, summary);
-  }
+  const ended = { ...how, batchFolder, rowsTo: flags.output === 'jsonl' ? process.stdout : undefined };
+  if (summary !== undefined) return printEnded(ended, summary);
   const servers = serversFor(configOf(flags), how.printer);
-  const ended = { ...how, batchFolder };
   const joined = await servers.joinFor(batchFolder).catch((error: unknown) => ({ error }));
   if ('error' in joined) return endedMeanwhile(ended, () => joined.error);
   const { session, leave } = joined;
   try {
     return session === undefined
       ? await endedMeanwhile(ended, () => servers.notRunning(batchFolder))
-      : await followBatch({ ...ended, session, process, reads: true });
+      : await followBatch({ ...how, batchFolder, session, process, reads: true });
   } finally {
     await leave();
   }
 }
 
 /** The servers may have ended with the batch while this command looked for them. Throws `error` if the batch has not ended. */
-async function endedMeanwhile(ended: EndParams, error: () => unknown): Promise<number> {
+async function endedMeanwhile(ended: Ended, error: () => unknown): Promise<number> {
   const summary = await summaryOfDone(ended.batchFolder);
   if (summary === undefined) throw await error();
+  return printEnded(ended, summary);
+}
+
+type Ended = EndParams & { readonly rowsTo: Context['process']['stdout'] | undefined };
+
+async function printEnded({ rowsTo, ...ended }: Ended, summary: Summary): Promise<number> {
+  if (rowsTo !== undefined) await printEndedRows(ended.batchFolder, rowsTo);
   return printEnd(ended, summary);
 }

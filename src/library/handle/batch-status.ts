@@ -257,10 +257,14 @@ export async function* followBatch(
   const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
   const own = await statusFromFolder(batchFolder);
   if (own.summary !== undefined) return yield own;
-  const { session, leave, ...connection } = await servers.joinFor(batchFolder);
+  // The servers may end with the batch while this call connects to them.
+  const joined = await servers.joinFor(batchFolder).catch((error: unknown) => ({ error }));
+  if ('error' in joined) return yield await endedStatus(batchFolder, () => joined.error);
+  const notRunning = (): unknown => servers.notRunning(batchFolder);
+  const { session, leave, ...connection } = joined;
   const done = new AbortController();
   try {
-    if (session === undefined) return yield await endedStatus(servers, batchFolder);
+    if (session === undefined) return yield await endedStatus(batchFolder, notRunning);
     const next = untilNext(servers, session, batchFolder, AbortSignal.any([ended, done.signal]));
     for (let before = ''; ;) {
       ended.throwIfAborted();
@@ -289,7 +293,7 @@ function untilNext(
   finished.catch(() => undefined);
   let isFinished = false;
   void finished.then(() => (isFinished = true));
-  const lost = stack?.lost.then(() => endedStatus(servers, batchFolder));
+  const lost = stack?.lost.then(() => endedStatus(batchFolder, () => servers.notRunning(batchFolder)));
   lost?.catch(() => undefined);
   return async () => {
     const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
@@ -314,9 +318,10 @@ async function statusOf(
 }
 
 /** The batch may end while its servers are looked up. */
-async function endedStatus(servers: Servers, batchFolder: FoundBatch): Promise<BatchStatus> {
+/** Throws `error` if the batch has not ended. */
+async function endedStatus(batchFolder: FoundBatch, error: () => unknown): Promise<BatchStatus> {
   const status = await statusFromFolder(batchFolder);
-  if (status.summary === undefined) throw await servers.notRunning(batchFolder);
+  if (status.summary === undefined) throw await error();
   return status;
 }
 

@@ -32,7 +32,9 @@ export const isFileType = (type: string): boolean =>
 
 const SHA256 = String.raw`#sha256=([\da-f]{64})`;
 /** Quotes inside the text of a list are escaped with a backslash. */
-const IN_JSON = new RegExp(String.raw`(\\?")(?:https?|upload):[^"\s]*${SHA256}\1`, 'g');
+const IN_JSON = new RegExp(String.raw`(\\?")(?:https?|upload):(?:(?!upload:)[^"\s])*${SHA256}\1`, 'g');
+const WAITING = new RegExp(String.raw`(\\?")upload:[^"\s]*${SHA256}\1`);
+const MARK = new RegExp(String.raw`upload:[^"\s]*?${SHA256}`, 'g');
 const IN_LIST = new RegExp(String.raw`"((?:https?|upload):[^"\s]*)#sha256=[\da-f]{64}"`, 'g');
 const MARKED = new RegExp(String.raw`^((?:https?|upload):\S*)${SHA256}$`);
 
@@ -44,14 +46,22 @@ export const beforeUpload = (path: string, sha256: string): string =>
 
 export const isBeforeUpload = (text: string): boolean => text.startsWith('upload:') && MARKED.test(text);
 
-/** JSON of rows in which each file that `addressOf` knows by its content has that address. */
-export const withAddresses = (json: string, addressOf: (sha256: string) => string | undefined): string =>
-  json.includes('#sha256=')
-    ? json.replaceAll(IN_JSON, (mark, quote: string, sha256: string) => {
-        const address = addressOf(sha256);
-        return address === undefined ? mark : `${quote}${marked(address, sha256)}${quote}`;
-      })
-    : json;
+/**
+ * JSON of rows in which each file that `addressOf` knows by its content has that address: a value with its mark, a part of a longer
+ * text, such as that of a template, without.
+ */
+export function withAddresses(json: string, addressOf: (sha256: string) => string | undefined): string {
+  if (!json.includes('#sha256=')) return json;
+  return json
+    .replaceAll(IN_JSON, (mark, quote: string, sha256: string) => {
+      const address = addressOf(sha256);
+      return address === undefined ? mark : `${quote}${marked(address, sha256)}${quote}`;
+    })
+    .replaceAll(MARK, (mark, sha256: string) => addressOf(sha256) ?? mark);
+}
+
+/** Whether a value in the JSON still waits for its address. */
+export const hasMarks = (json: string): boolean => WAITING.test(json);
 
 /** JSON of inputs in the form for comparisons: the content hash replaces each file. */
 export const comparable = (json: string): string =>

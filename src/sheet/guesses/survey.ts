@@ -149,7 +149,10 @@ export class Survey {
       if (this.#compared.size > 0) this.#takeCompared(record);
       if (isLeftOut(record)) continue;
       const filled = filledIn(cells);
-      if (hasComments && SIGN.test(cells[0] ?? '')) this.#putSigned(record, cells);
+      const isSigned = hasComments && SIGN.test(cells[0] ?? '');
+      const isComment = isSigned && this.#isComment(record, cells);
+      if (isSigned && !isComment) this.signed += 1;
+      if (isComment) this.#putComment(record, cells);
       else if (hasTotals && this.#isForeign(record, cells)) this.#putTotals(record, cells);
       else if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
         this.#putTotals(record, cells);
@@ -163,11 +166,6 @@ export class Survey {
     this.behindTotals = 0;
     this.totals.push(line);
     if (this.totalTexts.length < MAX_TOTALS) this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
-  }
-
-  #putSigned(record: SheetRecord, cells: readonly string[]): void {
-    if (this.#isComment(record, cells)) this.#putComment(record, cells);
-    else this.signed += 1;
   }
 
   /** Whether a row that begins with a comment sign has another shape, or a text that would be sent. */

@@ -4,7 +4,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addressPages } from '../../../src/batches/files/addressed-pages.ts';
-import { beforeUpload } from '../../../src/service-client/contract/file-inputs.ts';
+import {
+  beforeUpload,
+  hasMarks,
+  marked,
+  withAddresses,
+} from '../../../src/service-client/contract/file-inputs.ts';
 import { pageName, readPage } from '../../../src/sheet/pages.ts';
 import { readBatchSheet, sheetRows } from '../../../src/sheet/placed-rows.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
@@ -74,10 +79,11 @@ describe('an upload', () => {
   });
 });
 
+const row = (at: number, photo: string): string =>
+  `${JSON.stringify({ row: at, key: String(at), inputs: { photo } })}\n`;
+
 describe('a page', () => {
   const mark = beforeUpload('a.png', 'a'.repeat(64));
-  const row = (at: number, photo: string): string =>
-    `${JSON.stringify({ row: at, key: String(at), inputs: { photo } })}\n`;
 
   it('that becomes too large is refused, with its first row that does not fit', async () => {
     const layout = openStore(freshFolder());
@@ -91,17 +97,54 @@ describe('a page', () => {
     });
   });
 
-  it('keeps what is no mark, marks of other files, and all digits', async () => {
+  it('keeps what is no mark, and all digits', async () => {
     const layout = openStore(freshFolder());
     const kept =
-      row(1, `a text about upload:a.png#sha256=${'a'.repeat(64)} and more`) +
-      row(2, beforeUpload('b.png', 'b'.repeat(64))) +
-      '{"row":3,"key":"3","inputs":{"seed":12345678901234567890}}\n';
-    await layout.write(pageName(1), kept + row(4, mark));
+      row(1, `a text about upload:b.png#sha256=${'b'.repeat(64)} and more`) +
+      '{"row":2,"key":"2","inputs":{"seed":12345678901234567890}}\n';
+    await layout.write(pageName(1), kept + row(3, mark));
     const addressOf = (sha256: string) => (sha256.startsWith('a') ? 'https://files.example/1' : undefined);
     await addressPages({ layout, pages: 1, file: 'sheet.csv' }, addressOf);
     expect(await layout.read(pageName(1))).toBe(
-      kept + row(4, `https://files.example/1#sha256=${'a'.repeat(64)}`),
+      kept + row(3, `https://files.example/1#sha256=${'a'.repeat(64)}`),
     );
+  });
+});
+
+describe('rows in JSON', () => {
+  const sha256 = 'b'.repeat(64);
+  const addressOf = (content: string): string | undefined =>
+    content === sha256 ? 'https://files.example/b' : undefined;
+  const mark = beforeUpload('a b#c.png', sha256);
+  const old = marked('https://files.example/old', sha256);
+
+  it.each([
+    ['a mark', mark, marked('https://files.example/b', sha256)],
+    ['an address that the service has lost', old, marked('https://files.example/b', sha256)],
+    ['a mark in a text', `like ${mark} in oil`, 'like https://files.example/b in oil'],
+    [
+      'a mark in an address',
+      `https://proxy.example/?w=9&url=${mark}`,
+      'https://proxy.example/?w=9&url=https://files.example/b',
+    ],
+    [
+      'marks in a list as text',
+      JSON.stringify([mark, old]),
+      JSON.stringify([marked('https://files.example/b', sha256), marked('https://files.example/b', sha256)]),
+    ],
+  ])('have the address of the file for %s', (_, value, sent) => {
+    const made = withAddresses(JSON.stringify({ value }), addressOf);
+    expect(JSON.parse(made)).toEqual({ value: sent });
+    expect(hasMarks(made)).toBe(false);
+  });
+
+  it('keep a mark of which no address is known, and a page with one is refused', async () => {
+    const unknown = JSON.stringify({ value: beforeUpload('a.png', 'c'.repeat(64)) });
+    expect([withAddresses(unknown, addressOf), hasMarks(unknown)]).toEqual([unknown, true]);
+    const layout = openStore(freshFolder());
+    await layout.write(pageName(1), row(1, beforeUpload('a.png', 'c'.repeat(64))));
+    await expect(addressPages({ layout, pages: 1, file: 'sheet.csv' }, addressOf)).rejects.toMatchObject({
+      code: 'E504',
+    });
   });
 });

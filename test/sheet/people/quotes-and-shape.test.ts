@@ -303,6 +303,16 @@ describe('a sheet of another shape', () => {
     expect(guesses[0]).toMatch(/^\? row 4 \("# note"\) is a comment.*\(--comment none --skip-rows 4\)$/);
   });
 
+  it('has values that begin as comments do, whose rows are surveyed as others are', async () => {
+    const colours = { inputTypes: [input('colour', 'string')] };
+    const { guesses } = await read('a.csv', 'colour\n#ff0000\n# note\n#00ff00\n', {}, colours);
+    expect(guesses[0]).toMatch(/^\? row 3 \("# note"\) is a comment/);
+    const styled = { inputTypes: [input('prompt', 'string'), input('style', 'string')] };
+    const text = 'id,prompt,style\n#1,a,oil\n#2,b,n/a\n#3,c,ink\n';
+    const told = (await read('a.csv', text, { drop: ['id'] }, styled)).guesses;
+    expect(told.join()).toContain('1 cell n/a is empty');
+  });
+
   it('has columns that resemble inputs, which are asked about', async () => {
     const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
     expect((await read('a.csv', 'prompt,style_preset\na,oil\n', {}, { inputTypes })).guesses).toEqual([
