@@ -45,7 +45,6 @@ const LONGEST = [
   'cli/slow-files.long',
   'cli/retry.long',
   'chaos/kill-all',
-  'cli/over-rehearsal',
   'errors/quick',
   'simulation/simulation',
   'histories/replay',

@@ -86,7 +86,7 @@ describe('a sheet that is watched', () => {
   it('buys a row that succeeded again if it is changed, and nothing for a sheet that is refused', async () => {
     change('s1', 'another');
     saveByRename(text().replace('portrait 2\n', '\n'));
-    await said(/refused, nothing is sent of it/);
+    await said(/save refused, nothing was sent/);
     saveInPlace();
     await said(/saved [\d:]+: 1 row changed → 1 run, about \$/);
     await said(/waiting for the next save/);
