@@ -24,7 +24,7 @@ const ALONE = [
   'test/chaos/{cycles,frozen,postgres,servers}.long.test.ts',
 ];
 
-/** Of what remains, those that replace a module for their whole process, or measure its heap or speed. */
+/** Files that replace a module for their whole process, or measure its heap or speed. */
 const OWN_PROCESS = [
   'test/activities/collect-rows.test.ts',
   'test/activities/download-outputs.test.ts',

@@ -31,6 +31,6 @@ export function retryAt(
 
 /** 1 s, 2 s, 4 s … up to a minute, half of it jitter: rows that failed together are not retried together. */
 export function backoffMs(tries: number, drawn: number): number {
-  const whole = Math.min(MAX_RETRY_MS, RETRY_BASE_MS * 2 ** (tries - 1));
-  return Math.round(whole / 2 + (whole / 2) * drawn);
+  const ceilingMs = Math.min(MAX_RETRY_MS, RETRY_BASE_MS * 2 ** (tries - 1));
+  return Math.round(ceilingMs / 2 + (ceilingMs / 2) * drawn);
 }

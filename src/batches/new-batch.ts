@@ -102,7 +102,7 @@ export class NewBatch implements Disposable {
   async limit(maxCostNano: number): Promise<void> {
     this.#params = { ...this.#params, settings: { ...this.#params.settings, maxCostNano } };
     this.#replaceDrafts((draft) => withLimit(draft, maxCostNano));
-    this.#settled &&= await budgeted(this.#params, this.#settled);
+    this.#settled &&= await budgeted(this.#params, this.#settled.finalDraft);
   }
 
   /** Takes the copy of the sheet in which addresses have replaced marks, which changes no row. */

@@ -157,7 +157,7 @@ export async function settleBatch(
   const batch = await freeName(params, draft, again);
   // An unchanged batch keeps its identity, so that it is not shown again.
   const finalDraft = batch === ordered.batch ? ordered : { ...ordered, batch };
-  return { finalDraft, budget: await lowBudget(params.out, finalDraft) };
+  return budgeted(params, finalDraft);
 }
 
 async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: boolean): Promise<string> {
@@ -166,10 +166,10 @@ async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: b
   return free;
 }
 
-/** Compares the forecast with the cost limit of the draft again. */
+/** Compares the forecast of a settled draft with its cost limit. */
 export async function budgeted(
   { out }: Pick<CreateParams, 'out'>,
-  { finalDraft }: SettledBatch,
+  finalDraft: DraftBatch,
 ): Promise<SettledBatch> {
   return { finalDraft, budget: await lowBudget(out, finalDraft) };
 }

@@ -142,8 +142,8 @@ export const isForwarded = ({ headers, httpVersion }: IncomingMessage): boolean 
 /** Whether a request to a loopback server was addressed to it and does not come from a page of another server. */
 export function isAddressedHere({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   const { host = '', origin } = headers;
-  return (
-    /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host) &&
-    (origin ?? `http://${host}`) === `http://${host}`
-  );
+  return isNamedHere(host.replace(/:\d+$/, '')) && (origin ?? `http://${host}`) === `http://${host}`;
 }
+
+/** Whether requests to a server that listens on this host can be checked with {@link isAddressedHere}. */
+export const isNamedHere = (host: string): boolean => /^(?:127\.0\.0\.1|localhost|::1|\[::1\])$/.test(host);

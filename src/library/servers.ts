@@ -14,7 +14,7 @@ import type { Spoken } from '../service-client/open-services.ts';
 import { holderHere } from '../store/holder.ts';
 import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
 import { OtherServers } from './other-servers.ts';
-import { elsewhere, isUnderWay } from './start/start-or-attach.ts';
+import { elsewhere, isUnderWay, summaryOfDone } from './start/start-or-attach.ts';
 import { holderOfHome, whoHas, type Here } from './start/who-has.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
@@ -142,8 +142,20 @@ export class Servers implements AsyncDisposable {
     return { session, otherServers, here: this.here, leave };
   }
 
-  /** Joins the servers that run the batch: the configured ones, or others of this user. */
+  /**
+   * Joins the servers that run the batch: the configured ones, or others of this user. There is no session if none runs it, also if
+   * they have ended with the batch while they were asked.
+   */
   async joinFor(batchFolder: FoundBatch): Promise<JoinedServers> {
+    try {
+      return await this.#joinRunning(batchFolder);
+    } catch (error) {
+      if ((await summaryOfDone(batchFolder)) === undefined) throw error;
+      return { session: undefined, here: this.here, leave: async () => undefined };
+    }
+  }
+
+  async #joinRunning(batchFolder: FoundBatch): Promise<JoinedServers> {
     const joined = await this.join();
     try {
       const { session, otherServers, here } = joined;

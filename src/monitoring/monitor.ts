@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
-import { isAddressedHere, openServer, type Listen } from '../host/bounded-server.ts';
+import { isAddressedHere, isNamedHere, openServer, type Listen } from '../host/bounded-server.ts';
 import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
@@ -124,16 +124,13 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** The hosts by whose names {@link isAddressedHere} knows a request. */
-const ADDRESSED: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
-
 /** Throws E602 if the address is in use. */
 async function openMonitorServer(
   deps: ServerDeps,
   { host, port: wanted }: Listen,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { port, close } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
-    const isForeign = ADDRESSED.has(host) && !isAddressedHere(request);
+    const isForeign = isNamedHere(host) && !isAddressedHere(request);
     void respond(deps, request, response, isForeign);
   }).catch((error: Error) => {
     throw unusable(host, wanted, error);

@@ -9,14 +9,14 @@ import { realConsole } from './real-service.ts';
 it('wait reports the end of the batch, or the lost connection if the batch has not ended', async () => {
   const console = await realConsole();
   const batch = await console.batch(console.write('old.csv', 'prompt\na fox\n'), 'old', 'portraits');
-  const joinFor = vi.spyOn(Servers.prototype, 'joinFor');
+  const join = vi.spyOn(Servers.prototype, 'join');
   const lost = problem('E401', { address: '127.0.0.1:1', from: '', reason: 'the server has ended' });
-  joinFor.mockRejectedValueOnce(lost);
+  join.mockRejectedValueOnce(lost);
   expect(await console.run('wait', 'old')).toMatchObject({
     code: 6,
     stderr: expect.stringContaining('E401'),
   });
-  joinFor.mockImplementationOnce(async () => {
+  join.mockImplementationOnce(async () => {
     await endBatch(batch);
     throw lost;
   });

@@ -159,7 +159,8 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /**
-   * Uploads the missing files; an interrupted upload goes on where it stopped. True the first time if rows name files: their marks and lost addresses are then replaced by {@link addressOf}. Throws E107
+   * Uploads the missing files; an interrupted upload goes on where it stopped. True the first time, if rows name
+   * files: {@link addressOf} then replaces their marks and lost addresses. Throws E107
    * for a file that has changed, E304, E554 and E555.
    */
   async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {

@@ -7,6 +7,7 @@ import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
 import { serversFor } from '../session.ts';
+import type { Servers } from '../../library/servers.ts';
 import type { Summary } from '../../results/summary.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 
@@ -45,22 +46,23 @@ async function attach(
   const ended = { ...how, batchFolder, rowsTo: flags.output === 'jsonl' ? process.stdout : undefined };
   if (summary !== undefined) return printEnded(ended, summary);
   const servers = serversFor(configOf(flags), how.printer);
-  const joined = await servers.joinFor(batchFolder).catch((error: unknown) => ({ error }));
-  if ('error' in joined) return endedMeanwhile(ended, () => joined.error);
-  const { session, leave } = joined;
+  const { session, leave } = await servers.joinFor(batchFolder);
   try {
     return session === undefined
-      ? await endedMeanwhile(ended, () => servers.notRunning(batchFolder))
+      ? await endedMeanwhile(servers, ended)
       : await followBatch({ ...how, batchFolder, session, process, reads: true });
   } finally {
     await leave();
   }
 }
 
-/** The servers may have ended with the batch while this command looked for them. Throws `error` if the batch has not ended. */
-async function endedMeanwhile(ended: Ended, error: () => unknown): Promise<number> {
+/**
+ * The servers may have ended with the batch while this command looked for them. Throws E516 or E548 if the
+ * batch has not ended.
+ */
+async function endedMeanwhile(servers: Servers, ended: Ended): Promise<number> {
   const summary = await summaryOfDone(ended.batchFolder);
-  if (summary === undefined) throw await error();
+  if (summary === undefined) throw await servers.notRunning(ended.batchFolder);
   return printEnded(ended, summary);
 }
 

@@ -257,14 +257,10 @@ export async function* followBatch(
   const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
   const own = await statusFromFolder(batchFolder);
   if (own.summary !== undefined) return yield own;
-  // The servers may end with the batch while this call connects to them.
-  const joined = await servers.joinFor(batchFolder).catch((error: unknown) => ({ error }));
-  if ('error' in joined) return yield await endedStatus(batchFolder, () => joined.error);
-  const notRunning = (): unknown => servers.notRunning(batchFolder);
-  const { session, leave, ...connection } = joined;
+  const { session, leave, ...connection } = await servers.joinFor(batchFolder);
   const done = new AbortController();
   try {
-    if (session === undefined) return yield await endedStatus(batchFolder, notRunning);
+    if (session === undefined) return yield await endedStatus(servers, batchFolder);
     const next = untilNext(servers, session, batchFolder, AbortSignal.any([ended, done.signal]));
     for (let before = ''; ;) {
       ended.throwIfAborted();
@@ -293,7 +289,7 @@ function untilNext(
   finished.catch(() => undefined);
   let isFinished = false;
   void finished.then(() => (isFinished = true));
-  const lost = stack?.lost.then(() => endedStatus(batchFolder, () => servers.notRunning(batchFolder)));
+  const lost = stack?.lost.then(() => endedStatus(servers, batchFolder));
   lost?.catch(() => undefined);
   return async () => {
     const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
@@ -318,10 +314,9 @@ async function statusOf(
 }
 
 /** The batch may end while its servers are looked up. */
-/** Throws `error` if the batch has not ended. */
-async function endedStatus(batchFolder: FoundBatch, error: () => unknown): Promise<BatchStatus> {
+async function endedStatus(servers: Servers, batchFolder: FoundBatch): Promise<BatchStatus> {
   const status = await statusFromFolder(batchFolder);
-  if (status.summary === undefined) throw await error();
+  if (status.summary === undefined) throw await servers.notRunning(batchFolder);
   return status;
 }
 
