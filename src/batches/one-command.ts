@@ -3,6 +3,7 @@
 
 import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
 import { read } from '../options/read.ts';
+import { flagsOf } from '../options/written-options.ts';
 import { isRepeated, keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
 import { guessesBehind, guessText, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
@@ -32,7 +33,9 @@ export async function withFurther(
     );
     try {
       const open = unconfirmed(await tried(corrected));
-      corrections.push({ add: open.flatMap(({ flags }) => givenFlags(flags)) });
+      corrections.push({
+        add: open.flatMap(({ options: stated }) => flagsOf(stated) as readonly GivenFlag[]),
+      });
       texts.push(...open.filter(({ text }) => !shown.has(text)).map(guessText));
       break;
     } catch (again) {
@@ -56,16 +59,6 @@ function textsOf(error: RunsheetError): readonly string[] {
   const more = (error instanceof SheetRefused ? error.total : 1) - MAX_TEXTS;
   return more > 0 ? [...texts.slice(0, MAX_TEXTS), `… and ${more} more`] : texts;
 }
-
-/** `--null -,N/A` and `--decimal-comma` as flags with their values. */
-const givenFlags = (words: readonly string[]): readonly GivenFlag[] =>
-  words.flatMap((word, at) => {
-    const value = words[at + 1];
-    if (!isFlag(word)) return [];
-    return [value === undefined || isFlag(value) ? ([word] as const) : ([word, value] as const)];
-  });
-
-const isFlag = (word: string): boolean => /^--[a-z]/.test(word);
 
 function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
   const flagValues: Record<string, unknown> = {};

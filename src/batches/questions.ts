@@ -203,7 +203,7 @@ const ANSWERS: {
 } = {
   guesses: ({ guesses }) =>
     yes(
-      unconfirmed(guesses).map(({ flags }) => flags),
+      unconfirmed(guesses).flatMap(({ options }) => flagsOf(options)),
       "guess: 'accept'",
       { guesses: 'accept' },
     ),

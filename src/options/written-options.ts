@@ -1,5 +1,6 @@
 // Writes options as a command or a program would, from the stored names and values of a batch.
 
+import type { Repeat, RowRange } from './batch-kinds.ts';
 import { OPTIONS, type AnyOption } from './table.ts';
 
 /** `--max-cost` */
@@ -15,11 +16,26 @@ export function flagsOf(options: object): readonly (readonly string[])[] {
     if (kind.type === 'flag') return [[value === true ? flag : `--no-${flag.slice(2)}`]];
     if (kind.type === 'pairs')
       return Object.entries(value as object).map(([name, right]) => [flag, `${name}=${String(right)}`]);
-    if (kind.type !== 'texts') return [[flag, `${value as string | number}`]];
+    if (kind.type !== 'texts') return [[flag, textOf(kind.type, value)]];
     const texts = value as readonly string[];
     return kind.joined ? [[flag, texts.join(',')]] : texts.map((text) => [flag, text]);
   });
 }
+
+/** The value as the user writes it. */
+function textOf(type: AnyOption['kind']['type'], value: unknown): string {
+  if (type === 'rowRanges') return rangesText(value as readonly RowRange[]);
+  if (type === 'rowOrNone') return value === 0 ? 'none' : String(value);
+  if (type === 'repeat') {
+    const { by, isSame } = value as Repeat;
+    return isSame === true ? `same:${by}` : String(by);
+  }
+  return String(value);
+}
+
+/** `4-6,9` */
+export const rangesText = (ranges: readonly RowRange[]): string =>
+  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');
 
 /** Members of an object literal: `map: {"prompt":"text"}`. */
 export function membersOf(options: object): readonly string[] {

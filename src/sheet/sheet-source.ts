@@ -177,6 +177,3 @@ export function rangesOf(lines: readonly number[]): readonly RowRange[] {
   }
   return ranges;
 }
-
-export const rangesText = (ranges: readonly RowRange[]): string =>
-  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');

@@ -1,12 +1,13 @@
 // Collects the errors of a sheet. All of them go into a file; ten are shown with their lines, shared among
 // kinds, so that no kind hides another. Memory holds ten errors of each of ten kinds, and counts.
 
+import { rangesText } from '../options/written-options.ts';
 import { type Correction, list, problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
-import { type SheetSource, type SheetOptions, rangesText, withRows } from './sheet-source.ts';
+import { type SheetSource, type SheetOptions, withRows } from './sheet-source.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };

@@ -19,9 +19,9 @@ const GUESSES = {
   id: 'guesses',
   sheet: 'my sheet.csv',
   guesses: [
-    said('separator', 'separator ;', '--delimiter', ';'),
-    toConfirm('rows', 'row 302 ("Total") is a total', '--skip-rows', '302'),
-    toConfirm('columns', 'column "Promt art" is the input prompt', '--map', 'prompt=Promt art'),
+    said('separator', 'separator ;', { delimiter: ';' }),
+    toConfirm('rows', 'row 302 ("Total") is a total', { skipRows: [{ from: 302, to: 302 }] }),
+    toConfirm('columns', 'column "Promt art" is the input prompt', { map: { prompt: 'Promt art' } }),
   ],
 } satisfies Question;
 

@@ -316,17 +316,14 @@ const openGuesses = (
 ): readonly Guess[] => guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
 
 /** Whether the batch was made with the same guess, or the user gave it as an option. */
-function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boolean {
-  const { headerRow, hidden, encoding, sheet } = file.sheet.options;
-  const settled: Readonly<Record<string, string | undefined>> = {
-    '--header-row': headerRow === undefined ? undefined : String(headerRow),
-    '--hidden': hidden,
-    '--encoding': encoding,
-    '--sheet-name': sheet,
-  };
-  return flag !== undefined && value !== undefined && settled[flag] === value;
+function isAgreed({ options }: Guess, { file }: BatchFolder): boolean {
+  const settled = file.sheet.options;
+  return AGREED_ONCE.some((name) => options[name] !== undefined && options[name] === settled[name]);
 }
+
+/** Guesses about the form of a file, which hold for a file that is saved again. */
+const AGREED_ONCE = ['headerRow', 'hidden', 'encoding', 'sheet'] as const;
 
 /** A wrong guess of this encoding silently changes letters, so the user has to confirm it. */
 const orConfirm = (guess: Guess): Guess =>
-  guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
+  guess.options.encoding === 'windows-1252' ? { ...guess, sure: 'confirm' } : guess;

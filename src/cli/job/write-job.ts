@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { stringify } from 'smol-toml';
-import { flagOf } from '../../options/written-options.ts';
+import { flagOf, flagsOf } from '../../options/written-options.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
@@ -34,8 +34,8 @@ export function writeJob(
   letters: Readonly<Record<string, string>>,
 ): void {
   const folder = dirname(resolve(path));
-  const answers = guesses.filter(({ flags }) => !flags.includes('include'));
-  const jobFlags = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
+  const answers = guesses.filter(({ options }) => options.hidden !== 'include');
+  const jobFlags = flagsIn([...answers.flatMap(({ options }) => flagsOf(options).flat()), ...words], letters);
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
   const table: Record<string, JobValue> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
   try {

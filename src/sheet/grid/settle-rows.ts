@@ -6,7 +6,7 @@ import { GPUS } from '../../options/gpu.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { constantOf, indexOf } from '../column-mapping.ts';
 import { namesInTemplates } from '../templates.ts';
-import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
+import { or, plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../gpu-names.ts';
 import { kindOf } from '../parse-cell.ts';
@@ -176,7 +176,9 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Dec
   } as const;
   const drawn = said(
     'rows',
-    `${input} is drawn from each row, and is in the results; for seeds of your own: --set ${input}=1`,
+    `${input} is drawn from each row, and is in the results`,
+    {},
+    or('for seeds of your own', { set: { [input]: '1' } }),
   );
   return {
     options: { ...options, set: otherInputs, repeat: { by, seed } },
@@ -206,5 +208,5 @@ function seedAmong(names: readonly string[]): string | undefined {
 function allSame(by: number | string): Guess {
   const often = typeof by === 'number' ? `${by} times` : `as often as "${by}" says`;
   const text = `each row runs ${often} with the same inputs: the deployment has no integer input called seed`;
-  return toConfirm('rows', text, '--repeat', `same:${by}`);
+  return toConfirm('rows', text, { repeat: { by, isSame: true } });
 }

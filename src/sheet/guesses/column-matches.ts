@@ -1,11 +1,10 @@
 // Matches columns to inputs by name, by a typo or another name of the same setting, or by shared words.
 
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { only } from '../named-inputs.ts';
-import { type Guess, plainName, said, toConfirm } from './guess.ts';
+import { dropped, type Guess, mapped, or, plainName, said, toConfirm } from './guess.ts';
 import { areOneSetting, containsWords, nameProper } from './input-names.ts';
 import { fits } from './sample.ts';
 
@@ -67,9 +66,7 @@ class ColumnMatches implements Matches {
     const [column] = alike;
     if (column === undefined || column === input || this.#names.has(column)) return;
     this.map[input] = column;
-    this.guesses.push(
-      said('columns', `column "${column}" is the input ${input}`, '--map', `${input}=${column}`),
-    );
+    this.guesses.push(said('columns', `column "${column}" is the input ${input}`, mapped(input, column)));
   }
 
   #called(column: string): readonly InputType[] {
@@ -99,16 +96,15 @@ class ColumnMatches implements Matches {
       );
       const [column] = like;
       if (column === undefined) continue;
-      const drops = like.flatMap((name) => ['--drop', name]);
       if (like.length === 1) this.#meant(type.name, column);
-      else this.guesses.push(toConfirm('columns', resembling(like, type.name), ...drops));
+      else this.guesses.push(resembling(like, type.name));
     }
   }
 
   #meant(input: string, column: string): void {
     this.map[input] = column;
     const text = `column "${column}" is the input ${input}, not data`;
-    this.guesses.push(toConfirm('columns', text, '--map', `${input}=${column}`));
+    this.guesses.push(toConfirm('columns', text, mapped(input, column)));
   }
 }
 
@@ -117,8 +113,11 @@ const isCalled = ({ also = [], fields = [], name }: InputType, column: string): 
   (fields.length === 1 && fields[0] === column) ||
   (!fields.includes(name) && also.some((title) => nameProper(title) === nameProper(column)));
 
-const resembling = (columns: readonly string[], input: string): string =>
-  `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;
+function resembling(columns: readonly string[], input: string): Guess {
+  const text = `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data`;
+  const sent = columns.map((column) => or('to send one', mapped(input, column)));
+  return toConfirm('columns', text, dropped(...columns), ...sent);
+}
 
 /** E208, which proposes the first column. */
 export function severalColumns(input: string, columns: readonly string[]): RunsheetError {

@@ -6,7 +6,7 @@ import { parserOf } from '../csv/csv.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
-import { type Guess, said, toConfirm } from './guess.ts';
+import { type Guess, or, said, toConfirm } from './guess.ts';
 
 /** Number of rows to inspect. */
 const SAMPLED = 1000;
@@ -115,10 +115,10 @@ function guessOf(name: string, first: string, { format, delimiter, quote = 'csv'
   const text = `the quotes around each cell of "${name}" are sent with it, such as ${shortened(first)}`;
   if (format === 'xlsx') return said('values', text);
   if (delimiter !== 'none')
-    return toConfirm('values', `${text}; to send none, replace them by " in the file`, '--quote', quote);
+    return toConfirm('values', `${text}; to send none, replace them by " in the file`, { quote });
   const isStraight = first.startsWith('"') && first.endsWith('"');
-  const without = isStraight ? 'to send none: --quote csv' : 'to send none, remove them from the file';
-  return toConfirm('values', `${text}; ${without}`, '--quote', 'none');
+  if (isStraight) return toConfirm('values', text, { quote: 'none' }, or('to send none', { quote: 'csv' }));
+  return toConfirm('values', `${text}; to send none, remove them from the file`, { quote: 'none' });
 }
 
 function refusal(file: string, line: number, text: string): RunsheetError {

@@ -4,7 +4,7 @@ import { list } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import { WITH_UNIT, KEEP } from '../parse-cell.ts';
 import type { InputKind, SheetOptions } from '../sheet-source.ts';
-import { type Guess, NOTHING, type GuessPart, said, toConfirm } from './guess.ts';
+import { type Guess, NOTHING, type GuessPart, or, said, toConfirm } from './guess.ts';
 import type { NumberSurvey, Survey } from './survey.ts';
 
 export function numberGuesses(
@@ -26,11 +26,10 @@ export function numberGuesses(
   if (decimalComma !== undefined || names.length === 0) return forms;
   const floats = clear.flatMap((name) => untyped.get(name) ?? []);
   const text = `numbers have a decimal comma in ${list(names.map((name) => `"${name}"`))}`;
-  const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
   const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
     options: { types: { ...types, ...forms.options.types, ...settled }, decimalComma: true },
-    guesses: [...forms.guesses, toConfirm('values', text, ...flags)],
+    guesses: [...forms.guesses, toConfirm('values', text, { decimalComma: true, types: settled })],
   };
 }
 
@@ -40,7 +39,7 @@ export function comparedGuess(survey: Survey, { decimalComma, where = '' }: Shee
   const are = words.length === 1 ? 'is no number' : 'are no numbers';
   return {
     options: decimalComma === undefined && commasCompared(survey).length > 0 ? { decimalComma: true } : {},
-    guesses: words.length === 0 ? [] : [said('rows', `--where ${where}: ${list(words)} ${are}`)],
+    guesses: words.length === 0 ? [] : [said('rows', `the condition ${where}: ${list(words)} ${are}`)],
   };
 }
 
@@ -72,16 +71,16 @@ function formGuesses(
       percent > 0
         ? 'percentages are read as fractions, 25 % as 0.25'
         : `${unit} is read as ${unit.replace(WITH_UNIT, '$1')}`;
-    const flags: string[] = [];
+    const stated: Record<string, InputKind> = {};
     for (const { input, kind, type, from } of feeds) {
       const isSure = percent > 0 && (type?.max ?? Number.POSITIVE_INFINITY) <= 1;
       const isOpen = !Object.hasOwn(types, input) && !isSure;
       if (!('column' in from) || columns[from.column]?.name !== name || !isOpen || kind === 'auto') continue;
-      settled[input] = kind;
-      flags.push('--type', `${input}=${kind}`);
+      stated[input] = kind;
     }
     const text = `column "${name}": ${read}`;
-    if (flags.length > 0) return [toConfirm('values', text, ...flags)];
+    Object.assign(settled, stated);
+    if (Object.keys(stated).length > 0) return [toConfirm('values', text, { types: stated })];
     return percent > 0 ? [said('values', text)] : [];
   });
   return { options: { types: settled }, guesses };
@@ -91,10 +90,10 @@ export function nothingGuess({ nothings }: Survey, options: SheetOptions): Guess
   if (options.null !== undefined || nothings.size === 0) return NOTHING;
   const words = [...nothings.keys()];
   const cells = [...nothings.values()].reduce((sum, count) => sum + count, 0);
-  const text = `${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty; to send all of them: --null ${KEEP}`;
+  const text = `${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty`;
   return {
     options: { null: words },
-    guesses: [toConfirm('values', text, '--null', words.join(','))],
+    guesses: [toConfirm('values', text, { null: words }, or('to send all of them', { null: [KEEP] }))],
   };
 }
 
@@ -110,7 +109,7 @@ export function markGuesses(
     const mark = marks.get(name);
     if (mark === undefined || Object.hasOwn(types, input)) return [];
     settled[input] = 'bool';
-    return [toConfirm('values', `column "${name}": ${mark} means true`, '--type', `${input}=bool`)];
+    return [toConfirm('values', `column "${name}": ${mark} means true`, { types: { [input]: 'bool' } })];
   });
   return guesses.length === 0 ? NOTHING : { options: { types: settled }, guesses };
 }

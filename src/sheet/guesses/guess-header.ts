@@ -28,11 +28,10 @@ export async function guessedHeader(
     .filter(Boolean);
   // A title is one value; a row of several may be the real header, or a row of another table.
   const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
-  const row = String(header.line);
-  const text = `header in row ${row}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
+  const text = `header in row ${header.line}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
   return {
     options: { ...options, headerRow: header.line },
-    guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
+    guesses: [(isSure ? said : toConfirm)('header', text, { headerRow: header.line })],
   };
 }
 

@@ -11,6 +11,7 @@ import { GIVEN_ROWS, type SheetSource, type SheetOptions } from '../sheet-source
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import {
   type Guess,
+  type GuessOptions,
   NOTHING,
   type GuessPart,
   restingOn,
@@ -99,7 +100,7 @@ async function commentGuess(source: SheetSource, options: SheetOptions): Promise
   }
   if (lines.length === 0) return NOTHING;
   const text = `lines that begin with ${prefix} are comments: ${list(lines.map(String))}`;
-  return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+  return { options: { comment: prefix }, guesses: [toConfirm('rows', text, { comment: prefix })] };
 }
 
 function documentGuess(
@@ -121,7 +122,7 @@ function documentGuess(
     ({ path, opens: kind }) => kind === '{' || (kind === '[' && opens([...path, '0']) !== '{'),
   );
   if (holdsValues && members.some(isInput))
-    return known('columns', 'the document has columns, each with its values', '--orient', 'columns');
+    return known('the document has columns, each with its values', { orient: 'columns' });
   const full = lists.filter(
     (path) => opens([...path, '0']) === '{' || (lists.length === 1 && opens([...path, '0']) === '"'),
   );
@@ -135,24 +136,17 @@ function documentGuess(
   }
   const [path] = full;
   if (path !== undefined)
-    return known('records', `the rows are in the list ${path.join('.')}`, '--records', path.join('.'));
+    return known(`the rows are in the list ${path.join('.')}`, { records: path.join('.') });
   if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
-    return known('index', 'each member of the document is a row', '--orient', 'index');
+    return known('each member of the document is a row', { orient: 'index' });
   const isOne = members.some(isInput) && shape.filter((opened) => opened.path.length === 0).length === 1;
-  return isOne ? known('row', 'the document is one row', '--orient', 'row') : NOTHING;
+  return isOne ? known('the document is one row', { orient: 'row' }) : NOTHING;
 }
 
-function known(
-  what: 'columns' | 'index' | 'records' | 'row',
-  text: string,
-  flag: string,
-  value: string,
-): GuessPart {
-  return {
-    options: what === 'records' ? { records: value } : { orient: what },
-    guesses: [said('header', text, flag, value)],
-  };
-}
+const known = (text: string, options: GuessOptions): GuessPart => ({
+  options,
+  guesses: [said('header', text, options)],
+});
 
 /** A list of texts, each of which is for one input. */
 function listGuess(
@@ -168,7 +162,7 @@ function listGuess(
     within.every((name, nth) => at?.[nth] === name) &&
     at?.slice(within.length).every((name) => name === '0');
   if (columns !== undefined || input === undefined || !isList) return NOTHING;
-  const guess: Guess = said('header', `each value of the list is one ${input}`, '--columns', input);
+  const guess: Guess = said('header', `each value of the list is one ${input}`, { columns: [input] });
   return { options: { columns: [input] }, guesses: [guess] };
 }
 
@@ -203,6 +197,6 @@ function wrappingGuess(
     Object.values(map).some((path) => path === name || path.startsWith(`${name}.`)) ||
     Object.values(set).some((text) => text.includes(`{${name}`));
   if (own.some(({ names: [name = ''] }) => isInput(name) || isMapped(name))) return NOTHING;
-  const guess = said('columns', `the inputs of a row are in its object ${wrapping}`, '--unwrap', wrapping);
+  const guess = said('columns', `the inputs of a row are in its object ${wrapping}`, { unwrap: wrapping });
   return { options: { unwrap: wrapping }, guesses: [guess] };
 }

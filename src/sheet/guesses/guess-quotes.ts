@@ -32,7 +32,7 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   const first = `such as ${shortened(letters.first || '"')}`;
   const settled = (quote: Quoting, text: string, isSure: boolean): Settled => ({
     options: { ...options, quote },
-    guesses: [(isSure ? said : toConfirm)('separator', text, '--quote', quote)],
+    guesses: [(isSure ? said : toConfirm)('separator', text, { quote })],
   });
   if (isTab && (fault !== undefined || letters.behind > 0))
     return settled('none', `quotes are letters, ${first}`, true);

@@ -2,7 +2,8 @@
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { said, type Settled, type Guess, plainName } from './guess.ts';
+import { said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
+import { flagsOf } from '../../options/written-options.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
@@ -86,22 +87,17 @@ function blocksOf(file: string, labelled: readonly RegExpExecArray[], input: str
   const line = JSON.stringify(shortened((labelled[1] ?? labelled[0])?.input ?? '', 60));
   const what = `each line would be one ${input}, also ${line}, which begins with the name of a setting`;
   const table = `make it a table: ${names} in the first line, below it a line for each run`;
-  const hint = `${table}; if each line is one ${input}: ${listFlags(input).map(shellWord).join(' ')}`;
+  const hint = `${table}; if each line is one ${input}: ${flagsOf(listOptions(input)).flat().map(shellWord).join(' ')}`;
   return problem('E104', { what, hint }, { place: { file } });
 }
 
-const listFlags = (input: string): readonly string[] => [
-  '--delimiter',
-  'none',
-  '--header-row',
-  'none',
-  '--columns',
-  input,
-];
+const listOptions = (input: string) =>
+  ({ delimiter: 'none', headerRow: 0, columns: [input] }) satisfies GuessOptions;
 
 function listOf(options: SheetOptions, input: string): Settled {
-  const guess = said('header', `each line is one ${input}, also the first`, ...listFlags(input));
-  return { options: { ...options, delimiter: 'none', headerRow: 0, columns: [input] }, guesses: [guess] };
+  const list = listOptions(input);
+  const guess = said('header', `each line is one ${input}, also the first`, list);
+  return { options: { ...options, ...list }, guesses: [guess] };
 }
 
 /** Columns that options name, which a header must contain. */
@@ -149,7 +145,7 @@ const shownAs = (separator: string): string => (separator === '\t' ? 'tab' : sep
 
 function withSeparator(options: SheetOptions, separator: string): Settled {
   const delimiter = shownAs(separator);
-  const guess = said('separator', `separator ${delimiter}`, '--delimiter', delimiter);
+  const guess = said('separator', `separator ${delimiter}`, { delimiter });
   return { options: { ...options, delimiter }, guesses: [guess] };
 }
 
@@ -229,6 +225,6 @@ async function undefinedByte(source: SheetSource): Promise<number | undefined> {
 const SAMPLE = 4096;
 
 function withEncoding(options: SheetOptions, encoding: string): Settled {
-  const guess = said('encoding', `encoding ${encoding}`, '--encoding', encoding);
+  const guess = said('encoding', `encoding ${encoding}`, { encoding });
   return { options: { ...options, encoding }, guesses: [guess] };
 }

@@ -1,11 +1,12 @@
 // Guesses which rows of a sheet belong to the batch: blank rows, totals, hidden rows of Excel and the sheet
 // of a workbook. Refuses rows without inputs.
 
+import { rangesText } from '../../options/written-options.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { NOTHING, type GuessPart, plainName, toConfirm, type Guess, said } from './guess.ts';
+import { NOTHING, type GuessPart, or, plainName, toConfirm, type Guess, said } from './guess.ts';
 import { ownColumns } from '../result-columns.ts';
-import { type SheetSource, type SheetOptions, rangesOf, rangesText, withRows } from '../sheet-source.ts';
+import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
 import type { Survey } from './survey.ts';
@@ -47,20 +48,22 @@ export function commentGuess(
   if (comment !== undefined || lines.length === 0) return NOTHING;
   if (lines.length > rows) return { options: { comment: 'none' }, guesses: [] };
   const are = lines.length === 1 ? 'is a comment' : 'are comments';
-  const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}; to send all rows: --comment none`;
+  const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}`;
+  const whole = or('to send all rows', { comment: 'none' });
   if (signed === 0)
-    return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+    return { options: { comment: prefix }, guesses: [toConfirm('rows', text, { comment: prefix }, whole)] };
   // Rows with the sign in another place are sent.
   const skipped = withRows(skipRows, lines);
-  const flags = ['--comment', 'none', '--skip-rows', rangesText(skipped)];
-  return { options: { comment: 'none', skipRows: skipped }, guesses: [toConfirm('rows', text, ...flags)] };
+  const without = { comment: 'none', skipRows: skipped };
+  return { options: without, guesses: [toConfirm('rows', text, without, whole)] };
 }
 
 /** Finds rows with fewer cells than the header. */
 export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): GuessPart {
   if (shortRows === true || short.count === 0) return NOTHING;
-  const text = `the last cells of ${rowsText(short)} are missing and taken for empty; if they are no rows: --skip-rows ${rangesText(rangesOf(short.lines))}`;
-  return { options: { shortRows: true }, guesses: [toConfirm('rows', text, '--short-rows')] };
+  const text = `the last cells of ${rowsText(short)} are missing and taken for empty`;
+  const without = or('if they are no rows', { skipRows: rangesOf(short.lines) });
+  return { options: { shortRows: true }, guesses: [toConfirm('rows', text, { shortRows: true }, without)] };
 }
 
 /** Finds rows that continue the row above: they would be sent without its title. */
@@ -71,8 +74,9 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOpt
     const count = untitled.get(name) ?? 0;
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
     const column = /^\w+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
-    const text = `${rows} the "${name}" of the row above, which they continue; to leave them out: --where ${shellWord(`${column} != ""`)}`;
-    return toConfirm('rows', text, '--fill-down', name);
+    const text = `${rows} the "${name}" of the row above, which they continue`;
+    const without = or('to leave them out', { where: `${column} != ""` });
+    return toConfirm('rows', text, { fillDown: [name] }, without);
   });
   return { options: { fillDown: [...fillDown, ...names] }, guesses };
 }
@@ -89,7 +93,9 @@ export function rowGuesses(
   }
   if (totals.length === 0) return { options: {}, guesses };
   const guess = answer === 'skip' ? said : toConfirm;
-  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip'));
+  guesses.push(
+    guess('rows', totalsText(survey), { totals: 'skip' }, or('to send all rows', { totals: 'send' })),
+  );
   return { options: { skipRows: withRows(skipRows, totals), totals: 'skip' }, guesses };
 }
 
@@ -99,7 +105,7 @@ function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   const are = totals.length === 1 ? 'is no row of the batch' : 'are no rows of the batch';
   const behind =
     behindTotals === 0 ? '' : `; ${behindTotals} behind ${totals.length === 1 ? 'it' : 'them'} will be sent`;
-  return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}; to send all rows: --totals send`;
+  return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}`;
 }
 
 /**
@@ -118,7 +124,7 @@ export async function sheetGuess(
   const better = betterSheet(others, begins, inputs);
   if (better !== undefined) throw otherSheet(source.name, sheet, better);
   const text = `sheet "${sheet}" is read (others: ${list(others.map(({ name }) => `"${name}"`))})`;
-  return { options: { sheet }, guesses: [toConfirm('rows', text, '--sheet-name', sheet)] };
+  return { options: { sheet }, guesses: [toConfirm('rows', text, { sheet })] };
 }
 
 type Better = { readonly name: string; readonly has: readonly string[] };
@@ -156,6 +162,10 @@ export async function hiddenRows(source: SheetSource, options: SheetOptions): Pr
   if (options.format !== 'xlsx' || options.hidden !== undefined) return NOTHING;
   const { hidden } = await sheetHead(source);
   if (hidden === 0) return NOTHING;
-  const text = `${hidden} ${hidden === 1 ? 'row that Excel hides is' : 'rows that Excel hides are'} read too; to leave them out: --hidden skip`;
-  return { options: { hidden: 'include' }, guesses: [toConfirm('rows', text, '--hidden', 'include')] };
+  const text = `${hidden} ${hidden === 1 ? 'row that Excel hides is' : 'rows that Excel hides are'} read too`;
+  const without = or('to leave them out', { hidden: 'skip' });
+  return {
+    options: { hidden: 'include' },
+    guesses: [toConfirm('rows', text, { hidden: 'include' }, without)],
+  };
 }

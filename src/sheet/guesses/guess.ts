@@ -1,7 +1,9 @@
-// A guess about a sheet that a person made. A guess that could waste money must be confirmed; each guess names the flags that replace it.
+// A guess about a sheet that a person made. A guess that could waste money must be confirmed; each guess carries the options that state
+// it, and those of other answers. A door writes them as flags, or shows them as choices.
 
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import { flagsOf } from '../../options/written-options.ts';
 import type { RowNames } from '../row-keys.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 
@@ -9,11 +11,19 @@ export type Guess = {
   readonly about: 'encoding' | 'separator' | 'header' | 'rows' | 'columns' | 'gpu' | 'key' | 'values';
   /** `said`: printed only; `confirm`: nothing is sent until the user agrees. Anything that cannot be guessed is an error. */
   readonly sure: 'said' | 'confirm';
-  /** `separator ;` */
+  /** `separator ;`, without any flag. */
   readonly text: string;
-  /** The flags that replace the guess; none if no flag is needed. */
-  readonly flags: readonly string[];
+  /** The options that state the guess; empty if none is needed. */
+  readonly options: GuessOptions;
+  /** Other answers. */
+  readonly others?: readonly OtherAnswer[];
 };
+
+/** Options of a sheet, as a batch stores them. */
+export type GuessOptions = Partial<SheetOptions>;
+
+/** `text`: `to send it`. Answers of one text are alternatives of each other. */
+export type OtherAnswer = { readonly text: string; readonly options: GuessOptions };
 
 /** Options in which every guess is explicit, and the guesses. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
@@ -30,26 +40,41 @@ export type GuessPart = { readonly options: Partial<SheetOptions>; readonly gues
 
 export const NOTHING: GuessPart = { options: {}, guesses: [] };
 
-export const said = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
-  about,
-  sure: 'said',
-  text,
-  flags,
-});
+export const said = (
+  about: Guess['about'],
+  text: string,
+  options: GuessOptions = {},
+  ...others: readonly OtherAnswer[]
+): Guess => ({ about, sure: 'said', text, options, ...(others.length > 0 && { others }) });
 
-export const toConfirm = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
-  ...said(about, text, ...flags),
+export const toConfirm = (...guess: Parameters<typeof said>): Guess => ({
+  ...said(...guess),
   sure: 'confirm',
 });
 
-/** `separator ; (--delimiter ';')` */
-export const guessText = ({ text, flags }: Guess): string =>
-  flags.length === 0 ? text : `${text} (${flags.map(shellWord).join(' ')})`;
+/** Another answer, or none for `options` of undefined. */
+export const or = (text: string, options: GuessOptions): OtherAnswer => ({ text, options });
+
+/** The option that sends a column to an input. */
+export const mapped = (input: string, column: string): GuessOptions => ({ map: { [input]: column } });
+
+/** The option that keeps columns from being sent. */
+export const dropped = (...columns: readonly string[]): GuessOptions => ({ drop: columns });
+
+/** `--delimiter ';'` */
+const words = (options: GuessOptions): string => flagsOf(options).flat().map(shellWord).join(' ');
+
+/** `separator , (--delimiter ,)`, with other answers as `; to send it: --map a=b, or --map c=b`. */
+export function guessText({ text, options, others = [] }: Guess): string {
+  const answers = [...Map.groupBy(others, (other) => other.text)].map(
+    ([what, choices]) => `; ${what}: ${choices.map((choice) => words(choice.options)).join(', or ')}`,
+  );
+  const stated = words(options);
+  return `${text}${answers.join('')}${stated === '' ? '' : ` (${stated})`}`;
+}
 
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');
-
-const flagsOf = (guesses: readonly Guess[]): readonly string[] => guesses.flatMap(({ flags }) => flags);
 
 /** E111 for unconfirmed guesses; `command` states all of them. `isDeclined`: the user rejected one. */
 export function guessesRefused(
@@ -59,10 +84,11 @@ export function guessesRefused(
 ): RunsheetError {
   const open = unconfirmed(guesses);
   const texts = list(
-    open.map(({ text }) => text),
+    open.map((guess) => guessText({ ...guess, options: {} })),
     '; ',
   );
-  return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command, isDeclined });
+  const flags = open.map(({ options }) => words(options)).join(' ');
+  return problem('E111', { file, texts, flags, command, isDeclined });
 }
 
 /** The guesses behind a refusal, which explain it. */
@@ -89,10 +115,9 @@ export function equalRows(
   if (format === 'json' || format === 'jsonl') return [];
   const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
   const text =
-    count === 1
-      ? `${rows}, and is run too; to leave it out: --unique`
-      : `${count} rows equal earlier ones (${rows}), and are run too; to leave them out: --unique`;
-  return [toConfirm('rows', text, '--no-unique')];
+    count === 1 ? `${rows}, and is run too` : `${count} rows equal earlier ones (${rows}), and are run too`;
+  const without = or(count === 1 ? 'to leave it out' : 'to leave them out', { unique: true });
+  return [toConfirm('rows', text, { unique: false }, without)];
 }
 
 /** Normalizes a name: no case, spaces, `-` and `_`. */

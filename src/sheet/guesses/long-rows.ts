@@ -1,8 +1,9 @@
 // Finds the column whose unquoted commas give rows more fields than the header.
 
+import { rangesText } from '../../options/written-options.ts';
 import { isNumeric, WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
 import { shortened } from '../sheet-record.ts';
-import { type SheetOptions, rangesOf, rangesText } from '../sheet-source.ts';
+import { type SheetOptions, rangesOf } from '../sheet-source.ts';
 import { NOTHING, type GuessPart, toConfirm } from './guess.ts';
 
 type Mapped = { readonly column: number; readonly kind: string };
@@ -90,5 +91,5 @@ export function longGuess(long: LongRows, { unquoted }: SheetOptions): GuessPart
   const { column } = long;
   if (unquoted !== undefined || column === undefined || long.count === 0) return NOTHING;
   const text = `the commas that rows have more than the header belong to "${column}": ${rowsText(long)}`;
-  return { options: { unquoted: column }, guesses: [toConfirm('rows', text, '--unquoted', column)] };
+  return { options: { unquoted: column }, guesses: [toConfirm('rows', text, { unquoted: column })] };
 }

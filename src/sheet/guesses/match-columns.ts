@@ -7,7 +7,16 @@ import { kindOf } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
-import { type Guess, plainName, said, type Settled, toConfirm, unconfirmed } from './guess.ts';
+import {
+  dropped,
+  type Guess,
+  mapped,
+  plainName,
+  said,
+  type Settled,
+  toConfirm,
+  unconfirmed,
+} from './guess.ts';
 import {
   areOneSetting,
   containsWords,
@@ -154,7 +163,7 @@ function promptUnsent(
   const column = prompt && likelyColumns([prompt], columns, valuesOf)[prompt.name];
   if (column === undefined || !columns.includes(column)) return [];
   const text = `column "${column}" may be the prompt, and no other column is: each row has that of the workflow otherwise`;
-  return [toConfirm('columns', text, '--map', `prompt=${column}`)];
+  return [toConfirm('columns', text, mapped('prompt', column))];
 }
 
 /** Throws E104 if the names are values: the sheet has no header. */
@@ -294,7 +303,7 @@ const notSent = (data: readonly string[], inputTypes: readonly InputType[]): rea
       return isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
     })
     .map((name) =>
-      toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, '--drop', name),
+      toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, dropped(name)),
     );
 
 /** Warns about braces in a sent cell, which is not a template. */
@@ -312,8 +321,8 @@ function inBraces(
     const named = [...namesInTemplates(valuesOf(column), data)];
     if (named.length === 0) return [];
     const braces = list(named.map((word) => `{${word}}`));
-    const text = `cells of "${column}" have ${braces}, which is sent as it stands; only --set has templates`;
-    return [toConfirm('columns', text, ...named.flatMap((word) => ['--drop', word]))];
+    const text = `cells of "${column}" have ${braces}, which is sent as it stands; only a text set for all rows has templates`;
+    return [toConfirm('columns', text, dropped(...named))];
   });
 }
 
@@ -321,14 +330,14 @@ const MAX_NAMED = 8;
 
 /** Reports columns that have no meaning and no other message. */
 export function keptAsData(columns: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
-  const flagged = new Set(unconfirmed(guesses).flatMap(({ flags }) => flags));
-  const data = columns.filter((name) => !flagged.has(name));
+  const asked = unconfirmed(guesses);
+  const data = columns.filter((name) => !isAskedAbout(name, asked));
   if (data.length === 0) return [];
   const more = data.length > MAX_NAMED ? ` and ${data.length - MAX_NAMED} more` : '';
   const what =
     data.length === 1 ? 'is not an input and changes nothing' : 'are not inputs and change nothing';
   const text = `${list(data.slice(0, MAX_NAMED))}${more} ${what}`;
-  return [said('columns', text, ...(more === '' ? data.flatMap((name) => ['--drop', name]) : []))];
+  return [said('columns', text, more === '' ? dropped(...data) : {})];
 }
 
 function guessedGpuColumn(
@@ -340,7 +349,7 @@ function guessedGpuColumn(
   const [column, ...furtherColumns] = isSettled ? [] : own.filter((name) => plainName(name) === 'gpu');
   if (column === undefined || furtherColumns.length > 0) return { options: {}, guesses: [] };
   if (column === 'gpu') return { column, options: {}, guesses: [] };
-  const guess = said('gpu', `column "${column}" names the GPU of each row`, '--gpu-column', column);
+  const guess = said('gpu', `column "${column}" names the GPU of each row`, { gpuColumn: column });
   return { column, options: { gpuColumn: column }, guesses: [guess] };
 }
 

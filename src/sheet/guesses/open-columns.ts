@@ -2,8 +2,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
-import { type Guess, toConfirm } from './guess.ts';
+import { dropped, type Guess, type GuessOptions, mapped, or, type OtherAnswer, toConfirm } from './guess.ts';
 import { areOneSetting, nameProper, sharedWords } from './input-names.ts';
 import { fits, isMedia, isOfKind, isValue } from './sample.ts';
 import { inputNamed } from '../named-inputs.ts';
@@ -13,7 +12,10 @@ type ValuesOf = (column: string) => readonly string[];
 const isCalled = (column: string, name: string): boolean =>
   nameProper(column) === nameProper(name) || areOneSetting(column, name);
 
-const mapping = (path: string, column: string): string => `--map ${shellWord(`${path}=${column}`)}`;
+const sendingTo = (inputs: readonly string[], column: string): readonly OtherAnswer[] =>
+  inputs.map((input) => or('to send it', mapped(input, column)));
+
+const namesOf = (inputTypes: readonly InputType[]): readonly string[] => inputTypes.map(({ name }) => name);
 
 /** `22.image (LoadImage «face»)` */
 const fieldText = (path: string, { node }: InputType): string => {
@@ -47,27 +49,24 @@ function severalFields(column: string, open: InputType, byField: ReadonlyMap<str
   const texts = fields.map((path) => fieldText(path, byField.get(path) ?? open));
   const which = `column "${column}" may be ${list(texts)}: ${ask?.why}`;
   if (ask?.isChoice === true) {
-    const choices = fields.map((path) => mapping(path, column)).join(', or ');
-    return toConfirm('columns', `${which}; to send it: ${choices}`, '--drop', column);
+    return toConfirm('columns', which, dropped(column), ...sendingTo(fields, column));
   }
-  const flags = fields.flatMap((path) => ['--map', `${path}=${column}`]);
-  return toConfirm('columns', `${which}; it is sent as ${name} to each of them`, ...flags);
+  const map = Object.fromEntries(fields.map((path) => [path, column]));
+  return toConfirm('columns', `${which}; it is sent as ${name} to each of them`, { map });
 }
 
 /** Proposes to send a column that has the title of the node, and to keep one that only has the name of the field. */
 function mayBeData(column: string, field: InputType): Guess {
   const which = `column "${column}" may be ${fieldText(field.name, field)}, or data`;
-  const flag = mapping(field.name, column);
   if (field.also?.includes(column) === true)
-    return toConfirm('columns', `${which}; it is sent there`, '--map', `${field.name}=${column}`);
-  return toConfirm('columns', `${which}; to send it: ${flag}`, '--drop', column);
+    return toConfirm('columns', `${which}; it is sent there`, mapped(field.name, column));
+  return toConfirm('columns', which, dropped(column), ...sendingTo([field.name], column));
 }
 
 function mayBeSeveral(column: string, fields: readonly InputType[]): Guess {
   const texts = fields.map((field) => fieldText(field.name, field));
-  const choices = fields.map(({ name }) => mapping(name, column)).join(', or ');
-  const text = `column "${column}" may be ${list(texts)}, or data; to send it: ${choices}`;
-  return toConfirm('columns', text, '--drop', column);
+  const text = `column "${column}" may be ${list(texts)}, or data`;
+  return toConfirm('columns', text, dropped(column), ...sendingTo(namesOf(fields), column));
 }
 
 const MIN_SIZE = 128;
@@ -116,15 +115,16 @@ export function filesUnsent(
       [...alike.values()].filter((type) => type === like).length === 1
     ) {
       const text = `column "${column}" names files, and ${fieldText(like.name, like)} takes one: it is sent there`;
-      return [toConfirm('columns', text, '--map', `${like.name}=${column}`)];
+      return [toConfirm('columns', text, mapped(like.name, column))];
     }
     if (furtherInputs.length === 0 && isOnly(first)) {
       const text = `column "${column}" names files, and ${fieldText(first.name, first)} takes one: it is sent there`;
-      return [toConfirm('columns', text, '--map', `${first.name}=${column}`)];
+      return [toConfirm('columns', text, mapped(first.name, column))];
     }
-    const choices = [first, ...furtherInputs].map(({ name }) => mapping(name, column)).join(', or ');
-    const text = `column "${column}" names files and is not sent; to send it: ${choices}`;
-    return [toConfirm('columns', text, '--drop', column)];
+    const text = `column "${column}" names files and is not sent`;
+    return [
+      toConfirm('columns', text, dropped(column), ...sendingTo(namesOf([first, ...furtherInputs]), column)),
+    ];
   });
 }
 
@@ -165,8 +165,8 @@ export function unlikelyColumns(
 }
 
 function unlikely(column: string, { name }: InputType, why: string): Guess {
-  const text = `column "${column}" is not sent, because ${why}; to send it: ${mapping(name, column)}`;
-  return toConfirm('columns', text, '--drop', column);
+  const text = `column "${column}" is not sent, because ${why}`;
+  return toConfirm('columns', text, dropped(column), ...sendingTo([name], column));
 }
 
 /** Proposes to send sizes that are probably meant, and that a model may not make exactly. */
@@ -174,20 +174,23 @@ function oddSize(column: string, { name, fields }: InputType, values: readonly s
   if (fields === undefined || !SIZES.has(name)) return undefined;
   const odd = numbersIn(values).find((value) => value % SIZE_STEP !== 0);
   if (odd === undefined) return undefined;
-  const text = `${name} ${odd} is not a multiple of ${SIZE_STEP}; a model may round it; to leave column "${column}" out: --drop ${shellWord(column)}`;
-  return toConfirm('columns', text, '--map', `${name}=${column}`);
+  const text = `${name} ${odd} is not a multiple of ${SIZE_STEP}; a model may round it`;
+  const without = or(`to leave column "${column}" out`, dropped(column));
+  return toConfirm('columns', text, mapped(name, column), without);
 }
 
 export const isAskedAbout = (column: string, guesses: readonly Guess[]): boolean =>
-  guesses.some(({ flags }) => flags.some((flag) => flag === column || flag.endsWith(`=${column}`)));
+  guesses.some(({ options }) => columnsIn(options).includes(column));
 
-/** The mapping that the flags of questions propose. */
+/** The columns that options name. */
+const columnsIn = ({ map = {}, drop = [], fillDown = [], keyColumn, gpuColumn }: GuessOptions) => [
+  ...Object.values(map),
+  ...drop,
+  ...fillDown,
+  keyColumn,
+  gpuColumn,
+];
+
+/** The mapping that questions propose. */
 export const mappedBy = (guesses: readonly Guess[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    guesses.flatMap(({ flags }) =>
-      flags.flatMap((flag, at) => {
-        const [input = '', ...column] = flag.split('=');
-        return flags[at - 1] === '--map' ? [[input, column.join('=')] as const] : [];
-      }),
-    ),
-  );
+  Object.assign({}, ...guesses.map(({ options }) => options.map ?? {}));

@@ -1,7 +1,6 @@
 // Turns guesses about a sheet into options, so that later readers guess nothing.
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { mapColumns } from '../column-mapping.ts';
 import { comparedGuess, markGuesses, nothingGuess, numberGuesses } from './guess-cells.ts';
@@ -21,9 +20,13 @@ import { markedCells } from './enclosing-marks.ts';
 import { longGuess } from './long-rows.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
+  dropped,
   type Guess,
+  mapped,
   NOTHING,
   type GuessPart,
+  or,
+  type OtherAnswer,
   restingOn,
   said,
   type Settled,
@@ -86,7 +89,7 @@ export async function settleSheet(
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, likely };
     const { gpuColumn, keyColumn, unquoted } = values.options;
-    const commas = values.guesses.filter(({ flags }) => flags[0] === '--unquoted');
+    const commas = values.guesses.filter((guess) => guess.options.unquoted !== undefined);
     // The cells of these rows were in the wrong columns.
     if (unquoted !== undefined && commas.length > 0) {
       const again = await settleSheet(source, { ...userOptions, unquoted }, inputTypes);
@@ -234,8 +237,8 @@ function keyGuess(
   if (key !== undefined) {
     const text = `column "${key}" names the rows`;
     const guess = isDeclared
-      ? said('key', text, '--key', key)
-      : toConfirm('key', `${text}${orInput(key)}`, '--key', key);
+      ? said('key', text, { keyColumn: key })
+      : toConfirm('key', `${text} and is no input`, { keyColumn: key }, asInput(key));
     return { options: { keyColumn: key, drop: drop.filter((name) => name !== key) }, guesses: [guess] };
   }
   if (!isDeclared) return NOTHING;
@@ -248,8 +251,7 @@ function keyGuess(
   return { options: {}, guesses: [said('key', `column "${near}" ${why}, so it does not name the rows`)] };
 }
 
-const orInput = (column: string): string =>
-  ` and is no input; to send it as one: --map ${shellWord(`${column}=${column}`)}`;
+const asInput = (column: string): OtherAnswer => or('to send it as one', mapped(column, column));
 
 function gpuGuesses(
   { gpus, gpuColumns, otherGpus }: Survey,
@@ -257,7 +259,7 @@ function gpuGuesses(
   isDeclared: boolean,
 ): GuessPart {
   const guesses: Guess[] = [...otherGpus].map(([name, value]) =>
-    toConfirm('gpu', `column "${name}" is not sent: "${value}" is no GPU of this service`, '--drop', name),
+    toConfirm('gpu', `column "${name}" is not sent: "${value}" is no GPU of this service`, dropped(name)),
   );
   if (gpus.size > 0) {
     const texts = [...gpus].map(([text, gpu]) => `"${text}" → ${gpu}`);
@@ -265,14 +267,15 @@ function gpuGuesses(
   }
   const [column] = gpuColumns;
   if (column === undefined) return { options: {}, guesses };
-  const text = `column "${column}" names the GPU of each row${isDeclared ? '' : orInput(column)}`;
-  guesses.push(toConfirm('gpu', text, '--gpu-column', column));
+  const text = `column "${column}" names the GPU of each row${isDeclared ? '' : ' and is no input'}`;
+  const others = isDeclared ? [] : [asInput(column)];
+  guesses.push(toConfirm('gpu', text, { gpuColumn: column }, ...others));
   return { options: { gpuColumn: column, drop: drop.filter((name) => name !== column) }, guesses };
 }
 
 /** A wrong encoding shows in the words, so the user confirms some of them. */
 function encodingGuess({ words }: Survey, { guesses }: Settled): readonly Guess[] {
-  const guess = guesses.find(({ flags }) => flags.includes('windows-1252'));
+  const guess = guesses.find(({ options }) => options.encoding === 'windows-1252');
   if (guess === undefined || words.size === 0) return [];
-  return [toConfirm('encoding', `the letters are right: ${list([...words])}`, ...guess.flags)];
+  return [toConfirm('encoding', `the letters are right: ${list([...words])}`, guess.options)];
 }

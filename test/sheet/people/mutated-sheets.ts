@@ -135,7 +135,7 @@ async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | 
         Number(text ?? number),
       );
       const [first, ...moreMarks] = new Set(marks);
-      const isAsked = questions.some(({ flags }) => flags.includes('--quote'));
+      const isAsked = questions.some(({ options: stated }) => stated.quote !== undefined);
       if (moreMarks.length > 0 && !isAsked)
         return `a row has cells of the rows ${[first, ...moreMarks].join(', ')}`;
       seen.push(...new Set(marks));
@@ -143,7 +143,7 @@ async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | 
     if (questions.length === 0 && new Set(seen).size < rows)
       return `${rows - new Set(seen).size} rows are missing`;
     // With quotes in them, the values of a column may fit no input.
-    if (guesses.some(({ flags }) => flags.includes('--quote'))) return undefined;
+    if (guesses.some(({ options: stated }) => stated.quote !== undefined)) return undefined;
     return droppedOf(meant, plan.unused, questions.map(({ text }) => text).join(' '));
   } catch (error) {
     if (error instanceof RunsheetError) return undefined;

@@ -288,7 +288,7 @@ describe('a sheet of another shape', () => {
     expect(await read('prompts.txt', 'a fox, red\n\nan owl "at night"\n')).toEqual({
       rows: ['{"prompt":"a fox, red"}', '{"prompt":"an owl \\"at night\\""}'],
       guesses: [
-        'each line is one prompt, also the first (--delimiter none --header-row none --columns prompt)',
+        'each line is one prompt, also the first (--delimiter none --columns prompt --header-row none)',
         '1 blank row left out',
       ],
     });
@@ -336,7 +336,7 @@ describe('a sheet of another shape', () => {
   it('has the name of a column in braces in a cell, which is no template', async () => {
     const text = 'prompt,style\n"a fox in {style}, {red|blue}",oil\nan owl,ink\n';
     const question =
-      '? cells of "prompt" have {style}, which is sent as it stands; only --set has templates (--drop style)';
+      '? cells of "prompt" have {style}, which is sent as it stands; only a text set for all rows has templates (--drop style)';
     expect((await read('a.csv', text)).guesses).toContain(question);
     expect((await read('a.csv', text, { drop: ['style'] })).guesses).toEqual([]);
   });

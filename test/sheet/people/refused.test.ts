@@ -59,7 +59,7 @@ describe('a sheet is refused', () => {
       await expect(read('prompts.txt', text)).rejects.toMatchObject({
         code: 'E104',
         message: `each line would be one prompt, also ${JSON.stringify(line)}, which begins with the name of a setting`,
-        hint: `make it a table: ${names} in the first line, below it a line for each run; if each line is one prompt: --delimiter none --header-row none --columns prompt`,
+        hint: `make it a table: ${names} in the first line, below it a line for each run; if each line is one prompt: --delimiter none --columns prompt --header-row none`,
       });
       const asPrompts = { delimiter: 'none', headerRow: 0, columns: ['prompt'] };
       expect((await read('prompts.txt', text, asPrompts)).rows[0]).toContain(text.split('\n')[0]);

@@ -74,7 +74,7 @@ describe('a sheet for a deployment without declared inputs', () => {
       rows: ['{"cfg":7.5,"prompt":"a","tags":"1,5"}', '{"cfg":8,"prompt":"b","tags":"x"}'],
       guesses: [
         "separator ; (--delimiter ';')",
-        '? numbers have a decimal comma in "cfg" (--decimal-comma --type cfg=float)',
+        '? numbers have a decimal comma in "cfg" (--type cfg=float --decimal-comma)',
       ],
     });
     const every = await readUndeclared('prompt;cfg\na;7,5\nb;8,5\nc;9,5\n');
