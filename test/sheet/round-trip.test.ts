@@ -44,7 +44,7 @@ describe('pages', () => {
   });
 
   const cell = fc.string({
-    unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\u00e9', '\u{1f98a}', '7'),
+    unit: fc.constantFrom('a', '"', ',', '\n', ' ', '\u00e9', '\u{1f98a}', '7'),
   });
   const table = fc.integer({ min: 2, max: 4 }).chain((width) =>
     fc.array(

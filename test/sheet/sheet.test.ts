@@ -137,8 +137,16 @@ describe('the text of a sheet', () => {
   });
 
   it('keeps delimiters, quotes and line breaks inside quotes', async () => {
-    const text = 'a,b\n"x, ""y""","1\r\n2\n3"\n';
-    expect(await inputsOf({ text })).toEqual([JSON.stringify({ a: 'x, "y"', b: '1\r\n2\n3' })]);
+    const text = 'a,b\n"x, ""y""","1\n2\n3"\n';
+    expect(await inputsOf({ text })).toEqual([JSON.stringify({ a: 'x, "y"', b: '1\n2\n3' })]);
+  });
+
+  it.each(['\r\n', '\r'])('gives the same rows and keys when a program saves its LF as %j', async (end) => {
+    const text = 'a,b\n"x\ny\n\nz",1\n"\n",2\n';
+    const rows = await rowsOf({ text });
+    expect(rows[0]).toMatchObject({ inputs: { a: 'x\ny\n\nz' } });
+    for (const chunk of [1, 1000])
+      expect(await rowsOf({ text: text.replaceAll('\n', end), chunk })).toEqual(rows);
   });
 
   it('reads a line of spaces as a row without a value if there is one column', async () => {

@@ -1,5 +1,5 @@
-// Splits the text of a CSV sheet, which arrives in pieces, into records. An incomplete record waits for the
-// next piece, so memory holds one record and one piece.
+// Splits the text of a CSV sheet, which arrives in pieces and whose lines end with LF, into records. An
+// incomplete record waits for the next piece, so memory holds one record and one piece.
 
 import { MAX_RECORD } from '../sheet-record.ts';
 
@@ -61,7 +61,6 @@ export class CsvParser {
   #line = 1;
   /** Position of the next one of each, or the length of the text. */
   #lf = -1;
-  #cr = -1;
   #quote = -1;
   #delimiter = -1;
 
@@ -95,7 +94,7 @@ export class CsvParser {
     this.#text = this.#text.slice(this.#at) + this.#pieces.join('');
     this.#pieces = [];
     this.#at = 0;
-    [this.#lf, this.#cr, this.#quote, this.#delimiter] = [-1, -1, -1, -1];
+    [this.#lf, this.#quote, this.#delimiter] = [-1, -1, -1];
   }
 
   *#records(): Generator<CsvRecord> {
@@ -149,16 +148,11 @@ export class CsvParser {
       if (!this.#isDelimiter(at)) break;
       at += (this.#writing.delimiter as string).length;
     }
-    // The CR may be half of a CRLF, which is a single line end.
-    if (this.#text.charCodeAt(at) === CR && at + 1 === this.#text.length && !this.#isLast) {
-      Object.assign(this.letters, letters);
-      return INCOMPLETE;
-    }
     const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
     if (raw.length > MAX_RECORD) throw tooLong(line);
     this.#line += breaksIn(raw);
     this.#passLine(at);
-    return /[\r\n]/.test(raw) ? { line, fields, raw } : { line, fields };
+    return raw.includes('\n') ? { line, fields, raw } : { line, fields };
   }
 
   #field(from: number, column: number): { readonly text: string; readonly end: number } | typeof INCOMPLETE {
@@ -203,7 +197,7 @@ export class CsvParser {
     if (this.#writing.quoting === 'csv')
       throw this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
-    if (kind === 'behind a quote' && /[\r\n]/.test(text)) this.letters.broken += 1;
+    if (kind === 'behind a quote' && text.includes('\n')) this.letters.broken += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs write `="007"` to keep leading zeros in Excel.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
@@ -226,8 +220,7 @@ export class CsvParser {
   }
 
   #isEnd(at: number): boolean {
-    const code = this.#text.charCodeAt(at);
-    return at >= this.#text.length || code === LF || code === CR || this.#isDelimiter(at);
+    return at >= this.#text.length || this.#text[at] === '\n' || this.#isDelimiter(at);
   }
 
   #fieldEnd(from: number): number | undefined {
@@ -238,13 +231,10 @@ export class CsvParser {
     return delimiter !== undefined && this.#delimiter < end ? this.#delimiter : line;
   }
 
-  /** The end of the line; undefined if it is not in the text yet. A CR may be half of a CRLF. */
+  /** The end of the line; undefined if it is not in the text yet. */
   #lineEnd(from: number): number | undefined {
     this.#lf = this.#next('\n', this.#lf, from);
-    this.#cr = this.#next('\r', this.#cr, from);
-    const end = Math.min(this.#lf, this.#cr);
-    const isCut = end === this.#text.length || (end === this.#cr && end + 1 === this.#text.length);
-    return isCut && !this.#isLast ? undefined : end;
+    return this.#lf === this.#text.length && !this.#isLast ? undefined : this.#lf;
   }
 
   #nextQuote(from: number): number {
@@ -259,8 +249,7 @@ export class CsvParser {
   }
 
   #passLine(end: number): undefined {
-    const isPair = this.#text.charCodeAt(end) === CR && this.#text.charCodeAt(end + 1) === LF;
-    this.#at = Math.min(this.#text.length, end + (isPair ? 2 : 1));
+    this.#at = Math.min(this.#text.length, end + 1);
     this.#line += 1;
   }
 }
@@ -268,8 +257,4 @@ export class CsvParser {
 const tooLong = (line: number): QuoteError =>
   new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
 
-const LF = 0x0a;
-const CR = 0x0d;
-
-export const breaksIn = (text: string): number =>
-  text.includes('\n') || text.includes('\r') ? (text.match(/\r\n?|\n/g)?.length ?? 0) : 0;
+export const breaksIn = (text: string): number => (text.includes('\n') ? text.split('\n').length - 1 : 0);

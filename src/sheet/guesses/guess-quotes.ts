@@ -110,7 +110,7 @@ class RowsTakenIn {
       if (this.#sample.length < SAMPLED) this.#sample.push(shapeOf(fields));
     } else if (this.#delimiter !== undefined && this.#suspects.length < SAMPLED) {
       const delimiter = this.#delimiter;
-      const lines = raw.split(/\r\n?|\n/);
+      const lines = raw.split('\n');
       const shapes = new Set(lines.map((rawLine) => shapeOf(rawLine.replaceAll('"', '').split(delimiter))));
       this.#suspects.push({ line, lines: lines.length, shapes });
     }

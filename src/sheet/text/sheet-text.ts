@@ -36,13 +36,24 @@ export type Spot = { readonly line: number; readonly column: number };
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The sheet's text in pieces, without a byte order mark. Throws E102 if the bytes are not text. */
+/**
+ * The sheet's text in pieces, without a byte order mark and with LF as its only line end: a program that saves LF as CRLF
+ * changes no row. Throws E102 if the bytes are not text.
+ */
 export async function* textOf(source: SheetSource, writing: Writing): AsyncGenerator<string> {
+  let isCut = false;
   for await (const text of decoded(source, writing)) {
+    if (text === '') continue;
     if (CONTROL.test(text)) throw await controlCharacter(source, writing);
-    yield text;
+    // The CR of the last piece was half of a CRLF.
+    yield withLf(isCut && text.startsWith('\n') ? text.slice(1) : text);
+    isCut = text.endsWith('\r');
   }
 }
+
+/** The text with LF for each CRLF and CR. */
+export const withLf = (text: string): string =>
+  text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text;
 
 /** The same text for messages; invalid bytes become U+FFFD. */
 export async function* lenientTextOf(source: SheetSource, writing: Writing): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 // The text of a cell as the user sees it, with marks for what text alone cannot express.
 
+import { withLf } from '../text/sheet-text.ts';
 import { readXml } from './xml-parts.ts';
 import { tooLarge, type Zip } from './zip-parts.ts';
 
@@ -65,7 +66,7 @@ export function cellValue({ type, value, isFormula, format }: FoundCell, is1904:
   if (type === 'e') return [value, { is: 'error' }];
   if (type === 'b') return value === '1' || value === 'true' ? 'true' : 'false';
   if (type === 'd') return [value.replace(/T00:00:00(\.0+)?$/, ''), { is: 'date' }];
-  return type === 'n' ? numberValue(value.trim(), format, is1904) : unescaped(value);
+  return type === 'n' ? numberValue(value.trim(), format, is1904) : withLf(unescaped(value));
 }
 
 const LINK = /^\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
@@ -112,7 +113,7 @@ function dateText(serial: number, isTime: boolean, is1904: boolean): string | un
   return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
-/** `_x000D_` stands for a carriage return; other control characters stay escaped, because a sheet has none. */
+/** `_x000D_` stands for a carriage return, which Excel writes before LF; other control characters stay escaped, because a sheet has none. */
 const unescaped = (text: string): string =>
   text.includes('_x')
     ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (escape, code: string) => {

@@ -43,7 +43,6 @@ export const EXPECTED_TO_FAIL: Readonly<Record<string, readonly string[]>> = {
     'gen.csv',
   ],
   'a printed command throws rows or cells away': ['u7.csv', 'ar.csv', 'dur.csv', 'x7-floats.xlsx'],
-  'carriage returns inside cells are sent': ['crlf-multiline.csv', 'x2-escapes.xlsx'],
   'a quote behind a blank, or one broken line, refuses the sheet': [
     'space-quote.csv',
     'space-quote2.csv',

@@ -119,7 +119,7 @@ describe('cells', () => {
       '<si><t xml:space="preserve"> one </t></si><si><r><t>two </t></r><r><rPr/><t>runs</t></r></si>' +
       '<si><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></si><si><t>a_x000D_b_x0007_</t></si>';
     const cells = [0, 1, 2, 3].map((at) => `<c t="s"><v>${at}</v></c>`).join('');
-    expect(await rowOf(cells, { strings })).toEqual([' one ', 'two runs', '東京', 'a\rb_x0007_']);
+    expect(await rowOf(cells, { strings })).toEqual([' one ', 'two runs', '東京', 'a\nb_x0007_']);
   });
 
   it('without an index of a shared text are empty', async () => {
