@@ -13,6 +13,7 @@ import { filesAhead, type FilesFound, type InputFiles } from './input-files.ts';
 import { RowNames } from './row-keys.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
+import { type ColumnUse, FirstCells, usesOf } from './column-use.ts';
 import type { SheetRecord } from './sheet-record.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
@@ -41,6 +42,8 @@ export type LaidOut = {
   }[];
   /** Columns without a role. */
   readonly unused: readonly string[];
+  /** The use of each column, in the order of the sheet. */
+  readonly uses: readonly ColumnUse[];
   readonly repeats: Readonly<RowNames['repeats']>;
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
@@ -99,13 +102,15 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
     for (const fault of knownErrors) await problems.add(fault);
     const columns = await columnsOf(source, options).catch(missing);
     const plan = mapColumns(source.name, columns, options, inputTypes, params.likely);
+    const uses = usesOf(plan, { ...options, order: params.order, outputName: params.outputName });
+    const firsts = new FirstCells(plan);
     const names = columns.map(({ name }) => name);
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
     const sorter = rowSorter(plan, params.order ?? {});
     using queue = new SendingOrder(store, params.ownGpu, sorter !== undefined || plan.ladder !== undefined);
     const fileNames = fileNamesFor(params.outputName, ownColumns(names), options);
-    const laying = { pages, sizes, problems, queue, sorter, fileNames, files: params.files };
+    const laying = { pages, sizes, problems, queue, sorter, fileNames, firsts, files: params.files };
     const { rows, ...counts } = await layRows(plan, records, laying);
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
@@ -118,6 +123,7 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
       columns: names,
       inputs: inputsOf(plan),
       unused,
+      uses: firsts.with(plan, uses),
       ...(plan.ladder === undefined ? {} : { sizedBy }),
       lanes,
       isQueued,
@@ -138,13 +144,14 @@ type Laying = {
   readonly queue: SendingOrder;
   readonly sorter: RowSorter | undefined;
   readonly fileNames: RowFileNames | undefined;
+  readonly firsts: FirstCells;
   readonly files: InputFiles | undefined;
 };
 
 async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
-  { pages, sizes, problems, queue, sorter, fileNames, files }: Laying,
+  { pages, sizes, problems, queue, sorter, fileNames, firsts, files }: Laying,
 ): Promise<Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>> {
   const read = rowReader(plan, files);
   const ahead = filesAhead(plan.feeds, files, plan.nothings);
@@ -156,6 +163,7 @@ async function layRows(
   for (const fault of plan.problems) await problems.add(fault);
   for await (const record of records) {
     rows += 1;
+    firsts.take(record);
     const reading = ahead?.(record);
     if (reading) await reading;
     const row = read(record, rows);

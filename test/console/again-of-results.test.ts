@@ -66,6 +66,8 @@ it('typed at the question, a new batch has the mapping and the values of the fir
   expect(wanted).toEqual([[{ prompt: 'a white hen', style: 'oil', seed: 77 }, 'A10G']]);
   Object.assign(console, { isTerminal: true, typed: 'a\n' });
   const { stderr } = await console.run('run', sheet, '-d', 'portraits');
-  expect(stderr).toContain('inputs    prompt ← text (string), style ← look (string), seed = 77 (int)');
+  expect(stderr).toMatch(
+    /text +→ prompt \(string\).*\n +look +→ style \(string\)[^]* set +seed = 77 \(int\)/,
+  );
   expect(stderr).toContain('gpus      A10G × 1');
 });

@@ -110,7 +110,7 @@ describe('a job file', () => {
     const before = await console.run(...command, '--write', job);
     expect(before.code).toBe(0);
     expect(readFileSync(job, 'utf8')).toBe(
-      'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\nset = { seed = "7" }\ndrop = [ "price" ]\ndelimiter = ";"\n',
+      'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\nset = { seed = "7" }\ndelimiter = ";"\n',
     );
     const after = await console.run('plan', job, '-o', 'json');
     expect(JSON.parse(after.stdout)).toMatchObject({

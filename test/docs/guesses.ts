@@ -99,13 +99,6 @@ export const GUESSES: readonly Guessed[] = [
     file: 'prompts.txt',
   },
   {
-    found: 'a column without a name',
-    means: 'data, called after its letter; empty ones at the end are left out',
-    does: 'said',
-    flag: '--drop',
-    sheet: ',prompt\n0,a\n',
-  },
-  {
     found: 'two columns of one name that are an input',
     means: '',
     does: 'refused',
@@ -191,13 +184,6 @@ export const GUESSES: readonly Guessed[] = [
     does: 'asked',
     flag: '--drop',
     sheet: 'prompt,style\na {style},oil\n',
-  },
-  {
-    found: 'other columns',
-    means: 'data, sent to no input',
-    does: 'said',
-    flag: '--drop',
-    sheet: 'prompt,note\na,x\n',
   },
   {
     found: 'no column for a required input',

@@ -18,6 +18,11 @@ describe('a sheet that is written to pages', () => {
         { input: 'seed', kind: 'auto', from: { column: 'seed' } },
       ],
       unused: [],
+      uses: [
+        { name: 'prompt', first: 'a red fox', uses: [{ as: 'input', input: 'prompt', type: 'auto' }] },
+        { name: 'seed', first: '7', uses: [{ as: 'input', input: 'seed', type: 'auto' }] },
+        { name: 'gpu', first: 'A10G', uses: [{ as: 'gpu' }] },
+      ],
       repeats: { count: 0 },
       gpus: { A10G: 1, '': 1 },
       lanes: [{ gpu: 'A10G', places: 1 }, { places: 1 }],

@@ -5,6 +5,8 @@ import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { AskedQuestion } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../results/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../batches/questions.ts';
+import { type ColumnUse, USES } from '../../sheet/column-use.ts';
+import { type Guess, isAbout, unconfirmed } from '../../sheet/guesses/guess.ts';
 import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
 
 /** A 90 % prediction interval. */
@@ -38,6 +40,18 @@ export const planSchema = z.object({
   reused: count,
   columns: z.array(z.string()),
   unused_columns: z.array(z.string()),
+  column_uses: z
+    .array(
+      z.object({
+        column: z.string(),
+        first: z.string().nullable().describe('the first filled cell, shortened; null if all are empty'),
+        uses: z
+          .array(z.object({ as: z.enum(USES), input: z.string().nullable(), type: z.string().nullable() }))
+          .describe('empty if nothing of the column is sent'),
+        questions: z.array(z.string()).describe('what run asks about this column'),
+      }),
+    )
+    .describe('the use of each column'),
   inputs: z
     .array(
       z.object({
@@ -87,7 +101,8 @@ export const planSchema = z.object({
 
 type Planned = {
   readonly batch: Pick<CreatedBatch, 'batch' | 'file'> & {
-    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files'>;
+    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files'> &
+      Partial<Pick<NonNullable<CreatedBatch['laidOut']>, 'uses' | 'guesses'>>;
   };
   readonly rows?: number;
   readonly estimate: Estimate;
@@ -114,6 +129,7 @@ export function planJson({
     reused: sheet.reused ?? 0,
     columns: sheet.columns,
     unused_columns: laidOut.unused,
+    column_uses: (laidOut.uses ?? []).map((use) => columnUseOf(use, laidOut.guesses ?? [])),
     inputs: sheet.inputs.map(({ input, kind, from }) => ({ input, type: kind, ...from })),
     gpus: laidOut.gpus,
     gpus_may_be_ignored: ignoredGpus(file, laidOut.gpus) !== undefined,
@@ -134,6 +150,13 @@ export function planJson({
     into: planned.into,
   });
 }
+
+const columnUseOf = ({ name, first, uses }: ColumnUse, guesses: readonly Guess[]) => ({
+  column: name,
+  first,
+  uses: uses.map((use) => ({ input: undefined, type: undefined, ...use })),
+  questions: unconfirmed(guesses).flatMap((guess) => (isAbout(guess, name) ? [guess.text] : [])),
+});
 
 const filesOf = (files: Planned['batch']['laidOut']['files']) =>
   files && { ...files, to_upload: files.toUpload, outside: files.outside.files };

@@ -1,4 +1,4 @@
-// Prints the first lines of run and plan: rows, inputs, GPUs, batch and webhooks.
+// Prints the first lines of run and plan: rows, columns, GPUs, batch and webhooks.
 
 import type { Config } from '../../host/config.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
@@ -8,6 +8,7 @@ import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
+import { columnLines } from './column-lines.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> & Pick<Partial<DraftBatch>, 'knownServers'>;
@@ -37,9 +38,9 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
     printer.notice(
       `  reuse     ${plural(reused, 'row')} ${reused === 1 ? 'keeps its earlier result' : 'keep their earlier results'}; ${plural(sheet.rows - reused, 'row')} to run`,
     );
-  const unused =
-    laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
-  printer.notice(`  inputs    ${inputText(file)}${unused}`);
+  for (const line of columnLines(laidOut?.uses ?? [])) printer.notice(line);
+  const constants = constantsText(file);
+  if (constants !== '') printer.notice(`  set       ${constants}`);
   if (laidOut?.files !== undefined) printer.notice(`  files     ${filesText(laidOut.files)}`);
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
@@ -124,13 +125,13 @@ export const limitsOfV1 = (hasWebhooks: boolean): readonly string[] => [
   'times and costs are only as accurate as the dates that the service reports',
 ];
 
-function inputText({ sheet }: CreatedBatch['file']): string {
-  const texts = sheet.inputs.map(({ input, kind, from }) => {
+/** The inputs that no column fills: texts of `--set`, which may have columns in braces. */
+function constantsText({ sheet }: CreatedBatch['file']): string {
+  const texts = sheet.inputs.flatMap(({ input, kind, from }) => {
     const type = kind === 'auto' ? '' : ` (${kind})`;
-    if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
-    return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
+    return 'value' in from ? [`${input} = ${JSON.stringify(from.value)}${type}`] : [];
   });
-  return terminalLine(texts.join(', ') || 'none');
+  return terminalLine(texts.join(', '));
 }
 
 function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined): string {

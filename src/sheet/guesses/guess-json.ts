@@ -122,7 +122,7 @@ function documentGuess(
     ({ path, opens: kind }) => kind === '{' || (kind === '[' && opens([...path, '0']) !== '{'),
   );
   if (holdsValues && members.some(isInput))
-    return known('the document has columns, each with its values', { orient: 'columns' });
+    return saidForm('the document has columns, each with its values', { orient: 'columns' });
   const full = lists.filter(
     (path) => opens([...path, '0']) === '{' || (lists.length === 1 && opens([...path, '0']) === '"'),
   );
@@ -136,14 +136,14 @@ function documentGuess(
   }
   const [path] = full;
   if (path !== undefined)
-    return known(`the rows are in the list ${path.join('.')}`, { records: path.join('.') });
+    return saidForm(`the rows are in the list ${path.join('.')}`, { records: path.join('.') });
   if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
-    return known('each member of the document is a row', { orient: 'index' });
+    return saidForm('each member of the document is a row', { orient: 'index' });
   const isOne = members.some(isInput) && shape.filter((opened) => opened.path.length === 0).length === 1;
-  return isOne ? known('the document is one row', { orient: 'row' }) : NOTHING;
+  return isOne ? saidForm('the document is one row', { orient: 'row' }) : NOTHING;
 }
 
-const known = (text: string, options: GuessOptions): GuessPart => ({
+const saidForm = (text: string, options: GuessOptions): GuessPart => ({
   options,
   guesses: [said('header', text, options)],
 });

@@ -15,15 +15,15 @@ export type Guess = {
   readonly text: string;
   /** The options that state the guess; empty if none is needed. */
   readonly options: GuessOptions;
-  /** Other answers. */
-  readonly others?: readonly OtherAnswer[];
+  /** Answers instead of `options`. */
+  readonly alternatives?: readonly Alternative[];
 };
 
 /** Options of a sheet, as a batch stores them. */
 export type GuessOptions = Partial<SheetOptions>;
 
-/** `text`: `to send it`. Answers of one text are alternatives of each other. */
-export type OtherAnswer = { readonly text: string; readonly options: GuessOptions };
+/** `text`: `to send it`. Answers of one text are choices. */
+export type Alternative = { readonly text: string; readonly options: GuessOptions };
 
 /** Options in which every guess is explicit, and the guesses. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
@@ -44,16 +44,16 @@ export const said = (
   about: Guess['about'],
   text: string,
   options: GuessOptions = {},
-  ...others: readonly OtherAnswer[]
-): Guess => ({ about, sure: 'said', text, options, ...(others.length > 0 && { others }) });
+  ...alternatives: readonly Alternative[]
+): Guess => ({ about, sure: 'said', text, options, ...(alternatives.length > 0 && { alternatives }) });
 
 export const toConfirm = (...guess: Parameters<typeof said>): Guess => ({
   ...said(...guess),
   sure: 'confirm',
 });
 
-/** Another answer, or none for `options` of undefined. */
-export const or = (text: string, options: GuessOptions): OtherAnswer => ({ text, options });
+/** Names the effect of an alternative. */
+export const or = (text: string, options: GuessOptions): Alternative => ({ text, options });
 
 /** The option that sends a column to an input. */
 export const mapped = (input: string, column: string): GuessOptions => ({ map: { [input]: column } });
@@ -64,14 +64,21 @@ export const dropped = (...columns: readonly string[]): GuessOptions => ({ drop:
 /** `--delimiter ';'` */
 const words = (options: GuessOptions): string => flagsOf(options).flat().map(shellWord).join(' ');
 
-/** `separator , (--delimiter ,)`, with other answers as `; to send it: --map a=b, or --map c=b`. */
-export function guessText({ text, options, others = [] }: Guess): string {
-  const answers = [...Map.groupBy(others, (other) => other.text)].map(
+/** `separator , (--delimiter ,)`, with alternatives as `; to send it: --map a=b, or --map c=b`. */
+export function guessText({ text, options, alternatives = [] }: Guess): string {
+  const answers = [...Map.groupBy(alternatives, ({ text: effect }) => effect)].map(
     ([what, choices]) => `; ${what}: ${choices.map((choice) => words(choice.options)).join(', or ')}`,
   );
   const stated = words(options);
   return `${text}${answers.join('')}${stated === '' ? '' : ` (${stated})`}`;
 }
+
+/** Whether an answer to the guess names the column. */
+export const isAbout = ({ options, alternatives = [] }: Guess, column: string): boolean =>
+  [options, ...alternatives.map((alternative) => alternative.options)].some(
+    ({ map = {}, drop = [], fillDown = [], keyColumn, gpuColumn, unquoted }) =>
+      [...Object.values(map), ...drop, ...fillDown, keyColumn, gpuColumn, unquoted].includes(column),
+  );
 
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');

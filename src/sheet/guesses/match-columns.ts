@@ -7,16 +7,7 @@ import { kindOf } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
-import {
-  dropped,
-  type Guess,
-  mapped,
-  plainName,
-  said,
-  type Settled,
-  toConfirm,
-  unconfirmed,
-} from './guess.ts';
+import { dropped, type Guess, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import {
   areOneSetting,
   containsWords,
@@ -324,20 +315,6 @@ function inBraces(
     const text = `cells of "${column}" have ${braces}, which is sent as it stands; only a text set for all rows has templates`;
     return [toConfirm('columns', text, dropped(...named))];
   });
-}
-
-const MAX_NAMED = 8;
-
-/** Reports columns that have no meaning and no other message. */
-export function keptAsData(columns: readonly string[], guesses: readonly Guess[]): readonly Guess[] {
-  const asked = unconfirmed(guesses);
-  const data = columns.filter((name) => !isAskedAbout(name, asked));
-  if (data.length === 0) return [];
-  const more = data.length > MAX_NAMED ? ` and ${data.length - MAX_NAMED} more` : '';
-  const what =
-    data.length === 1 ? 'is not an input and changes nothing' : 'are not inputs and change nothing';
-  const text = `${list(data.slice(0, MAX_NAMED))}${more} ${what}`;
-  return [said('columns', text, more === '' ? dropped(...data) : {})];
 }
 
 function guessedGpuColumn(

@@ -2,7 +2,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { dropped, type Guess, type GuessOptions, mapped, or, type OtherAnswer, toConfirm } from './guess.ts';
+import { dropped, type Guess, isAbout, mapped, or, type Alternative, toConfirm } from './guess.ts';
 import { areOneSetting, nameProper, sharedWords } from './input-names.ts';
 import { fits, isMedia, isOfKind, isValue } from './sample.ts';
 import { inputNamed } from '../named-inputs.ts';
@@ -12,7 +12,7 @@ type ValuesOf = (column: string) => readonly string[];
 const isCalled = (column: string, name: string): boolean =>
   nameProper(column) === nameProper(name) || areOneSetting(column, name);
 
-const sendingTo = (inputs: readonly string[], column: string): readonly OtherAnswer[] =>
+const sendingTo = (inputs: readonly string[], column: string): readonly Alternative[] =>
   inputs.map((input) => or('to send it', mapped(input, column)));
 
 const namesOf = (inputTypes: readonly InputType[]): readonly string[] => inputTypes.map(({ name }) => name);
@@ -180,16 +180,7 @@ function oddSize(column: string, { name, fields }: InputType, values: readonly s
 }
 
 export const isAskedAbout = (column: string, guesses: readonly Guess[]): boolean =>
-  guesses.some(({ options }) => columnsIn(options).includes(column));
-
-/** The columns that options name. */
-const columnsIn = ({ map = {}, drop = [], fillDown = [], keyColumn, gpuColumn }: GuessOptions) => [
-  ...Object.values(map),
-  ...drop,
-  ...fillDown,
-  keyColumn,
-  gpuColumn,
-];
+  guesses.some((guess) => isAbout(guess, column));
 
 /** The mapping that questions propose. */
 export const mappedBy = (guesses: readonly Guess[]): Readonly<Record<string, string>> =>

@@ -18,7 +18,7 @@ import {
 import { nameProper } from './input-names.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess } from './long-rows.ts';
-import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
+import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
   dropped,
   type Guess,
@@ -26,7 +26,7 @@ import {
   NOTHING,
   type GuessPart,
   or,
-  type OtherAnswer,
+  type Alternative,
   restingOn,
   said,
   type Settled,
@@ -88,21 +88,14 @@ export async function settleSheet(
     const values = await leftToLayout(settleValues(source, matched, knownSheet));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, likely };
-    const { gpuColumn, keyColumn, unquoted } = values.options;
+    const { unquoted } = values.options;
     const commas = values.guesses.filter((guess) => guess.options.unquoted !== undefined);
     // The cells of these rows were in the wrong columns.
     if (unquoted !== undefined && commas.length > 0) {
       const again = await settleSheet(source, { ...userOptions, unquoted }, inputTypes);
       return { ...again, guesses: [...commas, ...again.guesses] };
     }
-    // Without declared inputs, columns without a special meaning are inputs.
-    const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
-    return {
-      ...values,
-      guesses: [...guesses, ...values.guesses, ...keptAsData(data, [...guesses, ...values.guesses])],
-      problems,
-      likely,
-    };
+    return { ...values, guesses: [...guesses, ...values.guesses], problems, likely };
   } catch (error) {
     throw restingOn(error, guesses);
   }
@@ -121,8 +114,7 @@ async function settleObjects(
     keys.length === 0 ? undefined : await leftToLayout(surveyed(source, named, { columns, inputTypes }));
   const key =
     survey === undefined ? NOTHING : keyGuess(survey, keys, settled.options, inputTypes !== undefined);
-  const data = named.data.filter((name) => name !== key.options.keyColumn);
-  const guesses = [...settled.guesses, ...key.guesses, ...keptAsData(data, settled.guesses)];
+  const guesses = [...settled.guesses, ...key.guesses];
   return { ...settled, options: { ...settled.options, ...key.options }, guesses };
 }
 
@@ -251,7 +243,7 @@ function keyGuess(
   return { options: {}, guesses: [said('key', `column "${near}" ${why}, so it does not name the rows`)] };
 }
 
-const asInput = (column: string): OtherAnswer => or('to send it as one', mapped(column, column));
+const asInput = (column: string): Alternative => or('to send it as one', mapped(column, column));
 
 function gpuGuesses(
   { gpus, gpuColumns, otherGpus }: Survey,
@@ -268,8 +260,8 @@ function gpuGuesses(
   const [column] = gpuColumns;
   if (column === undefined) return { options: {}, guesses };
   const text = `column "${column}" names the GPU of each row${isDeclared ? '' : ' and is no input'}`;
-  const others = isDeclared ? [] : [asInput(column)];
-  guesses.push(toConfirm('gpu', text, { gpuColumn: column }, ...others));
+  const alternatives = isDeclared ? [] : [asInput(column)];
+  guesses.push(toConfirm('gpu', text, { gpuColumn: column }, ...alternatives));
   return { options: { gpuColumn: column, drop: drop.filter((name) => name !== column) }, guesses };
 }
 

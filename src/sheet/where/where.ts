@@ -13,6 +13,8 @@ export type WhereOptions = {
   readonly decimalComma?: boolean | undefined;
   /** Gets the columns that are compared with numbers. */
   readonly numbers?: Set<string>;
+  /** Gets all columns that the condition names. */
+  readonly columns?: Set<string>;
 };
 
 const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
@@ -103,7 +105,8 @@ class Parser {
   }
 
   #orderTo(column: string, value: ComparedValue, isOrdered: boolean): (cell: string) => number {
-    const { numbers, decimalComma } = this.#options;
+    const { numbers, columns, decimalComma } = this.#options;
+    columns?.add(column);
     if (value.is === 'number') numbers?.add(column);
     return (text) => orderOf({ column, text, isOrdered, decimalComma }, value);
   }

@@ -180,7 +180,6 @@ describe('a row of JSON', () => {
         'column "Prompt" is the input prompt (--map prompt=Prompt)',
         '? column "negative" is the input negative_prompt, not data (--map negative_prompt=negative)',
         'column "sku" names the rows (--key sku)',
-        'note is not an input and changes nothing (--drop note)',
       ]);
     },
   );

@@ -180,17 +180,13 @@ describe('a sheet of another shape', () => {
   it('has columns without a name: an index is data, and empty ones at the end are left out', async () => {
     expect(await read('a.csv', ',prompt,seed,,\n0,a,1,,\n1,b,2,,\n')).toEqual({
       rows: ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'],
-      guesses: ["column A is not an input and changes nothing (--drop 'column A')"],
+      guesses: [],
     });
-    expect((await read('a.csv', 'prompt,,\na,x,\nb,,\n')).guesses).toEqual([
-      "column B is not an input and changes nothing (--drop 'column B')",
-    ]);
+    expect((await read('a.csv', 'prompt,,\na,x,\nb,,\n')).rows).toEqual(['{"prompt":"a"}', '{"prompt":"b"}']);
   });
 
   it('has two columns of one name, which are data, but no inputs', async () => {
-    expect((await read('a.csv', 'prompt,style,style\na,oil,ink\n')).guesses).toEqual([
-      'style, style.2 are not inputs and change nothing (--drop style --drop style.2)',
-    ]);
+    expect((await read('a.csv', 'prompt,style,style\na,oil,ink\n')).rows).toEqual(['{"prompt":"a"}']);
     await expect(read('a.csv', 'prompt,seed,prompt\na,1,b\n')).rejects.toMatchObject({
       code: 'E208',
       hint: expect.stringContaining('--map prompt=prompt --drop prompt.2') as string,

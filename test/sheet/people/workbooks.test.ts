@@ -90,7 +90,6 @@ describe('a workbook as people have it', () => {
         'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
         '? 1 row that Excel hides is read too; to leave them out: --hidden skip (--hidden include)',
         'column "sku" names the rows (--key sku)',
-        'tag is not an input and changes nothing (--drop tag)',
       ],
     });
     expect((await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' })).rows).toHaveLength(2);
