@@ -57,8 +57,8 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Quotes in a CSV: csv encloses fields with them, loose takes quotes inside a field for letters, none takes all quotes for letters (default: found in the file). */
-  readonly quote?: 'csv' | 'loose' | 'none';
+  /** Quotes in a CSV: csv encloses fields with them, backslash too and has \" within them, loose takes quotes inside a field for letters, none takes all quotes for letters (default: found in the file). */
+  readonly quote?: 'csv' | 'backslash' | 'loose' | 'none';
   /** Leave out rows that begin with this, such as #; none: keep them (default: none). */
   readonly comment?: string;
   /** Rows may have fewer fields than the header: the last ones are empty. */

@@ -51,11 +51,11 @@ export const READING = {
     usual: 'found in the file',
   },
   quote: {
-    kind: choice(['csv', 'loose', 'none']),
+    kind: choice(['csv', 'backslash', 'loose', 'none']),
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'quotes in a CSV: csv encloses fields with them, loose takes quotes inside a field for letters, none takes all quotes for letters',
+    help: 'quotes in a CSV: csv encloses fields with them, backslash too and has \\" within them, loose takes quotes inside a field for letters, none takes all quotes for letters',
     usual: 'found in the file',
   },
   comment: {

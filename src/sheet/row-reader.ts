@@ -26,6 +26,7 @@ import {
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
@@ -337,8 +338,8 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, cell, correction, ...facts } = fault;
-  const place = { file, line, column, ...(cell === undefined ? {} : { cell }), row };
+  const { line, column, cell, correction, isLine, ...facts } = fault;
+  const place = { file, line, column, ...definedOnly({ cell, row: isLine ? undefined : row }) };
   const wrong = [problem('E103', facts, { place, correction })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }

@@ -26,6 +26,8 @@ export type RecordFault = Spot & {
   readonly hint?: string;
   readonly cell?: string;
   readonly correction?: Correction | undefined;
+  /** Whether a line could not be read: it may hold a part of a row or several rows, so no command leaves it out. */
+  readonly isLine?: true;
 };
 
 export type SheetRecord = Spot & {

@@ -53,6 +53,21 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n"a,1\nb",2\nc,3\n',
   },
   {
+    found: '`\\"` in a field, if every line is whole then',
+    means: 'a quote',
+    does: 'said',
+    flag: '--quote',
+    sheet: 'prompt,seed\n"a \\"red\\" fox, sitting",1\n',
+  },
+  {
+    found: 'a line whose quotes do not fit otherwise',
+    means: 'the others are read, and each such line is named',
+    does: 'refused',
+    code: 'E200',
+    flag: '',
+    sheet: 'prompt,seed\n"a, b",1\n"c,2\n',
+  },
+  {
     found: 'other quotes around each cell, such as `“a fox”`, and any in a list',
     means: 'letters that are sent',
     does: 'asked',

@@ -3,14 +3,19 @@
 
 import { MAX_RECORD } from '../sheet-record.ts';
 
-/** `csv`: quotes enclose fields; `loose`: quotes inside a field are letters; `none`: all quotes are letters. */
-export type Quoting = 'csv' | 'loose' | 'none';
+/**
+ * `csv`: quotes enclose fields; `backslash`: they do, and `\"` is a quote within; `loose`: quotes inside a field are letters;
+ * `none`: all quotes are letters.
+ */
+export type Quoting = 'csv' | 'backslash' | 'loose' | 'none';
 
 export type CsvRecord = {
   readonly line: number;
   readonly fields: readonly string[];
   /** The raw text, if it spans lines. */
   readonly raw?: string;
+  /** Why the line is no record; the next record begins behind the line. */
+  readonly fault?: QuoteFault;
 };
 
 export type QuoteFault = {
@@ -33,6 +38,9 @@ export class QuoteError extends Error {
   }
 }
 
+type Field = { readonly text: string; readonly end: number };
+type BrokenField = { readonly fault: QuoteFault; readonly at: number };
+
 type Writing = {
   /** undefined: each line is one field. */
   readonly delimiter: string | undefined;
@@ -41,15 +49,18 @@ type Writing = {
   readonly comment?: string | undefined;
 };
 
+/** A field that ends with a quote behind a letter, as one in quotes does: `soft"`, and not `24"`. */
+const CLOSING = /\D"\s*$/;
+
 /** More text is needed to know where the record ends. */
 const INCOMPLETE = Symbol('incomplete');
 
 export class CsvParser {
   /**
-   * Counts of fields whose quotes are letters: within the field, or around its beginning (`broken`:
-   * spanning lines); and the first such field.
+   * Counts of fields whose quotes are letters: within the field (`closing`: at its end), or around its beginning (`spread`:
+   * over lines, or before a field with a closing one); of quotes behind a backslash; and the first such field.
    */
-  readonly letters = { inside: 0, behind: 0, broken: 0, first: '' };
+  readonly letters = { inside: 0, closing: 0, behind: 0, spread: 0, escaped: 0, first: '' };
   readonly #writing: Writing;
   #text = '';
   #at = 0;
@@ -72,7 +83,7 @@ export class CsvParser {
     return this.#writing.delimiter;
   }
 
-  /** The records that this piece completes. Throws {@link QuoteError}. */
+  /** The records that this piece completes. Throws {@link QuoteError} for one that is too long. */
   *take(text: string): Generator<CsvRecord> {
     this.#pieces.push(text);
     this.#length += text.length;
@@ -94,6 +105,10 @@ export class CsvParser {
     this.#text = this.#text.slice(this.#at) + this.#pieces.join('');
     this.#pieces = [];
     this.#at = 0;
+    this.#forget();
+  }
+
+  #forget(): void {
     [this.#lf, this.#quote, this.#delimiter] = [-1, -1, -1];
   }
 
@@ -124,7 +139,14 @@ export class CsvParser {
     const end = this.#lineEnd(this.#at);
     if (end === undefined && (quoting === 'none' || this.#nextQuote(this.#at) === this.#text.length))
       return INCOMPLETE;
-    if (quoting !== 'none' && this.#nextQuote(this.#at) < (end ?? this.#text.length)) return this.#quoted();
+    if (quoting !== 'none' && this.#nextQuote(this.#at) < (end ?? this.#text.length)) {
+      const letters = { ...this.letters };
+      const record = this.#quoted();
+      if (record === INCOMPLETE || record.fault !== undefined) Object.assign(this.letters, letters);
+      else if (this.letters.behind > letters.behind && this.letters.closing > letters.closing)
+        this.letters.spread += 1;
+      return record;
+    }
     const [text, line] = [this.#text.slice(this.#at, end), this.#line];
     this.#passLine(end as number);
     if (text === '') return undefined;
@@ -134,15 +156,12 @@ export class CsvParser {
 
   /** A record that has quotes, field by field. */
   #quoted(): CsvRecord | typeof INCOMPLETE {
-    const letters = { ...this.letters };
     const fields: string[] = [];
     let at = this.#at;
     for (;;) {
       const field = this.#field(at, fields.length + 1);
-      if (field === INCOMPLETE) {
-        Object.assign(this.letters, letters);
-        return INCOMPLETE;
-      }
+      if (field === INCOMPLETE) return INCOMPLETE;
+      if ('fault' in field) return this.#broken(field);
       fields.push(field.text);
       at = field.end;
       if (!this.#isDelimiter(at)) break;
@@ -155,9 +174,20 @@ export class CsvParser {
     return raw.includes('\n') ? { line, fields, raw } : { line, fields };
   }
 
-  #field(from: number, column: number): { readonly text: string; readonly end: number } | typeof INCOMPLETE {
-    const isLoose = this.#writing.quoting === 'loose';
-    const opens = isLoose ? this.#pastBlanks(from) : from;
+  /** A record up to the end of the line with its fault. A quote that is not closed would take in further lines, which may be records. */
+  #broken({ fault, at }: BrokenField): CsvRecord | typeof INCOMPLETE {
+    this.#forget();
+    const end = this.#lineEnd(at);
+    if (end === undefined) return INCOMPLETE;
+    const [text, line] = [this.#text.slice(this.#at, end), this.#line];
+    if (text.length > MAX_RECORD) throw tooLong(line);
+    this.#line += breaksIn(text);
+    this.#passLine(end);
+    return { line, fields: [text], fault };
+  }
+
+  #field(from: number, column: number): Field | BrokenField | typeof INCOMPLETE {
+    const opens = this.#pastBlanks(from);
     if (this.#text[opens] !== '"') return this.#bare(from, column, 'inside a field');
     let text = '';
     let part = opens + 1;
@@ -165,21 +195,38 @@ export class CsvParser {
       const quote = this.#text.indexOf('"', part);
       const isAtEnd = quote < 0 || quote + 1 === this.#text.length;
       if (isAtEnd && !this.#isLast) {
-        if (this.#text.length - this.#at > MAX_RECORD) throw this.#fault('endless', opens, column, opens);
+        if (this.#text.length - this.#at > MAX_RECORD) return this.#fault('endless', opens, column, opens);
         return INCOMPLETE;
       }
-      if (quote < 0) throw this.#fault('unclosed', opens, column, this.#text.length);
+      if (quote < 0) return this.#fault('unclosed', opens, column, this.#text.length);
       text += this.#text.slice(part, quote);
+      if (this.#isEscaped(quote, part)) {
+        this.letters.escaped += 1;
+        text += '"';
+        part = quote + 1;
+        continue;
+      }
       if (this.#text[quote + 1] === '"') {
         text += '"';
         part = quote + 2;
         continue;
       }
-      const end = isLoose ? this.#pastBlanks(quote + 1) : quote + 1;
+      const end = this.#pastBlanks(quote + 1);
       if (end === this.#text.length && !this.#isLast) return INCOMPLETE;
-      if (this.#isEnd(end)) return { text, end };
+      if (this.#isEnd(end)) return { text: this.#unescaped(text), end };
       return this.#bare(from, column, 'behind a quote', quote + 1);
     }
+  }
+
+  #isEscaped(quote: number, from: number): boolean {
+    if (this.#writing.quoting !== 'backslash') return false;
+    let at = quote;
+    while (at > from && this.#text[at - 1] === '\\') at -= 1;
+    return (quote - at) % 2 === 1;
+  }
+
+  #unescaped(text: string): string {
+    return this.#writing.quoting === 'backslash' ? text.replaceAll(/\\(["\\])/g, '$1') : text;
   }
 
   /** Reads a field whose quotes are letters. `from`: its start; `past`: the end of its first part. */
@@ -188,24 +235,25 @@ export class CsvParser {
     column: number,
     kind: 'inside a field' | 'behind a quote',
     past = from,
-  ): { readonly text: string; readonly end: number } | typeof INCOMPLETE {
+  ): Field | BrokenField | typeof INCOMPLETE {
     const end = this.#fieldEnd(past);
     if (end === undefined) return INCOMPLETE;
     const text = this.#text.slice(from, end);
     const quote = text.indexOf('"');
     if (quote < 0) return { text, end };
-    if (this.#writing.quoting === 'csv')
-      throw this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
+    if (this.#writing.quoting !== 'loose')
+      return this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
-    if (kind === 'behind a quote' && text.includes('\n')) this.letters.broken += 1;
+    if (kind === 'inside a field' && CLOSING.test(text)) this.letters.closing += 1;
+    if (kind === 'behind a quote' && text.includes('\n')) this.letters.spread += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs write `="007"` to keep leading zeros in Excel.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
   }
 
-  #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): QuoteError {
+  #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): BrokenField {
     const lineAt = (index: number): number => this.#line + breaksIn(this.#text.slice(this.#at, index));
-    return new QuoteError({ kind, line: lineAt(at), column, metInLine: lineAt(met) });
+    return { fault: { kind, line: lineAt(at), column, metInLine: lineAt(met) }, at };
   }
 
   #pastBlanks(from: number): number {

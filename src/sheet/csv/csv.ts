@@ -8,11 +8,12 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
-export type RecordFields = Pick<CsvRecord, 'line' | 'fields'>;
+export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
 
 /** The header. Throws E102 for another delimiter and E104 for unusable names. */
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
-  for await (const { line, fields } of fieldsOf(source, options)) {
+  for await (const { line, fields, fault: broken } of fieldsOf(source, options)) {
+    if (broken !== undefined) throw problem('E103', faultOf(broken), placeOf(source, broken));
     if (options.headerRow === 0) return columnsFrom(source.name, 0, namesWithout(options, fields.length));
     // With an explicit --delimiter a single column is intended.
     const fault =
@@ -27,8 +28,8 @@ export async function csvColumns(source: SheetSource, options: SheetOptions): Pr
 async function widthOf(source: SheetSource, options: SheetOptions, header: readonly string[]) {
   let width = header.findLastIndex((name) => name.trim() !== '') + 1;
   if (width === 0 || width === header.length) return header.length;
-  for await (const { line, fields } of fieldsOf(source, options)) {
-    if (!isSkipped(options, line))
+  for await (const { line, fields, fault } of fieldsOf(source, options)) {
+    if (!isSkipped(options, line) && fault === undefined)
       width = Math.max(
         width,
         fields.slice(0, header.length).findLastIndex((field) => field.trim() !== '') + 1,
@@ -47,9 +48,10 @@ export async function* csvRecords(
   const width = columns.length;
   const [delimiter = ',', takes] = [parserOf(options).delimiter, columns.indexOf(options.unquoted ?? '')];
   let header = options.headerRow !== 0;
-  for await (const { line, fields, raw } of fieldsOf(source, options)) {
+  for await (const { line, fields, raw, fault } of fieldsOf(source, options)) {
     // A row without values is blank, except in a single-column sheet, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
+    else if (fault !== undefined) yield { line, column: 1, cells: [], fault: faultOf(fault) };
     else {
       const whole = joined(fields, width, takes, delimiter);
       const cells = fitted(whole, width, options.shortRows);
@@ -76,18 +78,22 @@ function fitted(fields: readonly string[], width: number, mayBeShort = false): r
 /** Every row that is not blank, from the header on. */
 export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   let headerSeen = false;
+  let isWhole = true;
   try {
     for await (const record of parsed(source, parserOf(options), options)) {
       if (record.line < (options.headerRow ?? 1)) continue;
       if (!headerSeen && isBlank(record.fields)) continue;
       headerSeen = true;
+      const otherDelimiter = isWhole && record.fault !== undefined && (await delimiterFault(source, options));
+      if (otherDelimiter) throw otherDelimiter;
+      isWhole &&= record.fault === undefined;
       // A Markdown table pads its cells.
       yield options.delimiter === '|'
         ? { ...record, fields: record.fields.map((text) => text.trim()) }
         : record;
     }
   } catch (error) {
-    throw error instanceof QuoteError ? await unreadable(source, options, error.fault) : error;
+    throw error instanceof QuoteError ? tooLong({ file: source.name, line: error.fault.line }) : error;
   }
 }
 
@@ -128,20 +134,21 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
   };
 }
 
-async function unreadable(source: SheetSource, options: SheetOptions, fault: QuoteFault) {
-  const otherDelimiter = await delimiterFault(source, options);
-  if (otherDelimiter) return otherDelimiter;
-  const place = { file: source.name, line: fault.line, column: fault.column };
-  if (fault.kind === 'too long') return tooLong({ file: source.name, line: fault.line });
-  const within = fault.metInLine === fault.line ? '' : ` (noticed in line ${fault.metInLine})`;
+const placeOf = ({ name }: SheetSource, { line, column }: QuoteFault) => ({
+  place: { file: name, line, column },
+});
+
+function faultOf({ kind, line, column, metInLine }: QuoteFault): RecordFault {
+  const within = metInLine === line ? '' : ` (noticed in line ${metInLine})`;
   const what = {
     unclosed: 'the quote that opens here is not closed',
     endless: `the quote that opens here is not closed within ${MAX_RECORD / 1024 / 1024} MiB`,
     'inside a field': 'unexpected quote in a field that does not begin with a quote',
     'behind a quote': `unexpected text after the closing quote of this field${within}`,
-  }[fault.kind];
+    'too long': 'the record is too long',
+  }[kind];
   const hint = 'put a field that contains quotes in quotes, and double each quote inside it: "say ""hi"""';
-  return problem('E103', { what, hint }, { place });
+  return { line, column, what, hint, isLine: true };
 }
 
 const DELIMITERS = [

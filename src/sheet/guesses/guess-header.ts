@@ -70,10 +70,10 @@ export async function firstRowsOf(
 ): Promise<readonly RecordFields[] | undefined> {
   if (options.format === 'xlsx') return firstRows(source, most);
   try {
-    return await Array.fromAsync(firstOf(fieldsOf(source, { quote: 'loose', ...options }), most));
+    const rows = await Array.fromAsync(firstOf(fieldsOf(source, { quote: 'loose', ...options }), most));
+    return rows.filter(({ fault }) => fault === undefined);
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error;
-    // An unclosed quote is a letter, or an error that is reported later.
-    return options.quote === undefined ? firstRowsOf(source, { ...options, quote: 'none' }, most) : undefined;
+    return undefined;
   }
 }

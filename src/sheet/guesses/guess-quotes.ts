@@ -29,14 +29,18 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   if (!(await hasQuotes(source))) return { options, guesses: [] };
   const isTab = parserOf(options).delimiter === '\t';
   const { letters, isEven, takesIn, fault } = await look(source, options, 'loose');
+  const isStrict = fault === undefined && letters.behind === 0;
   const first = `such as ${shortened(letters.first || '"')}`;
   const settled = (quote: Quoting, text: string, isSure: boolean): Settled => ({
     options: { ...options, quote },
     guesses: [(isSure ? said : toConfirm)('separator', text, { quote })],
   });
+  const escaped = isStrict ? undefined : await look(source, options, 'backslash');
+  if (escaped?.isEven === true && escaped.fault === undefined && escaped.letters.escaped > 0)
+    return settled('backslash', `quotes within cells are written as ${String.raw`\"`}`, true);
   if (isTab && (fault !== undefined || letters.behind > 0))
     return settled('none', `quotes are letters, ${first}`, true);
-  if (fault !== undefined || letters.broken > 0) {
+  if (fault !== undefined || letters.spread > 0) {
     const split = fault?.kind === 'too long' ? undefined : await look(source, options, 'none');
     if (split?.isEven !== true || split.fault !== undefined) return { options, guesses: [] };
     const which = fault === undefined ? 'one of them' : `the one in line ${fault.line}`;
@@ -78,7 +82,10 @@ async function look(source: SheetSource, options: SheetOptions, quote: Quoting):
   const rows = new RowsTakenIn(parser.delimiter);
   let fault: QuoteFault | undefined;
   try {
-    for await (const record of parsed(source, parser, options)) rows.add(record);
+    for await (const record of parsed(source, parser, options)) {
+      if (record.fault === undefined) rows.add(record);
+      fault ??= record.fault;
+    }
   } catch (error) {
     if (!(error instanceof QuoteError)) throw error;
     ({ fault } = error);

@@ -201,6 +201,7 @@ export class Survey {
     if (this.totals.length > 0) this.behindTotals += 1;
     this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) {
+      if (record.fault.isLine) return;
       if (cells.length < this.#plan.columns.length) this.#putShort(record, cells);
       else this.long.put(record.line, cells);
       return;

@@ -32,7 +32,9 @@ describe('quotes of a CSV', () => {
     const { rows, guesses } = await read('a.csv', 'prompt,seed\n"a fox,1\nan owl,2\n');
     expect(prompts(rows)).toEqual(['"a fox', 'an owl']);
     expect(guesses[0]).toBe('? all quotes are letters: the one in line 2 is never closed (--quote none)');
-    await expect(read('a.csv', 'prompt,seed\n"a, b",1\n"a fox,1\n')).rejects.toMatchObject({ code: 'E103' });
+    await expect(read('a.csv', 'prompt,seed\n"a, b",1\n"a fox,1\n')).rejects.toMatchObject({
+      problems: [{ code: 'E103', place: { line: 3 } }],
+    });
   });
 
   it('that take in rows are asked about, and a text of several lines is not', async () => {
@@ -50,7 +52,12 @@ describe('quotes of a CSV', () => {
       (await read('a.csv', 'prompt,seed\n"a text, long\nof two lines, short",5\nb,6\n')).guesses,
     ).toEqual([]);
     // A quote that closes within a row leaves a rest behind it.
-    await expect(read('a.csv', text)).rejects.toMatchObject({ code: 'E103' });
+    await expect(read('a.csv', text)).rejects.toMatchObject({
+      problems: [
+        { code: 'E103', place: { line: 2 } },
+        { code: 'E103', place: { line: 4 } },
+      ],
+    });
   });
 
   it('in a table with tabs are letters unless all of them enclose fields', async () => {
