@@ -190,7 +190,10 @@ function questionsOf(
 ): readonly Question[] {
   if (compared?.same !== undefined) return [];
   const guesses = draft?.laidOut.guesses ?? agreed.guesses;
-  const questions: Question[] = agreed.problems.length === 0 ? [...aboutGuesses(name, guesses, failure)] : [];
+  const isClear = agreed.problems.length > 0;
+  const questions: Question[] = isClear
+    ? []
+    : [...aboutGuesses(name, guesses, { refused: failure, isChangeable: true })];
   if (settled !== undefined) {
     const { file, laidOut } = settled.finalDraft;
     const elsewhere = compared?.elsewhere ?? [];

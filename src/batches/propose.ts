@@ -34,7 +34,7 @@ import {
   QuestionsOpen,
   unanswered,
   withAgreed,
-  type AgreedOptions,
+  withStated,
   type Answers,
   type ChangedDeployment,
   type EarlierBatches,
@@ -162,7 +162,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       if ('into' in patch) throw new Error('rows that go into a batch are another request');
       this.#answers = { ...this.#answers, ...patch.answers };
       this.#again ||= patch.again ?? false;
-      if (patch.options !== undefined) this.#readAs(patch.options);
+      const { options, stated } = patch;
+      if (options !== undefined) this.#readAs((own) => withAgreed(own, options));
+      if (stated !== undefined) this.#readAs((own) => withStated(own, stated));
       if (patch.settings !== undefined) await this.#limit(patch.settings);
       await this.#new?.answer(patch.answers, this.#again);
     }
@@ -246,9 +248,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   }
 
   /** Reads the sheet with other options and drops the layout of the previous ones. */
-  #readAs(options: AgreedOptions): void {
+  #readAs(change: (options: BatchRequest['options']) => BatchRequest['options']): void {
     const { request } = this.#input;
-    this.#input = { ...this.#input, request: { ...request, options: withAgreed(request.options, options) } };
+    this.#input = { ...this.#input, request: { ...request, options: change(request.options) } };
     this.#new?.[Symbol.dispose]();
     this.#new = undefined;
   }

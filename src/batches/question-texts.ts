@@ -8,7 +8,7 @@ import { guessesRefused } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { LowBudget } from './low-budget.ts';
 import {
-  answersOf,
+  statedAnswers,
   asOption,
   isVersionSure,
   rowsLeft,
@@ -53,7 +53,7 @@ export function questionText(question: Question): string {
 
 /** The flags that a command for another question assumes; never a raised cost limit. */
 const assumedIn = (question: Question): QuestionAnswer['flags'] =>
-  answersOf(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
+  statedAnswers(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
 
 /** The error of the first open question. Its commands also answer the other questions. */
 export function refusal(
@@ -62,7 +62,7 @@ export function refusal(
 ): RunsheetError {
   if (question === undefined) throw new Error('no question to refuse');
   const assumed = furtherQuestions.flatMap(assumedIn);
-  const written = answersOf(question).map((answer) => wording(answer, assumed));
+  const written = statedAnswers(question).map((answer) => wording(answer, assumed));
   const [first, second = first] = written as [string, string?];
   switch (question.id) {
     case 'guesses':

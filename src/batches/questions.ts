@@ -6,7 +6,7 @@ import { usdText } from '../options/kinds.ts';
 import { plural } from '../options/number-text.ts';
 import { stayingOf } from '../options/table.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
-import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import { unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
 import type { SheetOptions } from '../sheet/sheet-source.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -106,6 +106,8 @@ export type Question =
       readonly guesses: readonly Guess[];
       /** Why the sheet is refused even with these guesses. */
       readonly refused?: unknown;
+      /** Whether another answer can change how the sheet is read; the options of an existing batch are fixed. */
+      readonly isChangeable?: true;
     }
   | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
   | { readonly id: 'open'; readonly open: readonly SharedRows[] }
@@ -139,6 +141,8 @@ export type Patch =
       readonly again?: true;
       /** Options of a batch, used where the request has none. */
       readonly options?: AgreedOptions;
+      /** Options that replace those of the request. */
+      readonly stated?: GuessOptions;
       /** A new cost limit. */
       readonly settings?: { readonly maxCostNano: number };
     }
@@ -201,12 +205,21 @@ const again = (text: string, answers: Answers, options?: AgreedOptions): Questio
 const ANSWERS: {
   readonly [Id in Question['id']]: (question: Of<Id>) => PossibleAnswers;
 } = {
-  guesses: ({ guesses }) =>
-    yes(
-      unconfirmed(guesses).flatMap(({ options }) => flagsOf(options)),
-      "guess: 'accept'",
-      { guesses: 'accept' },
-    ),
+  guesses: ({ guesses, isChangeable = false }) => {
+    const open = unconfirmed(guesses);
+    const flags = open.flatMap(({ options }) => flagsOf(options));
+    const alternatives = isChangeable ? open.flatMap((guess) => guess.alternatives ?? []) : [];
+    return [
+      ...yes(flags, "guess: 'accept'", { guesses: 'accept' }),
+      ...alternatives.map(({ text, options }, at) => ({
+        key: String(at + 1),
+        text,
+        flags: flagsOf(options),
+        option: membersOf(options).join(', '),
+        with: { answers: {}, stated: options },
+      })),
+    ];
+  },
   ofBatch: ({ batch, file }) => [
     {
       key: 'i',
@@ -257,8 +270,13 @@ const ANSWERS: {
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
 
-export const answersOf = (question: Question): PossibleAnswers =>
+/** Every answer that a command or a program can state in advance. */
+export const statedAnswers = (question: Question): PossibleAnswers =>
   (ANSWERS[question.id] as (question: Question) => PossibleAnswers)(question);
+
+/** The answers that a terminal or a page offers; none if too much is at stake for one keypress. */
+export const offeredAnswers = (question: Question): readonly QuestionAnswer[] =>
+  isOffered(question) ? statedAnswers(question) : [];
 
 /** The options of a batch that also apply to its results, which have the columns of its sheet. */
 export type AgreedOptions = Partial<Omit<SheetOptions, 'format'>>;
@@ -274,6 +292,10 @@ function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
     ...stayingOf(options, [true]),
   };
 }
+
+/** Replaces options of a request by stated ones; pairs and dropped columns are added. */
+export const withStated = (own: Omit<SheetOptions, 'format'>, stated: GuessOptions) =>
+  withAgreed({ map: {}, set: {}, drop: [], types: {}, ...stated }, own);
 
 /** Completes the options of a request with the options of a batch. */
 export function withAgreed(
@@ -291,11 +313,8 @@ export function withAgreed(
   };
 }
 
-/** Whether a terminal may ask this question. The others need a flag, because one keypress is too little for what is at stake. */
-export function isAsked(question: Question): boolean {
-  if (question.id === 'open') return false;
-  return question.id !== 'earlier' || isVersionSure(question);
-}
+const isOffered = (question: Question): boolean =>
+  question.id !== 'open' && (question.id !== 'earlier' || isVersionSure(question));
 
 export const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
   [...done, ...unknown].every((shared) => shared.isVersionSure);
@@ -313,11 +332,9 @@ export const answersIn = (patches: readonly Patch[]): Answers =>
 export const aboutGuesses = (
   sheet: string,
   guesses: readonly Guess[],
-  refused?: unknown,
+  more: { readonly refused?: unknown; readonly isChangeable?: true } = {},
 ): readonly Question[] =>
-  unconfirmed(guesses).length === 0
-    ? []
-    : [{ id: 'guesses', sheet, guesses, ...(refused !== undefined && { refused }) }];
+  unconfirmed(guesses).length === 0 ? [] : [{ id: 'guesses', sheet, guesses, ...definedOnly(more) }];
 
 /** A sheet that expands to more rows than this needs consent, unless --limit is set. */
 const FEW_ROWS = 100_000;

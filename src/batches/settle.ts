@@ -4,11 +4,9 @@ import type { RunsheetError } from '../errors/error.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
 import { questionText, refusal } from './question-texts.ts';
 import {
-  answersOf,
-  isAsked,
+  offeredAnswers,
   QuestionsOpen,
   type QuestionAnswer,
-  type PossibleAnswers,
   type Patch,
   type Question,
   type Wording,
@@ -31,7 +29,7 @@ export type Policy = {
   readonly ask?: (
     question: Question,
     text: string,
-    answers: PossibleAnswers,
+    answers: readonly QuestionAnswer[],
   ) => Promise<QuestionAnswer | undefined>;
   /** Shows the proposal before the first question, or else before it is carried out. */
   readonly show?: () => Promise<void>;
@@ -55,7 +53,7 @@ export async function settle<T>(
   let { questions } = proposal;
   for (;;) {
     if (questions.length > 0) {
-      if (policy.ask !== undefined && questions.every(isAsked)) await show();
+      if (policy.ask !== undefined && questions.every(mayAsk)) await show();
       const patches = await answersBy(policy, questions);
       const into = patches.find((patch) => 'into' in patch);
       if (into !== undefined) return into;
@@ -74,6 +72,8 @@ export async function settle<T>(
   }
 }
 
+const mayAsk = (question: Question): boolean => offeredAnswers(question).length > 0;
+
 /** Asks the open questions in order. Throws the error of the first one that is declined or cannot be asked. */
 async function answersBy(
   { wording, ask, refused: own = (composed) => composed }: Policy,
@@ -83,12 +83,12 @@ async function answersBy(
     const firstThenOthers = [first, ...questions.filter((question) => question !== first)];
     return own(refusal(firstThenOthers, wording), firstThenOthers);
   };
-  const unasked = questions.find((question) => ask === undefined || !isAsked(question));
+  const unasked = questions.find((question) => ask === undefined || !mayAsk(question));
   if (unasked?.id === 'guesses' && unasked.refused !== undefined) throw unasked.refused;
   if (unasked !== undefined || ask === undefined) throw refused(unasked as Question);
   const patches: Patch[] = [];
   for (const question of questions) {
-    const answer = await ask(question, questionText(question), answersOf(question));
+    const answer = await ask(question, questionText(question), offeredAnswers(question));
     if (answer === undefined && question.id === 'guesses')
       throw guessesRefused(question.sheet, question.guesses, { isDeclined: true });
     if (answer === undefined) throw refused(question);

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withCopy } from '../../src/batches/copy-sheet.ts';
 import { NewBatch } from '../../src/batches/new-batch.ts';
-import { answersOf, asOption, type Question } from '../../src/batches/questions.ts';
+import { statedAnswers, asOption, type Question } from '../../src/batches/questions.ts';
 import { refusal } from '../../src/batches/question-texts.ts';
 import { deploymentSchema } from '../../src/service-client/contract/deployment.ts';
 import { ASKED } from './create.ts';
@@ -45,7 +45,7 @@ const questionsAt = (maxUsd: number | undefined): Promise<readonly Question[]> =
 
 /** The limit that the first answer sets. */
 function raisedTo([question]: readonly Question[]): number {
-  const patch = question && answersOf(question)[0].with;
+  const patch = question && statedAnswers(question)[0].with;
   return patch !== undefined && 'settings' in patch ? (patch.settings?.maxCostNano ?? 0) / 1e9 : 0;
 }
 

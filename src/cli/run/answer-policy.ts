@@ -25,12 +25,21 @@ const asking =
   (
     question: Question,
     what: string,
-    answers: readonly [QuestionAnswer, ...QuestionAnswer[]],
+    answers: readonly QuestionAnswer[],
   ): Promise<QuestionAnswer | undefined> => {
-    const [yes] = answers;
-    if (yes.text === undefined) {
+    const [yes, ...alternatives] = answers;
+    if (yes?.text === undefined) {
       const text = question.id === 'guesses' ? 'Is that right?' : terminalLine(`${what}. Send them?`);
-      return ask(process, `${text} [y/n] `, { y: yes, yes, n: undefined, no: undefined });
+      const lines = [...alternatives.map(alternativeLine), text];
+      const keys = Object.fromEntries(alternatives.map((answer) => [answer.key, answer]));
+      const words = ['y', 'n', ...Object.keys(keys)].join('/');
+      return ask(process, `${lines.join('\n')} [${words}] `, {
+        y: yes,
+        yes,
+        n: undefined,
+        no: undefined,
+        ...keys,
+      });
     }
     const lines = [
       terminalLine(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
@@ -41,6 +50,10 @@ const asking =
     const choices: Readonly<Record<string, QuestionAnswer | undefined>> = { ...keys, q: undefined };
     return ask(process, `${lines.join('\n')}\n[${Object.keys(choices).join('/')}] `, choices);
   };
+
+/** `  1  to send it: --map cfg=scale` */
+const alternativeLine = ({ key, text = '', flags }: QuestionAnswer): string =>
+  terminalLine(`  ${key}  ${text}: ${flags.flat().map(shellWord).join(' ')}`);
 
 export const guessLines = (guesses: readonly Guess[]): readonly string[] => guesses.map(guessLine);
 

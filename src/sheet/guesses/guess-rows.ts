@@ -59,15 +59,15 @@ export function commentGuess(
 }
 
 /** Finds rows with fewer cells than the header. */
-export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): GuessPart {
+export function shortGuess({ short }: Survey, { shortRows, skipRows = [] }: SheetOptions): GuessPart {
   if (shortRows === true || short.count === 0) return NOTHING;
   const text = `the last cells of ${rowsText(short)} are missing and taken for empty`;
-  const without = or('if they are no rows', { skipRows: rangesOf(short.lines) });
+  const without = or('if they are no rows', { skipRows: withRows(skipRows, short.lines) });
   return { options: { shortRows: true }, guesses: [toConfirm('rows', text, { shortRows: true }, without)] };
 }
 
 /** Finds rows that continue the row above: they would be sent without its title. */
-export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOptions): GuessPart {
+export function continuedGuess({ untitled }: Survey, { fillDown = [], where }: SheetOptions): GuessPart {
   const names = [...untitled.keys()].filter((name) => !fillDown.includes(name));
   if (names.length === 0) return NOTHING;
   const guesses = names.map((name) => {
@@ -75,7 +75,9 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOpt
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
     const column = /^\w+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
     const text = `${rows} the "${name}" of the row above, which they continue`;
-    const without = or('to leave them out', { where: `${column} != ""` });
+    const without = or('to leave them out', {
+      where: where === undefined ? `${column} != ""` : `(${where}) and ${column} != ""`,
+    });
     return toConfirm('rows', text, { fillDown: [name] }, without);
   });
   return { options: { fillDown: [...fillDown, ...names] }, guesses };
