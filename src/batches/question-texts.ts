@@ -167,18 +167,14 @@ const fetching = ({ undelivered }: Question & { readonly id: 'undelivered' }): r
 
 export function earlierNotes(
   { same, done = [], open = [], unknown = [], undelivered = [] }: EarlierBatches,
-  { rows, reused }: BatchFile['sheet'],
+  { rows }: Pick<BatchFile['sheet'], 'rows'>,
 ): readonly string[] {
   if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
   const isSure = done.every((shared) => shared.isVersionSure)
     ? ''
     : '; the deployment may have changed since';
-  const flags =
-    reused === undefined
-      ? `: --reuse runs ${plural(rowsLeft({ rows, done }), 'row')}, --again all ${count(rows)}`
-      : '';
   return [
-    ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}`]),
     ...(unknown.length === 0 ? [] : [knownText({ rows, done: [], unknown })]),
     ...(undelivered.length === 0 ? [] : [undeliveredText(undelivered)]),
     ...(open.length === 0 ? [] : [`${openText(open)}; run refuses this sheet until they have ended`]),
@@ -220,9 +216,9 @@ function boughtText({
   return `${plural(rows, 'row')}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
 }
 
-/** `--max-cost $5.00 is less than the $12.40 that all rows are forecast to cost`. */
+/** `the cost limit $5.00 is less than the $12.40 that all rows are forecast to cost`. */
 function budgetText({ maxNano, runNano, gpu, forecastNano }: LowBudget): string {
-  const limit = `--max-cost ${usdText(maxNano)}`;
+  const limit = `the cost limit ${usdText(maxNano)}`;
   const onGpu = gpu === '' ? '' : ` on ${gpu}`;
   return maxNano < runNano
     ? `${limit} is less than the ${usdText(runNano)} that one run${onGpu} may cost, so it could not be sent`
@@ -237,7 +233,7 @@ function outsideText({ sheet, files, bytes, first }: Question & { readonly id: '
 }
 
 const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
-  `--grid, --repeat and --split make ${plural(rows, 'row')} of ${sheet}`;
+  `combinations, repetitions and lists in cells make ${plural(rows, 'row')} of ${sheet}`;
 
 export const ignoredText = ({ own, asked: gpus, rows }: IgnoredGpus): string =>
   `${plural(rows, 'row')} ${rows === 1 ? 'asks' : 'ask'} for ${gpus.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;

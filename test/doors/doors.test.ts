@@ -28,7 +28,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   ofBatch: /these are rows of old/,
   otherGpu: /asks? for H100/,
   manyRows: /make 27 rows of old.csv/,
-  lowBudget: /--max-cost \$0\.01 is less than the \S+ that one run on A10G may cost/,
+  lowBudget: /the cost limit \$0\.01 is less than the \S+ that one run on A10G may cost/,
   outsideFiles: /names 1 file outside of its folder/,
   changedRows: /would change/,
   boughtBefore: /paid for/,

@@ -11,7 +11,7 @@ import {
 import { parsed, parserOf } from '../csv/csv.ts';
 import { shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
-import { said, type Settled, toConfirm } from './guess.ts';
+import { type Alternative, or, said, type Settled, toConfirm } from './guess.ts';
 
 /** Rows that show which columns are numeric. */
 const SAMPLED = 200;
@@ -31,9 +31,14 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   const { letters, isEven, takesIn, fault } = await look(source, options, 'loose');
   const isStrict = fault === undefined && letters.behind === 0;
   const first = `such as ${shortened(letters.first || '"')}`;
-  const settled = (quote: Quoting, text: string, isSure: boolean): Settled => ({
+  const settled = (
+    quote: Quoting,
+    text: string,
+    isSure: boolean,
+    ...alternatives: readonly Alternative[]
+  ): Settled => ({
     options: { ...options, quote },
-    guesses: [(isSure ? said : toConfirm)('separator', text, { quote })],
+    guesses: [(isSure ? said : toConfirm)('separator', text, { quote }, ...alternatives)],
   });
   const escaped = isStrict ? undefined : await look(source, options, 'backslash');
   if (escaped?.isEven === true && escaped.fault === undefined && escaped.letters.escaped > 0)
@@ -52,13 +57,15 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
     return isTab
       ? settled(
           'none',
-          `quotes are letters: in ${rows}, they would take in ${lines} lines; if they enclose cells: --quote csv`,
+          `quotes are letters: in ${rows}, they would take in ${lines} lines`,
           false,
+          or('if they enclose cells', { quote: 'csv' }),
         )
       : settled(
           'csv',
-          `${rows} takes in ${lines} lines that look like rows, because a quote opens there; if quotes are letters: --quote none`,
+          `${rows} takes in ${lines} lines that look like rows, because a quote opens there`,
           false,
+          or('if quotes are letters', { quote: 'none' }),
         );
   }
   if (letters.behind > 0)

@@ -4,8 +4,13 @@ import { expect, it } from 'vitest';
 import { GUESSES } from '../../docs/guesses.ts';
 import { read } from './reading.ts';
 
-const readAs = ({ sheet, file = 'a.csv', set = {} }: (typeof GUESSES)[number]) =>
-  file === 'utf16le' ? read('a.csv', Buffer.from(sheet, 'utf16le')) : read(file, sheet, { set });
+const readAs = ({ sheet, file = 'a.csv', set = {} }: (typeof GUESSES)[number], sentences: string[] = []) =>
+  read(
+    file === 'utf16le' ? 'a.csv' : file,
+    file === 'utf16le' ? Buffer.from(sheet, 'utf16le') : sheet,
+    { set },
+    { sentences },
+  );
 
 it.each(GUESSES.filter(({ does }) => does !== 'refused'))('$found: $does $flag', async (guessed) => {
   const { guesses } = await readAs(guessed);
@@ -15,4 +20,14 @@ it.each(GUESSES.filter(({ does }) => does !== 'refused'))('$found: $does $flag',
 
 it.each(GUESSES.filter(({ does }) => does === 'refused'))('$found: refused, $code', async (guessed) => {
   await expect(readAs(guessed)).rejects.toMatchObject({ code: guessed.code });
+});
+
+it('no sentence of a guess contains a flag: a page shows it as well', async () => {
+  const sentences: string[] = [];
+  const shown = GUESSES.filter(({ does }) => does !== 'refused');
+  for (const guessed of shown) await readAs(guessed, sentences);
+  expect(sentences.length).toBeGreaterThanOrEqual(shown.length);
+  expect(
+    sentences.filter((text) => /(?:^|\s)--[a-z]/.test(text) && !text.startsWith('settings of Midjourney')),
+  ).toEqual([]);
 });

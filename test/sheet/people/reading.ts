@@ -27,13 +27,15 @@ type Read = { readonly rows: readonly string[]; readonly guesses: readonly strin
 type Reading = Pick<CreateParams, 'answers'> & {
   /** undefined if they are not known. */
   readonly inputTypes?: InputType[] | undefined;
+  /** Gets the sentences of the guesses, without the flags that a command adds. */
+  readonly sentences?: string[];
 };
 
 /** The rows as JSON, and the guesses; those to confirm begin with a question mark. */
 export async function readAt(
   path: string,
   options: Partial<SheetOptions>,
-  { answers = { guesses: 'accept' }, ...more }: Reading = {},
+  { answers = { guesses: 'accept' }, sentences, ...more }: Reading = {},
 ): Promise<Read> {
   const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = freshFolder();
@@ -48,6 +50,7 @@ export async function readAt(
       out,
       answers: { ...ASKED.answers, ...answers },
     });
+    sentences?.push(...(laidOut.guesses ?? []).map(({ text }) => text));
     const rows: readonly SheetRow[] = await readPage(layout, 1);
     return {
       rows: rows.map(({ key, gpu, inputs }) =>
