@@ -5,6 +5,7 @@ import { RunsheetError, errorMessage, type SheetPlace } from '../errors/error.ts
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
 import { count, money, plural } from '../options/number-text.ts';
+import { columnLines } from './column-lines.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
 export { count, money, plural } from '../options/number-text.ts';
@@ -59,8 +60,13 @@ function refusalText(error: SheetRefused, paint: Paint): string {
   const more = error.total - error.problems.length;
   const kinds = Object.entries(error.byCode).map(([code, times]) => `${code} × ${count(times)}`);
   const moreText = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';
-  return `${shown}${moreText}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
+  const columns = isMisread(error) ? `${columnLines(error.columns).join('\n')}\n\n` : '';
+  return `${columns}${shown}${moreText}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
 }
+
+/** Whether columns are what is wrong, so that all of them help. */
+const isMisread = ({ byCode, columns }: SheetRefused): boolean =>
+  columns.length > 0 && ('E203' in byCode || 'E204' in byCode);
 
 function placeText(place: SheetPlace | undefined, paint: Paint): string {
   if (place === undefined) return '';

@@ -5,6 +5,9 @@ import { shellWord } from './outside-text.ts';
 
 const { inputRefused } = EXIT;
 
+/** A hint names at most this many columns; a terminal shows all of them with their first values. */
+const MAX_COLUMNS = 12;
+
 /** Flags that map the first of several columns to an input. */
 export const oneOf = ({
   input,
@@ -88,7 +91,7 @@ export const SHEET_ENTRIES = {
         : `but column "${f.emptyIn}" is empty in this row`,
     ].join(', '),
     f.emptyIn === undefined
-      ? `columns of this sheet: ${list(f.columns)}; add ${f.flag === undefined ? `--map ${shellWord(f.input)}=<column>` : f.flag.map(shellWord).join(' ')} or --set ${shellWord(f.input)}=<value>`
+      ? `${f.columns.length > MAX_COLUMNS ? '' : `columns of this sheet: ${list(f.columns)}; `}add ${f.flag === undefined ? `--map ${shellWord(f.input)}=<column>` : f.flag.map(shellWord).join(' ')} or --set ${shellWord(f.input)}=<value>`
       : 'the input has no default: fill in the cell, or remove the row from the sheet',
   ]),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [

@@ -112,7 +112,8 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
     const fileNames = fileNamesFor(params.outputName, ownColumns(names), options);
     const laying = { pages, sizes, problems, queue, sorter, fileNames, firsts, files: params.files };
     const { rows, ...counts } = await layRows(plan, records, laying);
-    if (problems.total > 0) throw await problems.refusal(source, options, rows);
+    const columnUses = firsts.with(plan, uses);
+    if (problems.total > 0) throw await problems.refusal(source, options, { rows, columns: columnUses });
     await pages.end();
     const lanes = await queue.end();
     const { isQueued } = queue;
@@ -123,7 +124,7 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
       columns: names,
       inputs: inputsOf(plan),
       unused,
-      uses: firsts.with(plan, uses),
+      uses: columnUses,
       ...(plan.ladder === undefined ? {} : { sizedBy }),
       lanes,
       isQueued,

@@ -7,6 +7,7 @@ import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
+import type { ColumnUse } from './column-use.ts';
 import { type SheetSource, type SheetOptions, withRows } from './sheet-source.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
@@ -31,10 +32,13 @@ export class SheetRefused extends RunsheetError {
   readonly rows: number;
   /** The file with all of them, if they are listed. */
   readonly errorsFile: string | undefined;
+  /** The use of each column, as far as the sheet could be read. */
+  readonly columns: readonly ColumnUse[];
 
   /** `hint` replaces the usual one. */
   constructor(
-    report: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>,
+    report: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'> &
+      Partial<Pick<SheetRefused, 'columns'>>,
     errorsFile: string | undefined,
     hint?: string,
   ) {
@@ -47,6 +51,7 @@ export class SheetRefused extends RunsheetError {
     this.byCode = report.byCode;
     this.rows = report.rows;
     this.errorsFile = errorsFile;
+    this.columns = report.columns ?? [];
   }
 }
 
@@ -152,10 +157,14 @@ export class Problems {
   }
 
   /** Completes the list and returns the error for `rows` rows. */
-  async refusal(source: SheetSource, options: SheetOptions, rows: number): Promise<SheetRefused> {
+  async refusal(
+    source: SheetSource,
+    options: SheetOptions,
+    { rows, columns }: Pick<SheetRefused, 'rows' | 'columns'>,
+  ): Promise<SheetRefused> {
     await this.#list.commit();
     const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
-    const report = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
+    const report = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows, columns };
     const { store, file, isPrivate } = this.#place;
     const refused = new SheetRefused(report, isPrivate ? undefined : `${store.location}/${file}`);
     const added = correctionsOf(refused).flatMap((correction) => ('add' in correction ? correction.add : []));

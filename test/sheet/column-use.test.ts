@@ -1,8 +1,11 @@
 // The use of each column, as `plan` shows it.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { columnLines } from '../../src/cli/run/column-lines.ts';
+import { columnLines } from '../../src/cli/column-lines.ts';
 import { RESULT_COLUMNS } from '../../src/sheet/result-columns.ts';
+import { Console } from '../console/console.ts';
 import { input, lay, type Sheet } from './laying.ts';
 
 const INPUTS = [input('prompt', 'string', { required: true }), input('seed', 'int'), input('image', 'image')];
@@ -100,4 +103,15 @@ describe('the lines of a plan', () => {
     expect(lines.join('')).not.toContain('\u001b');
     expect(lines.join('')).not.toContain('\u202e');
   });
+});
+
+it('a sheet without a required input shows all of its columns above the refusal, on the command line too', async () => {
+  const console = await Console.open();
+  const sheet = join(console.folder, 'a.csv');
+  writeFileSync(sheet, 'alpha,beta\n,\na red fox in the snow,3\n');
+  const { code, stderr } = await console.run('plan', sheet, '-d', 'portraits');
+  expect(code).toBe(5);
+  expect(stderr).toMatch(
+    /\n {2}columns {3}alpha {2}not sent {2}"a red fox in the snow"\n {12}beta {3}not sent {2}"3"\n\n[^]*E203/,
+  );
 });

@@ -94,7 +94,15 @@ export const planSchema = z.object({
   canary_rows: z.array(z.object({ row: count })).nullable(),
   not_guaranteed: z.array(z.string()).describe('what a V1 service cannot guarantee'),
   questions: z
-    .array(z.object({ id: z.string(), text: z.string() }))
+    .array(
+      z.object({
+        id: z.string(),
+        text: z.string(),
+        answers: z.array(
+          z.object({ text: z.string().nullable(), flags: z.array(z.string()), option: z.string() }),
+        ),
+      }),
+    )
     .describe('what run asks about; a script needs the flags that answer'),
   into: z.object({ appended: count, changed: count, same: count }).nullable(),
 });

@@ -8,7 +8,7 @@ import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
-import { columnLines } from './column-lines.ts';
+import { columnLines } from '../column-lines.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> & Pick<Partial<DraftBatch>, 'knownServers'>;

@@ -16,7 +16,6 @@ import { checkFlags, configOf, requestOf, withOwnGpus } from '../flags/batch-opt
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-import { statedAnswers, type Question } from '../../batches/questions.ts';
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../session.ts';
@@ -86,10 +85,10 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
 ]);
 
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {
-  const { draft, estimate, requests, notes, questions, open } = planned;
+  const { draft, estimate, requests, notes, questions } = planned;
   printBatch(printer, config, draft);
   for (const note of notes) printer.notice(`  earlier   ${note}`);
-  for (const line of answerLines(open)) printer.notice(line);
+  for (const line of answerLines(questions)) printer.notice(line);
   for (const { id, text } of questions)
     if (SHOWN.has(id)) printer.notice(terminalLine(`  ${(SHOWN.get(id) ?? '').padEnd(9)} ${text}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
@@ -100,13 +99,9 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
 }
 
 /** `            --reuse: reuse their results and run 1 row` */
-const answerLines = (open: readonly Question[]): readonly string[] =>
-  open.flatMap((question) =>
-    question.id === 'earlier'
-      ? statedAnswers(question).map(
-          ({ flags, text = '' }) => `            ${flags.flat().join(' ')}: ${text}`,
-        )
-      : [],
+const answerLines = (questions: Planned['questions']): readonly string[] =>
+  questions.flatMap(({ id, answers }) =>
+    id === 'earlier' ? answers.map(({ flags, text }) => `            ${flags.join(' ')}: ${text}`) : [],
   );
 
 const MAX_VALUE = 400;

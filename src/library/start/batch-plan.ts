@@ -5,7 +5,7 @@ import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { propose, type ProposalSource as Rows } from '../../batches/propose.ts';
 import { earlierNotes, ignoredText, questionText } from '../../batches/question-texts.ts';
-import { ignoredGpus, type EarlierBatches, type Question } from '../../batches/questions.ts';
+import { ignoredGpus, statedAnswers, type EarlierBatches, type Question } from '../../batches/questions.ts';
 import type { Config } from '../../host/config.ts';
 import { queueToWire } from '../../service-client/contract/queue.ts';
 import { canReachReceiver } from '../../service-client/local-address.ts';
@@ -38,11 +38,32 @@ export type Plan = {
   readonly requests: readonly string[];
 };
 
-/** A question in words. */
-export type AskedQuestion = { readonly id: Question['id']; readonly text: string };
+/** A question in words, with the answers that a command or a program can state in advance. */
+export type AskedQuestion = {
+  readonly id: Question['id'];
+  readonly text: string;
+  readonly answers: readonly StatedAnswer[];
+};
+
+export type StatedAnswer = {
+  /** The effect; null for the only answer to a yes-or-no question. */
+  readonly text: string | null;
+  /** The words that a command adds. */
+  readonly flags: readonly string[];
+  /** The members that a program adds to its options. */
+  readonly option: string;
+};
 
 export const inWords = (questions: readonly Question[]): readonly AskedQuestion[] =>
-  questions.map((question) => ({ id: question.id, text: questionText(question) }));
+  questions.map((question) => ({
+    id: question.id,
+    text: questionText(question),
+    answers: statedAnswers(question).map(({ text = null, flags, option }) => ({
+      text,
+      flags: flags.flat(),
+      option,
+    })),
+  }));
 
 /** Throws the errors of `start` about sheet and options. */
 export function planOf(servers: Servers, source: Source, options: BatchOptions): Promise<Plan> {
