@@ -45,7 +45,7 @@ export type AskedQuestion = {
   readonly answers: readonly StatedAnswer[];
 };
 
-export type StatedAnswer = {
+type StatedAnswer = {
   /** The effect; null for the only answer to a yes-or-no question. */
   readonly text: string | null;
   /** The words that a command adds. */
