@@ -63,6 +63,8 @@ export interface ReadingOptions {
   readonly comment?: string;
   /** Rows may have fewer fields than the header: the last ones are empty. */
   readonly shortRows?: boolean;
+  /** Rows may have more fields than the header: the further ones are data of columns without a name. */
+  readonly longRows?: boolean;
   /** This column contains commas without quotes: it takes all fields that a row has beyond the header (default: none). */
   readonly unquoted?: string;
   /** Names of the columns of a sheet without a header, or of a list. */

@@ -73,6 +73,13 @@ export const READING = {
     group: 'reading',
     help: 'rows may have fewer fields than the header: the last ones are empty',
   },
+  longRows: {
+    kind: flag,
+    scope: 'reading',
+    stays: true,
+    group: 'reading',
+    help: 'rows may have more fields than the header: the further ones are data of columns without a name',
+  },
   unquoted: {
     kind: text('column', 'prompt'),
     scope: 'reading',

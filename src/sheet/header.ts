@@ -36,6 +36,9 @@ export function columnsFrom(
 export const namesWithout = ({ columns = [] }: SheetOptions, width: number): readonly string[] =>
   Array.from({ length: Math.max(width, columns.length) }, (_, at) => columns[at] ?? '');
 
+/** Whether a name is that of a column without one. */
+export const isLetter = (name: string): boolean => /^column [A-Z]+(?:\.\d+)?$/.test(name);
+
 export const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
 
 /** Returns a name with the lowest free number, and takes it. */

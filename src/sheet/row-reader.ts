@@ -338,7 +338,7 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, cell, correction, isLine, ...facts } = fault;
+  const { line, column, cell, correction, isLine, surplus: _, ...facts } = fault;
   const place = { file, line, column, ...definedOnly({ cell, row: isLine ? undefined : row }) };
   const wrong = [problem('E103', facts, { place, correction })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };

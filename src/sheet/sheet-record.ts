@@ -26,6 +26,8 @@ export type RecordFault = Spot & {
   readonly hint?: string;
   readonly cell?: string;
   readonly correction?: Correction | undefined;
+  /** Cells of the row beyond its header: whole ones, or parts of a text whose commas are not in quotes; and the first of them. */
+  readonly surplus?: { readonly of: 'cells' | 'commas'; readonly first: string };
   /** Whether a line could not be read: it may hold a part of a row or several rows, so no command leaves it out. */
   readonly isLine?: true;
 };

@@ -72,6 +72,13 @@ const CASES: Readonly<Record<keyof typeof READING | Several, ReadingCase | typeo
     further: 'id,prompt,style\nb,two\n',
     rows: ['{"prompt":"two"}'],
   },
+  longRows: {
+    options: { longRows: true, ...KEYED },
+    first: 'id\tprompt\na\tone\tnote\n',
+    further: 'id\tprompt\nb\ttwo\t\tnote\n',
+    rows: ['{"prompt":"two"}'],
+    name: 'further.tsv',
+  },
   unquoted: {
     options: { unquoted: 'prompt', ...KEYED },
     first: 'id,prompt,style\na,one,oil\n',

@@ -122,6 +122,15 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,prompt\na,b\n',
   },
   {
+    found:
+      'cells beyond the header in a workbook, with another separator than commas, or in rows with quotes around each text',
+    means: 'data of columns without a name',
+    does: 'asked',
+    flag: '--long-rows',
+    sheet: 'prompt\tseed\na\t1\tnote\nb\t2\n',
+    file: 'a.tsv',
+  },
+  {
     found: 'rows with more commas than the header, which can only be of one text',
     means: 'they belong to it',
     does: 'asked',

@@ -12,6 +12,7 @@ import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { nearest, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputFiles } from '../../sheet/input-files.ts';
+import { isLetter } from '../../sheet/header.ts';
 import { fileNamesFor, outputNameFault } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
@@ -163,7 +164,10 @@ export function resultKeyIn(columns: readonly string[]): string | undefined {
 
 /** The columns that the batch does not have. A sheet that was saved again may have some, and may lack ignored columns. */
 function columnsBeyond({ batch, copy, isSavedAgain = false }: AppendParams, columns: readonly string[]) {
-  const [has, named] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
+  // Columns of cells beyond the header are those of their sheet.
+  const isNamed = (name: string): boolean => batch.file.sheet.options.longRows !== true || !isLetter(name);
+  const has = ownColumns(batch.file.sheet.columns).filter(isNamed);
+  const named = ownColumns(columns).filter(isNamed);
   // A member that no row of a JSON sheet has is empty in all of them.
   const isJson = copy.format === 'json' || copy.format === 'jsonl';
   const ignored = isSavedAgain ? batch.file.sheet.options.drop : [];

@@ -14,6 +14,8 @@ export type CsvRecord = {
   readonly fields: readonly string[];
   /** The raw text, if it spans lines. */
   readonly raw?: string;
+  /** Whether quotes enclose each field that is neither empty nor a number. */
+  readonly isEnclosed?: true;
   /** Why the line is no record; the next record begins behind the line. */
   readonly fault?: QuoteFault;
 };
@@ -38,7 +40,8 @@ export class QuoteError extends Error {
   }
 }
 
-type Field = { readonly text: string; readonly end: number };
+/** `isBare`: quotes do not enclose it, and it has a text. */
+type Field = { readonly text: string; readonly end: number; readonly isBare?: boolean };
 type BrokenField = { readonly fault: QuoteFault; readonly at: number };
 
 type Writing = {
@@ -48,6 +51,8 @@ type Writing = {
   /** Lines that begin with it are left out. */
   readonly comment?: string | undefined;
 };
+
+const NUMBER = /^\s*(?:[-+]?[\d.]+)?\s*$/;
 
 /** A field that ends with a quote behind a letter, as one in quotes does: `soft"`, and not `24"`. */
 const CLOSING = /\D"\s*$/;
@@ -158,11 +163,13 @@ export class CsvParser {
   #quoted(): CsvRecord | typeof INCOMPLETE {
     const fields: string[] = [];
     let at = this.#at;
+    let isEnclosed = true;
     for (;;) {
       const field = this.#field(at, fields.length + 1);
       if (field === INCOMPLETE) return INCOMPLETE;
       if ('fault' in field) return this.#broken(field);
       fields.push(field.text);
+      if (field.isBare === true) isEnclosed = false;
       at = field.end;
       if (!this.#isDelimiter(at)) break;
       at += (this.#writing.delimiter as string).length;
@@ -171,7 +178,8 @@ export class CsvParser {
     if (raw.length > MAX_RECORD) throw tooLong(line);
     this.#line += breaksIn(raw);
     this.#passLine(at);
-    return raw.includes('\n') ? { line, fields, raw } : { line, fields };
+    const record = isEnclosed ? ({ line, fields, isEnclosed } as const) : { line, fields };
+    return raw.includes('\n') ? { ...record, raw } : record;
   }
 
   /** A record up to the end of the line with its fault. A quote that is not closed would take in further lines, which may be records. */
@@ -240,7 +248,7 @@ export class CsvParser {
     if (end === undefined) return INCOMPLETE;
     const text = this.#text.slice(from, end);
     const quote = text.indexOf('"');
-    if (quote < 0) return { text, end };
+    if (quote < 0) return { text, end, isBare: !NUMBER.test(text) };
     if (this.#writing.quoting !== 'loose')
       return this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
@@ -248,7 +256,7 @@ export class CsvParser {
     if (kind === 'behind a quote' && text.includes('\n')) this.letters.spread += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs write `="007"` to keep leading zeros in Excel.
-    return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
+    return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end, isBare: true };
   }
 
   #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): BrokenField {

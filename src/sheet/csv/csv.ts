@@ -14,30 +14,36 @@ export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   for await (const { line, fields, fault: broken } of fieldsOf(source, options)) {
     if (broken !== undefined) throw problem('E103', faultOf(broken), placeOf(source, broken));
-    if (options.headerRow === 0) return columnsFrom(source.name, 0, namesWithout(options, fields.length));
+    if (options.headerRow === 0) {
+      const width = options.longRows === true ? await widthOf(source, options, fields) : fields.length;
+      return columnsFrom(source.name, 0, namesWithout(options, width));
+    }
     // With an explicit --delimiter a single column is intended.
     const fault =
       fields.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
     if (fault) throw fault;
-    return columnsFrom(source.name, line, fields.slice(0, await widthOf(source, options, fields)));
+    return columnsFrom(source.name, line, padded(fields, await widthOf(source, options, fields)));
   }
   throw problem('E104', { what: 'the sheet is empty' }, { place: { file: source.name } });
 }
 
-/** Excel saves nameless, empty columns after the last one. */
+/** The columns that have a name or a value: Excel saves nameless, empty ones after the last one, and `longRows` have more than the header. */
 async function widthOf(source: SheetSource, options: SheetOptions, header: readonly string[]) {
+  const most = options.longRows === true ? Number.POSITIVE_INFINITY : header.length;
   let width = header.findLastIndex((name) => name.trim() !== '') + 1;
-  if (width === 0 || width === header.length) return header.length;
-  for await (const { line, fields, fault } of fieldsOf(source, options)) {
-    if (!isSkipped(options, line) && fault === undefined)
-      width = Math.max(
-        width,
-        fields.slice(0, header.length).findLastIndex((field) => field.trim() !== '') + 1,
-      );
-    if (width === header.length) break;
+  if (width === 0) width = header.length;
+  if (width === most) return width;
+  for await (const { line, fields, fault, isEnclosed } of fieldsOf(source, options)) {
+    const isJoined = options.unquoted !== undefined && isEnclosed !== true && fields.length > header.length;
+    if (!isSkipped(options, line) && fault === undefined && !isJoined)
+      width = Math.max(width, fields.slice(0, most).findLastIndex((field) => field.trim() !== '') + 1);
+    if (width === most) break;
   }
   return width;
 }
+
+const padded = (names: readonly string[], width: number): readonly string[] =>
+  Array.from({ length: width }, (_, at) => names[at] ?? '');
 
 /** Every row after the header. A row that does not have as many fields as there are `columns` carries a fault. */
 export async function* csvRecords(
@@ -48,15 +54,19 @@ export async function* csvRecords(
   const width = columns.length;
   const [delimiter = ',', takes] = [parserOf(options).delimiter, columns.indexOf(options.unquoted ?? '')];
   let header = options.headerRow !== 0;
-  for await (const { line, fields, raw, fault } of fieldsOf(source, options)) {
+  let least = options.longRows === true ? 0 : width;
+  for await (const { line, fields, raw, fault, isEnclosed } of fieldsOf(source, options)) {
+    // Rows without surplus cells have none in the columns behind the header.
+    if (least === 0) least = Math.min(fields.length, width);
     // A row without values is blank, except in a single-column sheet, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
     else if (fault !== undefined) yield { line, column: 1, cells: [], fault: faultOf(fault) };
     else {
-      const whole = joined(fields, width, takes, delimiter);
-      const cells = fitted(whole, width, options.shortRows);
+      const areCells = isEnclosed === true || delimiter !== ',';
+      const whole = isEnclosed === true ? fields : joined(fields, least, takes, delimiter);
+      const cells = fitted(whole, width, options.shortRows === true ? 0 : least);
       const record = { line, column: 1, cells, ...(raw === undefined ? {} : { raw }) };
-      yield cells.length === width ? record : { ...record, fault: raggedness(line, width, fields) };
+      yield cells.length === width ? record : { ...record, fault: raggedness(line, width, fields, areCells) };
     }
   }
 }
@@ -68,10 +78,10 @@ function joined(fields: readonly string[], width: number, at: number, delimiter:
   return [...fields.slice(0, at), fields.slice(at, end).join(delimiter), ...fields.slice(end)];
 }
 
-/** Pads missing cells at the end of a row, or drops surplus empty ones. */
-function fitted(fields: readonly string[], width: number, mayBeShort = false): readonly string[] {
+/** Pads missing cells at the end of a row of `least` fields, or drops surplus empty ones. */
+function fitted(fields: readonly string[], width: number, least: number): readonly string[] {
   if (fields.length > width && isEmptyRow(fields.slice(width))) return fields.slice(0, width);
-  if (fields.length >= width || !mayBeShort) return fields;
+  if (fields.length >= width || fields.length < least) return fields;
   return [...fields, ...Array.from({ length: width - fields.length }, () => '')];
 }
 
@@ -122,15 +132,19 @@ const isEmptyRow = (fields: readonly string[]): boolean => fields.every((field) 
 
 const isBlank = (fields: readonly string[]): boolean => fields.length === 1 && fields[0]?.trim() === '';
 
-function raggedness(line: number, width: number, fields: readonly string[]): RecordFault {
+function raggedness(line: number, width: number, fields: readonly string[], areCells: boolean): RecordFault {
   const tooMany = fields.length > width;
+  const first = fields.slice(width).find((text) => text.trim() !== '') ?? '';
   return {
     line,
     column: Math.min(width, fields.length) + 1,
     what: `this row has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}, and the header has ${width}`,
-    hint: tooMany
-      ? 'put a field that contains the delimiter in quotes, or name its column: --unquoted <column>'
-      : 'give every row as many fields as the header; an empty cell still needs its delimiter',
+    hint: !tooMany
+      ? 'give every row as many fields as the header; an empty cell still needs its delimiter'
+      : areCells
+        ? 'if the further cells are data: --long-rows'
+        : 'put a field that contains the delimiter in quotes, or name its column: --unquoted <column>',
+    ...(tooMany && { surplus: { of: areCells ? 'cells' : 'commas', first } }),
   };
 }
 

@@ -1,8 +1,9 @@
-// Finds the column whose unquoted commas give rows more fields than the header.
+// Rows that have more fields than the header: cells of columns without a name, or parts of a text whose commas are not in
+// quotes, and then the column that has them.
 
 import { rangesText } from '../../options/written-options.ts';
 import { isNumeric, WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
-import { shortened } from '../sheet-record.ts';
+import { type RecordFault, shortened } from '../sheet-record.ts';
 import { type SheetOptions, rangesOf } from '../sheet-source.ts';
 import { NOTHING, type GuessPart, toConfirm } from './guess.ts';
 
@@ -12,7 +13,12 @@ type RowShape = { readonly numbers: readonly boolean[]; readonly blanks: readonl
 
 const MAX_ROWS = 1000;
 
+/** Rows with cells beyond the header, and the first of these cells. */
+type SurplusRows = { count: number; readonly lines: number[]; first: string };
+
 export class LongRows {
+  readonly cells: SurplusRows = { count: 0, lines: [], first: '' };
+  /** Rows with commas beyond the header. */
   count = 0;
   first = '';
   readonly lines: number[] = [];
@@ -34,7 +40,13 @@ export class LongRows {
     this.#unmapped = [...this.#numeric.keys()].filter((at) => !kinds.has(at));
   }
 
-  put(line: number, cells: readonly string[]): void {
+  put(line: number, cells: readonly string[], surplus: NonNullable<RecordFault['surplus']>): void {
+    if (surplus.of === 'cells') {
+      if (this.cells.count === 0) this.cells.first = shortened(surplus.first);
+      this.cells.count += 1;
+      if (this.cells.lines.length < MAX_ROWS) this.cells.lines.push(line);
+      return;
+    }
     if (this.count === 0) this.first = shortened(cells.join(','));
     this.count += 1;
     if (this.lines.length === MAX_ROWS) return;
@@ -83,8 +95,19 @@ const mayBeNumber = (text: string): boolean =>
 
 /** `rows 4-6 ("a, b")` */
 export function rowsText({ count, lines, first }: Pick<LongRows, 'count' | 'lines' | 'first'>): string {
-  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
-  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
+  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${moreThan(lines, count)} ("${first}")`;
+}
+
+const moreThan = (lines: readonly number[], count: number): string =>
+  count > lines.length ? ` and ${count - lines.length} more` : '';
+
+/** Rows whose surplus is known for cells, as each is enclosed or no comma separates them. */
+export function surplusGuess({ cells }: LongRows, { longRows }: SheetOptions): GuessPart {
+  if (longRows === true || cells.count === 0) return NOTHING;
+  const { count, lines, first } = cells;
+  const rows = `row${count === 1 ? ' ' : 's '}${rangesText(rangesOf(lines))}${moreThan(lines, count)}`;
+  const text = `${rows} ${count === 1 ? 'has' : 'have'} cells beyond the header, such as "${first}", which are data`;
+  return { options: { longRows: true }, guesses: [toConfirm('rows', text, { longRows: true })] };
 }
 
 export function longGuess(long: LongRows, { unquoted }: SheetOptions): GuessPart {

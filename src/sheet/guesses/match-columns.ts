@@ -73,7 +73,10 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
       keys: options.keyColumn === undefined ? keysIn(free, false) : [],
     };
   }
-  const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
+  // Cells beyond the header are data, whatever they say.
+  const isSurplus = (at: number): boolean => options.longRows === true && columns[at]?.isNameless === true;
+  const valuesOf = (name: string): readonly string[] =>
+    isSurplus(names.indexOf(name)) ? [] : valuesAt(sample, names.indexOf(name));
   const { matched, map, guesses, asked, missing } = meaningsOf(free, options, inputTypes, valuesOf);
   const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputTypes);

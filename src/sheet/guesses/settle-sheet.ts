@@ -17,7 +17,7 @@ import {
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
 import { markedCells } from './enclosing-marks.ts';
-import { longGuess } from './long-rows.ts';
+import { longGuess, surplusGuess } from './long-rows.ts';
 import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
   dropped,
@@ -88,12 +88,12 @@ export async function settleSheet(
     const values = await leftToLayout(settleValues(source, matched, knownSheet));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, likely };
-    const { unquoted } = values.options;
-    const commas = values.guesses.filter((guess) => guess.options.unquoted !== undefined);
-    // The cells of these rows were in the wrong columns.
-    if (unquoted !== undefined && commas.length > 0) {
-      const again = await settleSheet(source, { ...userOptions, unquoted }, inputTypes);
-      return { ...again, guesses: [...commas, ...again.guesses] };
+    const longRows = values.guesses.filter(({ options }) => options.unquoted ?? options.longRows);
+    // The cells of these rows were in the wrong columns, or in none.
+    if (longRows.length > 0) {
+      const shape = Object.assign({}, ...longRows.map(({ options }) => options)) as Partial<SheetOptions>;
+      const again = await settleSheet(source, { ...userOptions, ...shape }, inputTypes);
+      return { ...again, guesses: [...longRows, ...again.guesses] };
     }
     return { ...values, guesses: [...guesses, ...values.guesses], problems, likely };
   } catch (error) {
@@ -166,6 +166,7 @@ async function settleValues(
     commentGuess(first, matched.options),
     shortGuess(first, matched.options),
     longGuess(first.long, matched.options),
+    surplusGuess(first.long, matched.options),
     nothingGuess(first, matched.options),
     comparedGuess(first, matched.options),
     continuedGuess(first, matched.options),

@@ -201,9 +201,9 @@ export class Survey {
     if (this.totals.length > 0) this.behindTotals += 1;
     this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) {
-      if (record.fault.isLine) return;
-      if (cells.length < this.#plan.columns.length) this.#putShort(record, cells);
-      else this.long.put(record.line, cells);
+      const { isLine, surplus } = record.fault;
+      if (surplus !== undefined) this.long.put(record.line, cells, surplus);
+      else if (isLine !== true && cells.length < this.#plan.columns.length) this.#putShort(record, cells);
       return;
     }
     this.long.takeEven(cells);

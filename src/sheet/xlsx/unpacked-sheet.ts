@@ -43,16 +43,35 @@ export async function workbookColumns(
   const head = await sheetHead(source);
   for await (const [row, cells] of rowLines(source)) {
     if (row < (options.headerRow ?? 1)) continue;
-    if (options.headerRow === 0)
-      return columnsFrom(source.name, 0, namesWithout(options, textsOf(cells).length), true);
+    if (options.headerRow === 0) {
+      const own = textsOf(cells).length;
+      const width = options.longRows === true ? await widthOf(source, options, own) : own;
+      return columnsFrom(source.name, 0, namesWithout(options, width), true);
+    }
     if (row > (options.headerRow ?? row)) break;
-    const columns = columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)), true);
+    const names = withoutEmptyEnd(textsOf(cells));
+    const width = options.longRows === true ? await widthOf(source, options, names.length) : names.length;
+    const columns = columnsFrom(
+      source.name,
+      row,
+      Array.from({ length: width }, (_, at) => names[at] ?? ''),
+      true,
+    );
     refuseMerged(source.name, head, row, columns, options);
     return columns;
   }
   const { headerRow } = options;
   const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
   throw problem('E104', { what }, { place: { file: source.name } });
+}
+
+/** The columns that have a value in any row, at least `least`. */
+async function widthOf(source: SheetSource, options: SheetOptions, least: number): Promise<number> {
+  let width = least;
+  for await (const [row, cells] of rowLines(source))
+    if (row >= (options.headerRow ?? 1) && !isSkipped(options, row))
+      width = Math.max(width, withoutEmptyEnd(textsOf(cells)).length);
+  return width;
 }
 
 export async function* workbookRecords(
@@ -102,28 +121,29 @@ function placesIn({ links = {}, pictures = [] }: SheetHead): Places {
 function recordOf([row, cells, hidden]: SheetLine, width: number, places: Places): SheetRecord {
   const marks = new Map<number, CellMark>();
   const texts = Array.from({ length: width }, () => '');
-  let beyond: number | undefined;
+  let beyond: readonly [column: number, text: string] | undefined;
   for (const [column, cell] of placed(cells)) {
     if (typeof cell !== 'string') marks.set(column, cell[1]);
     if (column < width) texts[column] = textOf(cell);
-    else if (textOf(cell).trim() !== '') beyond ??= column;
+    else if (textOf(cell).trim() !== '') beyond ??= [column, textOf(cell)];
   }
   for (const [column, mark] of places.get(row) ?? [])
     // A picture beside a text illustrates it.
     if (!mark.isPicture || texts[column]?.trim() === '') marks.set(column, { ...mark, ...marks.get(column) });
   const isHidden = hidden === 1 ? ({ isHidden: true } as const) : {};
   const record = { line: row, column: 1, cells: texts, marks, ...isHidden };
-  return beyond === undefined ? record : { ...record, fault: strayCell(row, beyond) };
+  return beyond === undefined ? record : { ...record, fault: strayCell(row, ...beyond) };
 }
 
-function strayCell(line: number, column: number): RecordFault {
+function strayCell(line: number, column: number, text: string): RecordFault {
   const cell = cellAddress(column, line);
   return {
     line,
     column: column + 1,
     cell,
     what: `the cell ${cell} has a value, and its column has no name in the header`,
-    hint: 'give the column a name, or empty the cell',
+    hint: 'give the column a name, or empty the cell; if it is data: --long-rows',
+    surplus: { of: 'cells', first: text },
   };
 }
 
