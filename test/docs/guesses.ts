@@ -100,7 +100,7 @@ export const GUESSES: readonly Guessed[] = [
   },
   {
     found: 'rows above the header',
-    means: 'titles, left out; asked if one has several values',
+    means: 'titles, left out; asked if one has several values, or if the header names no input',
     does: 'said',
     flag: '--header-row',
     sheet: 'Campaign,\nprompt,seed\na,1\n',
@@ -129,6 +129,14 @@ export const GUESSES: readonly Guessed[] = [
     flag: '--long-rows',
     sheet: 'prompt\tseed\na\t1\tnote\nb\t2\n',
     file: 'a.tsv',
+  },
+  {
+    found: 'a first row like those below it: `T001` above `T002`, sentences, one text twice',
+    means: 'a row, and no header',
+    does: 'refused',
+    code: 'E104',
+    flag: '--header-row',
+    sheet: 'T001,a red fox in the snow\nT002,an owl\n',
   },
   {
     found: 'rows with more commas than the header, which can only be of one text',

@@ -5,6 +5,7 @@ import { fieldsOf, type RecordFields } from '../csv/csv.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { firstRows } from '../xlsx/unpacked-sheet.ts';
+import { isRow } from './headerless.ts';
 import { said, toConfirm, type Settled } from './guess.ts';
 import { nameProper } from './input-names.ts';
 
@@ -18,16 +19,17 @@ export async function guessedHeader(
   wanted: ReadonlySet<string> | undefined,
 ): Promise<Settled> {
   const rows = (await firstRowsOf(source, options, HEADER_ROWS)) ?? [];
-  const at = wanted ? headerIn(rows, wanted) : firstOfTable(rows);
+  const namedAt = wanted ? headerIn(rows, wanted) : -1;
+  const at = namedAt < 0 ? firstOfTable(rows) : namedAt;
   const header = rows[at];
-  if (at <= 0 || header === undefined || (wanted === undefined && !isHeader(header.fields)))
-    return { options, guesses: [] };
+  if (at <= 0 || header === undefined) return { options, guesses: [] };
+  if (namedAt < 0 && (!isHeader(header.fields) || isRow(rows.slice(at)))) return { options, guesses: [] };
   const above = rows
     .slice(0, at)
     .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
     .filter(Boolean);
   // A title is one value; a row of several may be the real header, or a row of another table.
-  const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
+  const isSure = namedAt >= 0 && rows.slice(0, at).every(isTitle);
   const text = `header in row ${header.line}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
   return {
     options: { ...options, headerRow: header.line },

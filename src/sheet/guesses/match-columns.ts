@@ -2,7 +2,6 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
@@ -17,8 +16,8 @@ import {
   nameProper,
   sharedWords,
 } from './input-names.ts';
-import { fits, isMedia, isValue, type SampledRows, textLength, valuesAt } from './sample.ts';
-import { letterOf } from '../header.ts';
+import { fits, isMedia, type SampledRows, textLength, valuesAt } from './sample.ts';
+import { noHeader, valueAmong } from './headerless.ts';
 import { ownColumns } from '../result-columns.ts';
 import { certainInputs, inputsFor } from '../named-inputs.ts';
 import { matchedIn, severalColumns } from './column-matches.ts';
@@ -89,7 +88,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
       [options.map, options.set].flatMap((option) => Object.keys(option)).length ===
     0;
   if (isOther) {
-    refuseValues(file, names, options, likely);
+    refuseValues(file, columns, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
@@ -163,23 +162,15 @@ function promptUnsent(
 /** Throws E104 if the names are values: the sheet has no header. */
 function refuseValues(
   file: string,
-  names: readonly string[],
+  columns: readonly Column[],
   { format, headerRow }: SheetOptions,
   likely: Readonly<Record<string, string>>,
 ): void {
-  const value = names.find(isValue) ?? names.find((name) => names.length === 1 && / .* /.test(name));
+  const names = columns.map(({ name }) => name);
+  const value = valueAmong(names);
   if (value === undefined || headerRow !== undefined || format === 'json' || format === 'jsonl') return;
   const inputs = new Map(Object.entries(likely).map(([input, column]) => [names.indexOf(column), input]));
-  const last = Math.max(...inputs.keys());
-  const columns = names.slice(0, last + 1).map((_, at) => inputs.get(at) ?? letterOf(at));
-  const isKnown = inputs.size > 0 && !inputs.has(-1);
-  const flags = [['--header-row', 'none'] as const, ['--columns', columns.join(',')] as const];
-  const what = `the first row seems to be no header: ${JSON.stringify(value)} is a value`;
-  const header = 'if it is the header: --header-row 1';
-  const hint = isKnown
-    ? `if it is a row: ${flags.flat().map(shellWord).join(' ')}; ${header}`
-    : `if it is a row: --header-row none --columns <names>; ${header}`;
-  throw problem('E104', { what, hint }, { place: { file }, ...(isKnown && { correction: { add: flags } }) });
+  throw noHeader(file, value, { inputs }, columns[0]?.line ?? 1);
 }
 
 /** pandas writes `Unnamed: 4`. */
@@ -229,7 +220,7 @@ const noInput = (file: string, [first]: readonly Column[], inputs: readonly stri
   );
 
 /** The most likely column of each input, by values and name; or a template of columns with single words. */
-function likelyColumns(
+export function likelyColumns(
   missing: readonly InputType[],
   data: readonly string[],
   valuesOf: (name: string) => readonly string[],

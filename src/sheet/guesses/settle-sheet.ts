@@ -16,9 +16,11 @@ import {
   shortGuess,
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
+import { firstRowsOf, HEADER_ROWS } from './guess-header.ts';
+import { refuseNoHeader } from './headerless.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess, surplusGuess } from './long-rows.ts';
-import { matchColumns, type MatchedColumns } from './match-columns.ts';
+import { likelyColumns, matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
   dropped,
   type Guess,
@@ -54,6 +56,14 @@ export async function settleSheet(
     return settleObjects(source, userOptions, inputTypes);
   const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
   const reads = await settleReading(source, userOptions, inputs, listInput(inputTypes));
+  if (inputTypes !== undefined) {
+    const rows = (await firstRowsOf(source, reads.options, HEADER_ROWS)) ?? [];
+    try {
+      refuseNoHeader(source.name, rows, reads.options, inputTypes, likelyColumns);
+    } catch (error) {
+      throw restingOn(error, reads.guesses);
+    }
+  }
   const rows = await settleRows(source, reads.options, inputTypes);
   const read = { options: rows.options, guesses: [...reads.guesses, ...rows.guesses] };
   const columns = await leftToLayout(columnsOf(source, read.options));

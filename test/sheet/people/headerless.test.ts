@@ -1,0 +1,88 @@
+// Sheets without a header, and sheets whose header stands below titles.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { textRow, workbook } from '../xlsx/workbooks.ts';
+import { read, readAt } from './reading.ts';
+
+const refusal = (sheet: Promise<unknown>): Promise<unknown> => sheet.catch((error: unknown) => error);
+
+describe('a first row of values is refused with a command that reads it as a row', () => {
+  const long = 'a very long prompt '.repeat(12).trim();
+
+  it.each([
+    ['an id above others', 'T001,a red fox in the snow\nT002,an owl on a branch\n', 'id,prompt'],
+    ['an id behind the text', 'a red fox in the snow,x-9\nan owl on a branch,x-10\n', 'prompt,id'],
+    ['a sentence that repeats', 'x|a red fox|a red fox\ny|an owl in the night|an owl\n', 'A,prompt'],
+    ['sentences', 'a red fox in snow,a fox is red today\nan owl at night,an owl is grey\n', 'prompt'],
+    ['a text of more letters than a name has', `x,${long}\ny,an owl on a branch\n`, 'A,prompt'],
+  ])('because of %s', async (_, text, columns) => {
+    const correction = { add: [['--header-row', 'none'] as const, ['--columns', columns] as const] };
+    expect(await refusal(read('a.csv', text))).toMatchObject({ code: 'E104', correction });
+    const options = { headerRow: 0, columns: columns.split(',') };
+    const { rows } = await read('a.csv', text, options);
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toMatch(/a red fox|very long/);
+  });
+
+  it('in a workbook', async () => {
+    const rows = textRow('T001', 'a red fox in the snow') + textRow('T002', 'an owl');
+    expect(await refusal(readAt(await workbook({ rows }), {}))).toMatchObject({
+      code: 'E104',
+      correction: {
+        add: [
+          ['--header-row', 'none'],
+          ['--columns', 'id,prompt'],
+        ],
+      },
+    });
+  });
+
+  it('unless an option says where the header is, or names a column', async () => {
+    const text = 'T001,a red fox in the snow\nT002,an owl on a branch\n';
+    const map = { prompt: 'a red fox in the snow' };
+    expect((await read('a.csv', text, { map })).rows).toHaveLength(1);
+    expect(await refusal(read('a.csv', text, { headerRow: 1 }))).toMatchObject({ code: 'E200' });
+  });
+});
+
+it.each([
+  ['names an input', 'prompt,S001\na fox,S002\nan owl,S003\n'],
+  ['names a setting', 'Seed,Shot 1\n5,Shot 2\n'],
+  [
+    'asks, as a form does',
+    'What should the picture show?,Which style do you want it in?\na red fox in snow,oil on a dark canvas\n',
+  ],
+  ['has the name of a column', 'Line,What the picture of it shows\na,a red fox in the snow\n'],
+])('a first row that %s is a header', async (_, text) => {
+  const error = await refusal(read('a.csv', text));
+  expect((error as { code?: string }).code).not.toBe('E104');
+});
+
+describe('a header below titles', () => {
+  const inputTypes = [input('prompt', 'string', { required: true })];
+  const rows = `${textRow('Shot list of May')}<row r="3">${textRow('Nr', 'Szene').slice(5)}<row r="4">${textRow('1', 'a red fox in the snow').slice(5)}`;
+
+  it('is found in a workbook also if it names no input, which is asked', async () => {
+    const refused = await refusal(readAt(await workbook({ rows }), {}, { inputTypes }));
+    expect(refused).toMatchObject({
+      code: 'E200',
+      problems: [{ code: 'E203', correction: { add: [['--map', 'prompt=Szene']] } }],
+    });
+    const options = { set: { prompt: 'ink: {Szene}' } };
+    expect(await readAt(await workbook({ rows }), options, { inputTypes })).toMatchObject({
+      rows: ['{"prompt":"ink: a red fox in the snow"}'],
+      guesses: expect.arrayContaining([
+        '? header in row 3; left out above it: "Shot list of May" (--header-row 3)',
+      ]) as unknown,
+    });
+  });
+
+  it('that is in row 3 for want of others is said to be there', async () => {
+    const single = `<row r="3">${textRow('a list of animals').slice(5)}<row r="4">${textRow('a red fox').slice(5)}`;
+    expect(await refusal(readAt(await workbook({ rows: single }), {}, { inputTypes }))).toMatchObject({
+      code: 'E104',
+      hint: expect.stringContaining('--header-row 3') as string,
+    });
+  });
+});
