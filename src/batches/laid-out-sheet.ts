@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
 import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import { sourceIn } from '../sheet/sheet-source.ts';
+import { GIVEN_ROWS, sourceIn } from '../sheet/sheet-source.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
@@ -92,7 +92,7 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
   const allGuesses = [
     ...guesses,
     ...ofFiles,
-    ...equalRows(rows.repeats, options, params.options.keyColumn !== undefined),
+    ...equalRows(rows.repeats, options, params.options.keyColumn !== undefined || copy.name === GIVEN_ROWS),
   ];
   const files = params.files?.found;
   const laidOut = {

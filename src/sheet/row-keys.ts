@@ -5,6 +5,12 @@ import { hash } from 'node:crypto';
 /** 64 bits of the sha256 of a text, as 16 hex digits. */
 export const fingerprint = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
+/** Keys appear in file names, signals and tables. */
+export const MAX_KEY = 200;
+
+/** Whether a text can be a key. */
+export const isKey = (text: string): boolean => text.length <= MAX_KEY && !/\p{Cc}/u.test(text);
+
 /** The key of a row by its content: canonical inputs, and the GPU if it names one. */
 export function contentKey(inputs: string, gpu: string | undefined): string {
   return fingerprint(

@@ -28,6 +28,8 @@ import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts
 import { shellWord } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
+import { plainNumber } from './number-signs.ts';
+import { isKey, MAX_KEY } from './row-keys.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
@@ -248,7 +250,7 @@ function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind,
   const text = String(cells[index]);
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
   if (!isNumeric(kind)) return text;
-  const raw = (marks?.get(index)?.raw ?? text).trim();
+  const raw = plainNumber((marks?.get(index)?.raw ?? text).trim());
   const plain = withoutCommas(isGiven ? raw.replace(WITH_UNIT, '$1') : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
@@ -306,9 +308,6 @@ function markedCell(look: Look, index: number, fault: MarkFault): RunsheetError 
   return problem('E207', { value: shown(look, index), column, ...fault }, { place });
 }
 
-/** Keys appear in file names, signals and tables. */
-const MAX_KEY = 200;
-
 function keyOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;
   const index = plan.keyColumn;
@@ -324,12 +323,7 @@ function keyOf(look: Look): string | undefined {
   const reading = readValue(cell, 'auto');
   const own = typeof cell === 'string' ? cell : JSON.stringify(cell);
   const key = own + keyEnd;
-  const fit =
-    typeof reading === 'string' &&
-    !/^[[{]/.test(reading) &&
-    own.trim() !== '' &&
-    key.length <= MAX_KEY &&
-    !/\p{Cc}/u.test(key);
+  const fit = typeof reading === 'string' && !/^[[{]/.test(reading) && own.trim() !== '' && isKey(key);
   if (fit) return key;
   const hint = `every row needs a key of its own: a text or a number of at most ${MAX_KEY} characters`;
   const facts = { value: shown(look, index), column: plan.columns[index]?.name ?? '', type: 'a key', hint };

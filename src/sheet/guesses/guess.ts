@@ -111,15 +111,14 @@ export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(er
 
 /**
  * Reports equal rows: intended, or bought by mistake, also with `--repeat`, whose seeds differ. Programs,
- * and users who name the key (`isNamed`), mean what they write.
+ * and users who name the key, mean what they write (`areMeant`).
  */
 export function equalRows(
   { count, first: repeat }: RowNames['repeats'],
-  { format, unique, repeat: often }: SheetOptions,
-  isNamed: boolean,
+  { unique, repeat: often }: SheetOptions,
+  areMeant: boolean,
 ): readonly Guess[] {
-  if (repeat === undefined || isNamed || unique !== undefined || often?.isSame === true) return [];
-  if (format === 'json' || format === 'jsonl') return [];
+  if (repeat === undefined || areMeant || unique !== undefined || often?.isSame === true) return [];
   const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
   const text =
     count === 1 ? `${rows}, and is run too` : `${count} rows equal earlier ones (${rows}), and are run too`;

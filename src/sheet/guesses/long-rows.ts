@@ -2,6 +2,7 @@
 // quotes, and then the column that has them.
 
 import { rangesText } from '../../options/written-options.ts';
+import { plainNumber } from '../number-signs.ts';
 import { isNumeric, WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
 import { type RecordFault, shortened } from '../sheet-record.ts';
 import { type SheetOptions, rangesOf } from '../sheet-source.ts';
@@ -89,7 +90,7 @@ export class LongRows {
 }
 
 const mayBeNumber = (text: string): boolean =>
-  /^(?:[-+]?[\d.,]+\s*%?)?$/.test(text.trim()) ||
+  /^(?:[-+]?[\d.,]+\s*%?)?$/.test(plainNumber(text.trim())) ||
   WITH_UNIT.test(text.trim()) ||
   NOTHING_WORDS.has(text.trim().toLowerCase());
 

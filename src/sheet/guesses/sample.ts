@@ -1,6 +1,7 @@
 // Samples the first rows of a sheet for guesses that compare names with cells.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
+import { plainNumber } from '../number-signs.ts';
 import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, firstOf } from '../sheet-record.ts';
@@ -62,7 +63,11 @@ export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boole
 export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
   const kind = kindOf(type.type);
   const isFit = (text: string): boolean =>
-    isMedia(type) ? FILE.test(text) && isOfKind(text, type) : isNumeric(kind) ? NUMBER.test(text) : true;
+    isMedia(type)
+      ? FILE.test(text) && isOfKind(text, type)
+      : isNumeric(kind)
+        ? NUMBER.test(plainNumber(text))
+        : true;
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
 

@@ -246,11 +246,13 @@ function keyGuess(
   }
   if (!isDeclared) return NOTHING;
   const [near] = keys;
-  const { repeated, empty } = (near !== undefined && names.get(near)) || {};
-  if (repeated === undefined && empty === undefined) return NOTHING;
+  const { repeated, empty, unfit } = (near !== undefined && names.get(near)) || {};
+  if ((repeated ?? empty ?? unfit) === undefined) return NOTHING;
   const why = repeated
     ? `repeats in rows ${repeated.first} and ${repeated.again}`
-    : `is empty in row ${empty}`;
+    : empty === undefined
+      ? `cannot be a key in row ${unfit}`
+      : `is empty in row ${empty}`;
   return { options: {}, guesses: [said('key', `column "${near}" ${why}, so it does not name the rows`)] };
 }
 

@@ -4,10 +4,11 @@
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
-import { fingerprint, KeyTable } from '../row-keys.ts';
+import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
+import { plainNumber } from '../number-signs.ts';
 import { LongRows } from './long-rows.ts';
 
 export type SurveyParams = {
@@ -21,6 +22,8 @@ export type SurveyParams = {
 
 export type NameSurvey = {
   readonly empty?: number;
+  /** The first row whose text is too long for a key, or has several lines. */
+  readonly unfit?: number;
   readonly repeated?: { readonly first: number; readonly again: number };
 };
 
@@ -287,8 +290,9 @@ export class Survey {
     for (const { name, table } of this.#keys) {
       const text = cells[this.#at.get(name) ?? -1] ?? '';
       const seenName = this.names.get(name);
-      if (seenName?.empty !== undefined || seenName?.repeated !== undefined) continue;
+      if (seenName !== undefined) continue;
       if (text.trim() === '') this.names.set(name, { empty: this.rows });
+      else if (!isKey(text)) this.names.set(name, { unfit: this.rows });
       else {
         const { nth, firstRow } = table.sight(fingerprint(text), this.rows);
         if (nth > 1) this.names.set(name, { repeated: { first: firstRow, again: this.rows } });
@@ -328,7 +332,7 @@ export class Survey {
     column: number,
     name: string,
   ): void {
-    const text = cellText(cells[column]).trim();
+    const text = plainNumber(cellText(cells[column]).trim());
     if (text === '' || this.#plan.nothings.has(text)) return;
     const survey = numbers.get(name) ?? {
       commas: 0,

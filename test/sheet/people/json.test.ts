@@ -9,6 +9,16 @@ const json = { format: 'json' } as const;
 const jsonl = { format: 'jsonl' } as const;
 const TWO = ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'];
 
+it.each([
+  ['a.json', '[{"prompt":"a"},{"prompt":"b"},{"prompt":"a"}]', json],
+  ['a.jsonl', '{"prompt":"a"}\n{"prompt":"b"}\n{"prompt":"a"}\n', jsonl],
+])('equal rows of %s are asked about', async (file, text, options) => {
+  const { rows, guesses } = await read(file, text, options);
+  expect(rows).toHaveLength(3);
+  expect(guesses).toContain('? row 3 equals row 1, and is run too; to leave it out: --unique (--no-unique)');
+  expect((await read(file, text, { ...options, unique: true })).rows).toHaveLength(2);
+});
+
 describe('a JSON document', () => {
   it('has its rows in a list', async () => {
     const text =

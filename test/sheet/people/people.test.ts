@@ -200,6 +200,15 @@ describe('a sheet as people have it', () => {
     expect(guesses[0]).toBe('column "SKU" repeats in rows 1 and 3, so it does not name the rows');
   });
 
+  it.each([
+    ['longer than a key', 'x'.repeat(201)],
+    ['of several lines', '"x\ny"'],
+  ])('does not name them if a cell is %s', async (_, cell) => {
+    const { rows, guesses } = await read('a.csv', `sku,prompt\ns1,a fox\n${cell},an owl\n`);
+    expect(rows).toEqual(['{"prompt":"a fox"}', '{"prompt":"an owl"}']);
+    expect(guesses[0]).toBe('column "sku" cannot be a key in row 2, so it does not name the rows');
+  });
+
   it('names GPUs as people do', async () => {
     const text = 'prompt,GPU\na,NVIDIA H100 80GB\nb,a100 80\nc,A100-40GB\nd,tesla t4\ne,\n';
     expect(await read('a.csv', text)).toEqual({

@@ -1,0 +1,32 @@
+// Numbers with the signs of other keyboards and languages: `２０`, `−1`, `1 024`, `7‚5`.
+
+const ASCII = /^[!-~]*$/;
+const MINUS = /^[\u2010-\u2013\u2212]/;
+/** Marks that look like a comma, and the decimal mark of Arabic. */
+const COMMA = /[\u201a\u060c]/g;
+const ARABIC_POINT = /\u066b/g;
+const DIGIT = /\p{Nd}/gu;
+/** `1 024`, `1’024.5` */
+const GROUPED = /^([-+]?\d{1,3})((?:[ '’]\d{3})+)(?!\d)/;
+const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s?[%\p{L}]*$/u;
+
+/** The number in digits and signs of ASCII, without blanks between thousands; any other text as it is. */
+export function plainNumber(text: string): string {
+  if (ASCII.test(text)) return text;
+  const plain = text
+    .normalize('NFKC')
+    .replace(MINUS, '-')
+    .replaceAll(COMMA, ',')
+    .replaceAll(ARABIC_POINT, '.')
+    .replaceAll(DIGIT, digitOf)
+    .replace(GROUPED, (_, first: string, groups: string) => first + groups.replaceAll(/\D/g, ''));
+  return NUMBER.test(plain) ? plain : text;
+}
+
+/** Digits of a script follow each other from 0 to 9, and no other digit precedes them. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let first = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  return String((code - first) % 10);
+}
