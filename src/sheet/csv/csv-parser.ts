@@ -40,8 +40,8 @@ export class QuoteError extends Error {
   }
 }
 
-/** `isBare`: quotes do not enclose it, and it has a text. */
-type Field = { readonly text: string; readonly end: number; readonly isBare?: boolean };
+/** `isBare`: quotes do not enclose it. */
+type Field = { readonly text: string; readonly end: number; readonly isBare: boolean };
 type BrokenField = { readonly fault: QuoteFault; readonly at: number };
 
 type Writing = {
@@ -56,6 +56,9 @@ const NUMBER = /^\s*(?:[-+]?[\d.]+)?\s*$/;
 
 /** A field that ends with a quote behind a letter, as one in quotes does: `soft"`, and not `24"`. */
 const CLOSING = /\D"\s*$/;
+
+/** The field has a fault. */
+const BROKEN = Symbol('broken');
 
 /** More text is needed to know where the record ends. */
 const INCOMPLETE = Symbol('incomplete');
@@ -74,6 +77,8 @@ export class CsvParser {
   #length = 0;
   #enough = 0;
   #isLast = false;
+  /** The last one that a field had. */
+  #fault: BrokenField | undefined;
   #line = 1;
   /** Position of the next one of each, or the length of the text. */
   #lf = -1;
@@ -145,18 +150,23 @@ export class CsvParser {
     if (end === undefined && (quoting === 'none' || this.#nextQuote(this.#at) === this.#text.length))
       return INCOMPLETE;
     if (quoting !== 'none' && this.#nextQuote(this.#at) < (end ?? this.#text.length)) {
-      const letters = { ...this.letters };
-      const record = this.#quoted();
-      if (record === INCOMPLETE || record.fault !== undefined) Object.assign(this.letters, letters);
-      else if (this.letters.behind > letters.behind && this.letters.closing > letters.closing)
-        this.letters.spread += 1;
-      return record;
+      return quoting === 'csv' ? this.#quoted() : this.#counted();
     }
     const [text, line] = [this.#text.slice(this.#at, end), this.#line];
     this.#passLine(end as number);
     if (text === '') return undefined;
     if (text.length > MAX_RECORD) throw tooLong(line);
     return { line, fields: delimiter === undefined ? [text] : text.split(delimiter) };
+  }
+
+  /** A record that has quotes, of which some may be letters. */
+  #counted(): CsvRecord | typeof INCOMPLETE {
+    const letters = { ...this.letters };
+    const record = this.#quoted();
+    if (record === INCOMPLETE || record.fault !== undefined) Object.assign(this.letters, letters);
+    else if (this.letters.behind > letters.behind && this.letters.closing > letters.closing)
+      this.letters.spread += 1;
+    return record;
   }
 
   /** A record that has quotes, field by field. */
@@ -167,9 +177,9 @@ export class CsvParser {
     for (;;) {
       const field = this.#field(at, fields.length + 1);
       if (field === INCOMPLETE) return INCOMPLETE;
-      if ('fault' in field) return this.#broken(field);
+      if (field === BROKEN) return this.#broken(this.#fault as BrokenField);
       fields.push(field.text);
-      if (field.isBare === true) isEnclosed = false;
+      if (isEnclosed && field.isBare && !NUMBER.test(field.text)) isEnclosed = false;
       at = field.end;
       if (!this.#isDelimiter(at)) break;
       at += (this.#writing.delimiter as string).length;
@@ -194,7 +204,7 @@ export class CsvParser {
     return { line, fields: [text], fault };
   }
 
-  #field(from: number, column: number): Field | BrokenField | typeof INCOMPLETE {
+  #field(from: number, column: number): Field | typeof BROKEN | typeof INCOMPLETE {
     const opens = this.#pastBlanks(from);
     if (this.#text[opens] !== '"') return this.#bare(from, column, 'inside a field');
     let text = '';
@@ -203,10 +213,10 @@ export class CsvParser {
       const quote = this.#text.indexOf('"', part);
       const isAtEnd = quote < 0 || quote + 1 === this.#text.length;
       if (isAtEnd && !this.#isLast) {
-        if (this.#text.length - this.#at > MAX_RECORD) return this.#fault('endless', opens, column, opens);
+        if (this.#text.length - this.#at > MAX_RECORD) return this.#refuse('endless', opens, column, opens);
         return INCOMPLETE;
       }
-      if (quote < 0) return this.#fault('unclosed', opens, column, this.#text.length);
+      if (quote < 0) return this.#refuse('unclosed', opens, column, this.#text.length);
       text += this.#text.slice(part, quote);
       if (this.#isEscaped(quote, part)) {
         this.letters.escaped += 1;
@@ -221,7 +231,7 @@ export class CsvParser {
       }
       const end = this.#pastBlanks(quote + 1);
       if (end === this.#text.length && !this.#isLast) return INCOMPLETE;
-      if (this.#isEnd(end)) return { text: this.#unescaped(text), end };
+      if (this.#isEnd(end)) return { text: this.#unescaped(text), end, isBare: false };
       return this.#bare(from, column, 'behind a quote', quote + 1);
     }
   }
@@ -243,14 +253,14 @@ export class CsvParser {
     column: number,
     kind: 'inside a field' | 'behind a quote',
     past = from,
-  ): Field | BrokenField | typeof INCOMPLETE {
+  ): Field | typeof BROKEN | typeof INCOMPLETE {
     const end = this.#fieldEnd(past);
     if (end === undefined) return INCOMPLETE;
     const text = this.#text.slice(from, end);
     const quote = text.indexOf('"');
-    if (quote < 0) return { text, end, isBare: !NUMBER.test(text) };
+    if (quote < 0) return { text, end, isBare: true };
     if (this.#writing.quoting !== 'loose')
-      return this.#fault(kind, from, column, kind === 'inside a field' ? from : past);
+      return this.#refuse(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
     if (kind === 'inside a field' && CLOSING.test(text)) this.letters.closing += 1;
     if (kind === 'behind a quote' && text.includes('\n')) this.letters.spread += 1;
@@ -259,14 +269,15 @@ export class CsvParser {
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end, isBare: true };
   }
 
-  #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): BrokenField {
+  #refuse(kind: QuoteFault['kind'], at: number, column: number, met: number): typeof BROKEN {
     const lineAt = (index: number): number => this.#line + breaksIn(this.#text.slice(this.#at, index));
-    return { fault: { kind, line: lineAt(at), column, metInLine: lineAt(met) }, at };
+    this.#fault = { fault: { kind, line: lineAt(at), column, metInLine: lineAt(met) }, at };
+    return BROKEN;
   }
 
   #pastBlanks(from: number): number {
     let at = from;
-    while (this.#text[at] === ' ') at += 1;
+    while (this.#text.charCodeAt(at) === BLANK) at += 1;
     return at;
   }
 
@@ -276,7 +287,7 @@ export class CsvParser {
   }
 
   #isEnd(at: number): boolean {
-    return at >= this.#text.length || this.#text[at] === '\n' || this.#isDelimiter(at);
+    return at >= this.#text.length || this.#text.charCodeAt(at) === LF || this.#isDelimiter(at);
   }
 
   #fieldEnd(from: number): number | undefined {
@@ -309,6 +320,9 @@ export class CsvParser {
     this.#line += 1;
   }
 }
+
+const BLANK = 0x20;
+const LF = 0x0a;
 
 const tooLong = (line: number): QuoteError =>
   new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
