@@ -18,6 +18,7 @@ import { said, type Guess } from '../../sheet/guesses/guess.ts';
 import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
 import { allowedSheet } from '../../store/allowed-folders.ts';
 import type { FilePlace } from '../copy-sheet.ts';
+import { isWindowsPath, pathInSubsystem } from './windows-path.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
 /** The largest file that the run service takes. */
@@ -285,16 +286,18 @@ export class LocalFiles implements InputFiles, Disposable {
 const a = (media: Media): string => (media === 'video' ? 'a video' : `an ${media}`);
 
 /** The places to look for the file; or why the text is no path on this machine. */
-function pathsOf(path: string, folders: readonly string[]): readonly string[] | string {
+function pathsOf(written: string, folders: readonly string[]): readonly string[] | string {
+  const isWindows = process.platform === 'win32';
+  const path = isWindows ? written : (pathInSubsystem(written) ?? written);
   if (/^file:/i.test(path)) {
     try {
-      return [fileURLToPath(path)];
+      const own = fileURLToPath(path);
+      return [isWindows ? own : (pathInSubsystem(own) ?? own)];
     } catch {
       return 'it is not the URL of a file on this machine';
     }
   }
-  const isWindows = process.platform === 'win32';
-  if (!isWindows && /^(?:[a-z]:[\\/]|\\\\)/i.test(path)) return 'it is a path of another machine';
+  if (!isWindows && isWindowsPath(path)) return 'it is a path of another machine';
   // A sheet may come from Windows, and macOS decomposes the umlaut in a file name.
   const own = isWindows || !path.includes('\\') ? [path] : [path, path.replaceAll('\\', '/')];
   const names = new Set([...own, ...own.flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')])]);
