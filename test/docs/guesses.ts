@@ -82,6 +82,13 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt\na fox --ar 16:9\n',
   },
   {
+    found: 'HTML in a text: `<p>`, `&amp;`',
+    means: 'sent with it',
+    does: 'said',
+    flag: '',
+    sheet: 'prompt\n<p>a fox</p>\n',
+  },
+  {
     found: 'a `.txt` whose lines begin with names of settings, such as `Seed: 5`',
     means: '',
     does: 'refused',

@@ -63,7 +63,7 @@ export async function markedCells(
   const firsts = new Map<number, string>();
   let rows = 0;
   let numbered = 0;
-  let settings: string | undefined;
+  const along = new Map<string, string>();
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
@@ -78,9 +78,12 @@ export async function markedCells(
       if (text !== '' && (isQuoted || !isEnclosed(text))) columns.delete(at);
       else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
     }
-    settings ??= texts
-      .map((text, at) => (isSent(names[at] ?? '') ? MIDJOURNEY.exec(text)?.[0] : undefined))
-      .find((setting) => setting !== undefined);
+    for (const [sign, first] of SENT_ALONG)
+      if (!along.has(sign))
+        for (const [at, text] of texts.entries()) {
+          const part = isSent(names[at] ?? '') ? first.exec(text)?.[0] : undefined;
+          if (part !== undefined) along.set(sign, part);
+        }
     rows += 1;
     numbered += Number(LISTED.test(texts[0] ?? ''));
     if (rows === SAMPLED) break;
@@ -93,19 +96,23 @@ export async function markedCells(
     guesses.push(
       said('values', 'the numbers or signs before the lines are sent with them; to send none, remove them'),
     );
-  if (settings !== undefined)
-    guesses.push(
-      said(
-        'values',
-        `settings of Midjourney in a text are sent with it, such as ${shortened(settings.trim())}`,
-      ),
-    );
+  for (const [sign, part] of along)
+    guesses.push(said('values', `${sign} sent with it, such as ${shortened(part.trim())}`));
   return { guesses };
 }
 
 /** Parameters that only Midjourney understands. */
 const MIDJOURNEY =
   /^\/imagine\b|\s--(?:ar|aspect|v|version|niji|s|stylize|seed|q|quality|c|chaos|weird|no|sref|cref|style|iw|tile)\b.*/;
+
+const HTML =
+  /<\/?(?:p|br|div|span|b|i|strong|em|ul|ol|li|h[1-6]|table|t[rdh]|a|img)(?:\s[^<>]*)?\/?>|&(?:amp|nbsp|lt|gt|quot|#\d{1,5});/i;
+
+/** Signs that a model takes literally, and their patterns. */
+const SENT_ALONG = [
+  ['settings of Midjourney in a text are', MIDJOURNEY],
+  ['HTML in a text is', HTML],
+] as const;
 
 /** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>

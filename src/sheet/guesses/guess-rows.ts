@@ -1,4 +1,4 @@
-// Guesses which rows of a sheet belong to the batch: blank rows, totals, hidden rows of Excel and the sheet
+// Guesses which rows of a sheet belong to the batch: blank rows, totals and the sheet
 // of a workbook. Refuses rows without inputs.
 
 import { rangesText } from '../../options/written-options.ts';
@@ -159,15 +159,3 @@ const otherSheet = (file: string, sheet: string, { name, has }: Better): Runshee
     },
     { place: { file }, correction: { add: [['--sheet-name', name]] } },
   );
-
-export async function hiddenRows(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
-  if (options.format !== 'xlsx' || options.hidden !== undefined) return NOTHING;
-  const { hidden } = await sheetHead(source);
-  if (hidden === 0) return NOTHING;
-  const text = `${hidden} ${hidden === 1 ? 'row that Excel hides is' : 'rows that Excel hides are'} read too`;
-  const without = or('to leave them out', { hidden: 'skip' });
-  return {
-    options: { hidden: 'include' },
-    guesses: [toConfirm('rows', text, { hidden: 'include' }, without)],
-  };
-}

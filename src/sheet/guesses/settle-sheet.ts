@@ -11,12 +11,12 @@ import {
   continuedGuess,
   rowGuesses,
   refuseRows,
-  hiddenRows,
   sheetGuess,
   shortGuess,
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
 import { firstRowsOf, HEADER_ROWS } from './guess-header.ts';
+import { hiddenColumns, hiddenRows } from './hidden-cells.ts';
 import { refuseNoHeader } from './headerless.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess, surplusGuess } from './long-rows.ts';
@@ -194,6 +194,7 @@ async function settleValues(
   const marks = markGuesses(survey, plan, options);
   const parts = [
     await hiddenRows(source, options),
+    await hiddenColumns(source, options, plan, Object.values(reading.options.map)),
     rowGuesses(survey, options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),

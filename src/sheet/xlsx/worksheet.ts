@@ -31,6 +31,8 @@ export type SheetFacts = {
   readonly merged: readonly string[];
   /** Rows with values that Excel does not show, also because of a filter. */
   readonly hidden: number;
+  /** First and last (from 0) of adjacent columns that Excel does not show. */
+  readonly hiddenColumns?: readonly (readonly [from: number, to: number])[];
   /** Where cells lead, by their address; the ids of its drawings and hyperlinks are those of its relations. */
   readonly links: Readonly<Record<string, string>>;
   readonly drawing: string | undefined;
@@ -70,12 +72,20 @@ export async function* worksheetRows(parts: SheetParts): AsyncGenerator<Workbook
       if (row.isHidden) hidden += 1;
       yield row;
     }
-  return { merged: reader.merged, hidden, links: Object.fromEntries(reader.links), drawing: reader.drawing };
+  const { merged, hiddenColumns, links, drawing } = reader;
+  return {
+    merged,
+    hidden,
+    ...(hiddenColumns.length > 0 && { hiddenColumns }),
+    links: Object.fromEntries(links),
+    drawing,
+  };
 }
 
 /** Collects events into rows. `r` is optional: without it, a row or a cell follows the one before. */
 class WorksheetReader {
   readonly merged: string[] = [];
+  readonly hiddenColumns: (readonly [from: number, to: number])[] = [];
   /** The id of the relation of each hyperlink. */
   readonly links = new Map<string, string>();
   drawing: string | undefined;
@@ -117,6 +127,7 @@ class WorksheetReader {
     else if (name === 'v') [this.#isValue, this.#value] = [true, ''];
     else if (name === 'f') [this.#isFormula, this.#isInFormula, this.#formula] = [true, true, ''];
     else if (name === 'is') this.#text.clear();
+    else if (name === 'col') this.#hide(attributes);
     else if (name === 'mergeCell') this.#merge(attributes['ref'] ?? '');
     else if (name === 'hyperlink') this.#link(attributes);
     else if (name === 'drawing') this.drawing = attributes['id'];
@@ -199,6 +210,12 @@ class WorksheetReader {
 
   #closeRow(): void {
     if (!this.#isBlank) this.#rows.push({ row: this.#row, cells: this.#cells, isHidden: this.#isHidden });
+  }
+
+  #hide({ min, max = min, hidden }: Attributes): void {
+    const isHidden = hidden === '1' || hidden === 'true';
+    if (isHidden && this.hiddenColumns.length < MAX_COLUMNS)
+      this.hiddenColumns.push([Number(min) - 1, Number(max) - 1]);
   }
 
   #merge(range: string): void {
