@@ -15,10 +15,11 @@ import type { SheetOptions } from './sheet-source.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
-import { areOneSetting } from './guesses/input-names.ts';
+import { areOneSetting, numberedLike } from './guesses/input-names.ts';
 import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
+import { dividersOf } from './shared-cells.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
 
@@ -70,6 +71,7 @@ export function mapColumns(
     columns,
     /** In the order of the sheet, then of `--set`. */
     feeds,
+    dividers: dividersOf(feeds),
     /** The GPU of rows that name none. */
     gpu,
     /** The GPUs that these rows climb instead. */
@@ -213,7 +215,7 @@ function missingInputs(
   const place = line === undefined || line === 0 ? { file } : { file, line };
   const missing = [...(declared?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
   const flags = missing.map(({ name }) => {
-    const near = likely[name] ?? nearest(name, unused);
+    const near = likely[name] ?? oneOfKind(nearest(name, unused), unused);
     // A text that names no column is a template.
     const flag = near !== undefined && names.includes(near) ? '--map' : '--set';
     return near === undefined ? undefined : ([flag, `${name}=${near}`] as const);
@@ -226,6 +228,10 @@ function missingInputs(
     return problem('E203', facts, { place, correction });
   });
 }
+
+/** The name, unless others differ from it only by a number: none of them alone is meant. */
+const oneOfKind = (name: string | undefined, names: readonly string[]): string | undefined =>
+  name === undefined || numberedLike(name, names).length > 0 ? undefined : name;
 
 /** The default file of a workflow input that no server has; with another file, the input would not be required. */
 export const absentFile = ({ required, default: file }: InputType): string | undefined =>

@@ -56,9 +56,25 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
 /** Marks that people use for true, or for crossed out. */
 export const YES_MARK = /^[x✓✔☑]$/i;
 
+/** Whether the text says yes or no. */
+export const isYesOrNo = (text: string): boolean => BOOLEANS.has(text.toLowerCase());
+
 /** `1024px`, which is 1024. */
 export const WITH_UNIT =
   /^(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s?(px|pixels?|s|secs?|seconds?|fps|frames?|steps?|x)$/i;
+
+/** `0:05`, which is 5 seconds. */
+const CLOCK = /^(?:(\d+):)?(\d{1,2}):(\d{2})$/;
+
+/** Whether the text is a time in seconds: `0:05`. */
+export const isClock = (text: string): boolean => CLOCK.test(text);
+
+/** The number of a text with a unit. */
+export function withoutUnit(text: string): string {
+  const [, hours = '0', minutes, seconds] = CLOCK.exec(text) ?? [];
+  if (minutes === undefined) return text.replace(WITH_UNIT, '$1');
+  return String((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds));
+}
 
 /** `60%`, which is 0.6. */
 export const PERCENT = /^-?\d+(?:[.,]\d+)?\s?%$/;
@@ -135,18 +151,36 @@ function jsonIn(text: string): CellReading {
   return flawOf(read.value) ?? canonical(read.value);
 }
 
-/** A choice as the deployment writes it: `DPM++ 2M` and `Euler a` are `dpmpp_2m` and `euler_a`. */
+/** A choice as the deployment writes it: `dpmpp_2m` for `DPM++ 2M`. */
 export function asChoice(json: string, { options = [] }: Pick<InputType, 'options'>): string {
   if (options.length === 0 || !json.startsWith('"')) return json;
   const text = JSON.parse(json) as string;
-  const plain = (word: string): string =>
-    word
-      .toLowerCase()
-      .replaceAll(/[\s\-_]+/g, '')
-      .replaceAll('+', 'p');
-  const alike = options.includes(text) ? [] : options.filter((option) => plain(option) === plain(text));
+  const plain = plainChoice(text);
+  const isAlike = SHAPES.get(plain) ?? ((option: string): boolean => plainChoice(option) === plain);
+  const alike = options.includes(text) ? [] : options.filter(isAlike);
   return alike.length === 1 ? JSON.stringify(alike[0]) : json;
 }
+
+/** The value of 16:9; undefined for another text. */
+function ratioIn(option: string): number | undefined {
+  const [, width, height] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(plainChoice(option)) ?? [];
+  return width === undefined ? undefined : Number(width) / Number(height);
+}
+
+/** Words for the shape of a picture, which mean a choice if it is the only one of this shape. */
+const SHAPES: ReadonlyMap<string, (option: string) => boolean> = new Map([
+  ['landscape', (option) => (ratioIn(option) ?? 1) > 1],
+  ['portrait', (option) => (ratioIn(option) ?? 1) < 1],
+  ['square', (option) => ratioIn(option) === 1],
+]);
+
+/** Two choices of one plain form are the same: `dpmpp_2m` and `DPM++ 2M`, `16:9` and `16x9`. */
+export const plainChoice = (word: string): string =>
+  word
+    .toLowerCase()
+    .replaceAll(/[\s\-_]+/g, '')
+    .replaceAll('+', 'p')
+    .replaceAll(/(?<=\d)[x×/:](?=\d)/g, ':');
 
 export type NotAllowed = {
   readonly what: string;
@@ -163,7 +197,7 @@ export function notAllowed(json: string, type: InputType): NotAllowed | undefine
       what: 'is not a value of this input',
       allowed: options,
       // 4:3 is no slip of 1:1.
-      near: /\p{L}{2}/u.test(text) ? nearest(text, options) : undefined,
+      near: /\p{L}{2}/u.test(text) ? (nearest(text, options) ?? beginningOf(text, options)) : undefined,
     };
   const { min, max } = type;
   const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
@@ -172,6 +206,12 @@ export function notAllowed(json: string, type: InputType): NotAllowed | undefine
   if (min !== undefined && value < min) return { what: 'is too small', allowed };
   return max !== undefined && value > max ? { what: 'is too large', allowed } : undefined;
 }
+
+/** The longest choice with which the text begins: `dpmpp_2m` of `DPM++ 2M Karras`. */
+const beginningOf = (text: string, options: readonly string[]): string | undefined =>
+  options
+    .filter((option) => plainChoice(text).startsWith(plainChoice(option)))
+    .toSorted((a, b) => b.length - a.length)[0];
 
 function rangeWords(min: number | undefined, max: number | undefined): string {
   if (min === undefined) return `at most ${max}`;

@@ -20,7 +20,7 @@ import {
   readText,
   readValue,
   takesFiles,
-  WITH_UNIT,
+  withoutUnit,
   YES_MARK,
 } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
@@ -33,7 +33,14 @@ import { isKey, MAX_KEY } from './row-keys.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
-import { MAX_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
+import {
+  cellText,
+  MAX_SHOWN,
+  type RecordFault,
+  shortened,
+  type SheetRecord,
+  spotOf,
+} from './sheet-record.ts';
 
 type ReadRow = {
   /** Canonical JSON, which is stored and hashed. */
@@ -107,7 +114,7 @@ function inputsOf(look: Look, feeds: readonly Feed[], members: readonly RequestM
 
 function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const { plan, record, wrong } = look;
-  const cell = record.cells[index];
+  const cell = cellFor(look, feed, index);
   const link = record.marks?.get(index)?.link;
   const isLinked = takesFiles(feed.kind) && link !== undefined;
   const fault = isLinked
@@ -126,6 +133,13 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   if (named.length > 0) return filesOf(look, feed, named, index);
   const reading = isText ? readText(textOf(look, index, feed), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
+}
+
+/** The cell, or the part of it that the input takes. */
+function cellFor({ plan, record }: Look, feed: Feed, index: number): unknown {
+  const cell = record.cells[index];
+  const divider = plan.dividers.get(feed);
+  return divider === undefined || typeof cell !== 'string' ? cell : divider(cell) || undefined;
 }
 
 function emptyCell({ plan, record, row }: Look, { input, type }: Feed, index: number): RunsheetError {
@@ -155,11 +169,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
   const not = feed.type && notAllowed(chosen, feed.type);
   if (not === undefined) return chosen;
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
-  // The words of such a column, for example sampler numbers, may be left out.
-  const isOther = not.allowed === feed.type?.options && not.near === undefined;
-  const isOptional = 'column' in feed.from && !feed.type?.required && isOther;
-  const correction = isOptional ? { add: [['--drop', column] as const] } : undefined;
-  wrong.push(problem('E201', { ...not, what }, { ...place(), correction }));
+  wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
 }
 
@@ -246,12 +256,14 @@ function fileOf(
 }
 
 /** A number input takes the number under a format, a boolean one a mark. */
-function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind, isGiven }: Feed): string {
-  const text = String(cells[index]);
+function textOf(look: Look, index: number, feed: Feed): string {
+  const { plan, record } = look;
+  const { kind, isGiven } = feed;
+  const text = cellText(cellFor(look, feed, index));
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
   if (!isNumeric(kind)) return text;
-  const raw = plainNumber((marks?.get(index)?.raw ?? text).trim());
-  const plain = withoutCommas(isGiven ? raw.replace(WITH_UNIT, '$1') : raw, plan.decimalComma);
+  const raw = plainNumber((record.marks?.get(index)?.raw ?? text).trim());
+  const plain = withoutCommas(isGiven ? withoutUnit(raw) : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
 }

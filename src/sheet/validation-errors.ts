@@ -124,19 +124,11 @@ export class Problems {
   }
 
   /**
-   * Corrects the command to take the valid part: drops a column whose values are mostly invalid, and skips
-   * the remaining faulty rows, unless those are most rows and not only empty ones.
+   * Corrects the command to take the valid part: skips the faulty rows, unless those are most rows and not only empty ones.
    */
   #withCommand(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
-    const isDropped = ({ code, correction, place }: RunsheetError): boolean =>
-      code === 'E201' &&
-      correction !== undefined &&
-      2 * (this.#kinds.get(`E201 ${place?.columnName ?? ''}`)?.count ?? 0) > rows;
     const isRow = (error: RunsheetError): boolean =>
-      error.place?.row !== undefined &&
-      OF_CELLS.has(error.code) &&
-      !isDropped(error) &&
-      (error.code === 'E201' || !error.correction);
+      error.place?.row !== undefined && OF_CELLS.has(error.code) && !error.correction;
     const kinds = [...this.#kinds].filter(([, { first }]) => first.every(isRow));
     const lines = kinds.flatMap(([, kind]) => kind.lines);
     const only = [...new Set(lines)].toSorted((a, b) => a - b);
@@ -148,12 +140,9 @@ export class Problems {
     const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
     const at = isLess ? shown.findIndex(isRow) : -1;
     const skipped = rangesText(withRows(skipRows, only));
-    return shown.map((shownError, index) => {
-      if (index === at) return changedTo(shownError, { correction: { add: [['--skip-rows', skipped]] } });
-      return shownError.code === 'E201' && !isDropped(shownError)
-        ? changedTo(shownError, { correction: undefined })
-        : shownError;
-    });
+    return shown.map((shownError, index) =>
+      index === at ? changedTo(shownError, { correction: { add: [['--skip-rows', skipped]] } }) : shownError,
+    );
   }
 
   /** Completes the list and returns the error for `rows` rows. */

@@ -11,6 +11,8 @@ export type Guessed = {
   /** The sheet; `file`: its name. */
   readonly sheet: string;
   readonly file?: string;
+  /** Further whole-number inputs of the deployment. */
+  readonly inputs?: readonly string[];
   /** Templates of the command. */
   readonly set?: Readonly<Record<string, string>>;
 };
@@ -218,6 +220,35 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,Width\na,512\n',
   },
   {
+    found: 'sizes such as `1920x1080`, or `DPM++ 2M Karras` where sampler and scheduler are inputs',
+    means: 'two inputs',
+    does: 'asked',
+    flag: '--map height=Format',
+    sheet: 'prompt,Format\na,1920x1080\n',
+    inputs: ['width', 'height'],
+  },
+  {
+    found: 'a size, or several settings in one cell, that no input takes',
+    means: 'it changes nothing',
+    does: 'asked',
+    flag: '--drop',
+    sheet: 'prompt,settings\na,size=1024x1024; steps=28\n',
+  },
+  {
+    found: 'yes and no, or a column called status',
+    means: 'all rows run; `--where` takes some',
+    does: 'asked',
+    flag: '--drop',
+    sheet: 'prompt,enabled\na,yes\nb,no\n',
+  },
+  {
+    found: 'a cell with `<lora:…>`, or with its own column in braces, as styles of A1111 have it',
+    means: 'text',
+    does: 'asked',
+    flag: '--map prompt=prompt',
+    sheet: 'name,prompt\nclay,"{prompt}, clay"\n',
+  },
+  {
     found: 'a column in braces in a cell, `{style}`',
     means: 'text, no template',
     does: 'asked',
@@ -247,7 +278,7 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,Card\na,H100\n',
   },
   {
-    found: '`N/A`, `None`, `-`, `nan`, `todo` in a cell that is sent, `random` for a number',
+    found: '`N/A`, `None`, `-`, `nan`, `todo` in a cell that is sent, `random` for a number, -1 for a seed',
     means: 'empty; `--null keep` sends all',
     does: 'asked',
     flag: '--null',
@@ -269,8 +300,8 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,cfg\na,60%\n',
   },
   {
-    found: '`1024px`, `5 sec`, `30 steps` for a number',
-    means: '1024, 5, 30',
+    found: '`1024px`, `5 sec`, `0:05`, `30 steps` for a number',
+    means: '1024, 5, 5, 30',
     does: 'asked',
     flag: '--type',
     sheet: 'prompt,seed\na,20 steps\n',

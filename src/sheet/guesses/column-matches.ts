@@ -4,8 +4,16 @@ import { list, nearest, problem, type RunsheetError } from '../../errors/error.t
 import { oneOf } from '../../errors/sheet-codes.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { only } from '../named-inputs.ts';
+import { isNumeric, kindOf } from '../parse-cell.ts';
 import { dropped, type Guess, mapped, or, plainName, said, toConfirm } from './guess.ts';
-import { areOneSetting, containsWords, nameProper } from './input-names.ts';
+import {
+  areOneSetting,
+  containsSynonym,
+  containsWords,
+  isDescriptive,
+  nameProper,
+  namesAttribute,
+} from './input-names.ts';
 import { fits } from './sample.ts';
 
 /** Number of wrong letters in a typo. */
@@ -80,7 +88,8 @@ class ColumnMatches implements Matches {
         (type) =>
           this.#left.filter((name) => isSlip(name, type.name)).length === 1 &&
           isSlip(column, type.name) &&
-          fits(values, type),
+          fits(values, type) &&
+          !this.#isAttribute(column, type),
       );
       const alias = only(this.#open.filter(({ name }) => areOneSetting(column, name)));
       const input = slip ?? (values.length > 0 ? alias : undefined);
@@ -92,13 +101,19 @@ class ColumnMatches implements Matches {
     for (const type of this.#open) {
       const like = this.#left.filter(
         (name) =>
-          (containsWords(name, type.name) || isSlip(name, type.name)) && fits(this.#valuesOf(name), type),
+          isCalledLike(name, type) && fits(this.#valuesOf(name), type) && !this.#isAttribute(name, type),
       );
       const [column] = like;
       if (column === undefined) continue;
       if (like.length === 1) this.#meant(type.name, column);
       else this.guesses.push(resembling(like, type.name));
     }
+  }
+
+  /** Whether the column only names or measures the text that another column has. */
+  #isAttribute(column: string, type: InputType): boolean {
+    if (!isDescriptive(type.name) || !namesAttribute(column)) return false;
+    return this.#left.some((name) => !namesAttribute(name) && fits(this.#valuesOf(name), type));
   }
 
   #meant(input: string, column: string): void {
@@ -112,6 +127,11 @@ class ColumnMatches implements Matches {
 const isCalled = ({ also = [], fields = [], name }: InputType, column: string): boolean =>
   (fields.length === 1 && fields[0] === column) ||
   (!fields.includes(name) && also.some((title) => nameProper(title) === nameProper(column)));
+
+const isCalledLike = (column: string, { name, type }: InputType): boolean =>
+  containsWords(column, name) ||
+  isSlip(column, name) ||
+  (isNumeric(kindOf(type)) && containsSynonym(column, name));
 
 function resembling(columns: readonly string[], input: string): Guess {
   const text = `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data`;

@@ -2,10 +2,10 @@
 
 import { list } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
-import { WITH_UNIT, KEEP } from '../parse-cell.ts';
+import { KEEP, withoutUnit } from '../parse-cell.ts';
 import type { InputKind, SheetOptions } from '../sheet-source.ts';
 import { type Guess, NOTHING, type GuessPart, or, said, toConfirm } from './guess.ts';
-import type { NumberSurvey, Survey } from './survey.ts';
+import { type NumberSurvey, RANDOM_SEED, type Survey } from './survey.ts';
 
 export function numberGuesses(
   survey: Survey,
@@ -70,7 +70,7 @@ function formGuesses(
     const read =
       percent > 0
         ? 'percentages are read as fractions, 25 % as 0.25'
-        : `${unit} is read as ${unit.replace(WITH_UNIT, '$1')}`;
+        : `${unit} is read as ${withoutUnit(unit)}`;
     const stated: Record<string, InputKind> = {};
     for (const { input, kind, type, from } of feeds) {
       const isSure = percent > 0 && (type?.max ?? Number.POSITIVE_INFINITY) <= 1;
@@ -86,15 +86,19 @@ function formGuesses(
   return { options: { types: settled }, guesses };
 }
 
-export function nothingGuess({ nothings }: Survey, options: SheetOptions): GuessPart {
-  if (options.null !== undefined || nothings.size === 0) return NOTHING;
+export function nothingGuess({ nothings, randomSeeds }: Survey, options: SheetOptions): GuessPart {
+  if (options.null !== undefined || nothings.size + randomSeeds === 0) return NOTHING;
   const words = [...nothings.keys()];
+  const settled = { null: [...words, ...(randomSeeds > 0 ? [RANDOM_SEED] : [])] };
   const cells = [...nothings.values()].reduce((sum, count) => sum + count, 0);
-  const text = `${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty`;
-  return {
-    options: { null: words },
-    guesses: [toConfirm('values', text, { null: words }, or('to send all of them', { null: [KEEP] }))],
-  };
+  const texts = [
+    ...(cells === 0
+      ? []
+      : [`${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty`]),
+    ...(randomSeeds === 0 ? [] : [`the seed ${RANDOM_SEED} means a random one, as an empty cell does`]),
+  ];
+  const asWords = or('to send all of them', { null: [KEEP] });
+  return { options: settled, guesses: [toConfirm('values', texts.join(', and '), settled, asWords)] };
 }
 
 /** A mark such as x may mean yes, or that something is crossed out. */

@@ -69,6 +69,7 @@ const TELLING: ReadonlySet<number> = new Set(
     'batch_size',
     'lora',
     'clip_skip',
+    'model',
   ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
 );
 
@@ -88,6 +89,10 @@ export function areOneSetting(column: string, input: string): boolean {
   const setting = SETTINGS.get(nameProper(column));
   return setting !== undefined && setting === SETTINGS.get(nameProper(input));
 }
+
+/** Whether the input is the setting, also as the field of a node: `5.width`. */
+export const setsSetting = (input: string, setting: string): boolean =>
+  areOneSetting(input, setting) || areOneSetting(input.slice(input.lastIndexOf('.') + 1), setting);
 
 /** Whether the column is a setting that would change what a run makes. */
 export const isTellingSetting = (column: string): boolean =>
@@ -109,6 +114,35 @@ export function containsWords(column: string, input: string): boolean {
 /** The number of shared words. */
 export const sharedWords = (column: string, input: string): number =>
   wordsOf(input).filter((word) => wordsOf(column).includes(word)).length;
+
+/** Last words of columns that name or measure a text: `prompt_id`, `Text name`, `prompt_length`. */
+const ATTRIBUTE = /^(?:id|no|nr|hash|key|count|length|lang|language|path|file|filename|name|date|url)$/;
+
+/** Whether the column names or measures what its other words say. */
+export function namesAttribute(column: string): boolean {
+  const words = wordsOf(column);
+  return words.length > 1 && ATTRIBUTE.test(words.at(-1) ?? '');
+}
+
+/** The other names that differ only by a number: `prompt_2` and `prompt_3` of `prompt_1`. */
+export function numberedLike(name: string, names: readonly string[]): readonly string[] {
+  const unnumbered = (text: string): string => plainName(text).replaceAll(/\d+/g, '#');
+  const isNumbered = /\d/.test(name);
+  return names.filter((rival) => isNumbered && rival !== name && unnumbered(rival) === unnumbered(name));
+}
+
+/** Whether the column has all words of another name of the input, such as `guidance` of `cfg`. */
+export const containsSynonym = (column: string, input: string): boolean =>
+  synonymsOf(input).some((name) => name.length >= MIN_SYNONYM && containsWords(column, name));
+
+/** Single letters occur in any name. */
+const MIN_SYNONYM = 3;
+
+const synonymsOf = (input: string): readonly string[] => KNOWN[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
+
+/** Whether the name says that cells are states of rows: `Status`. */
+export const isState = (column: string): boolean =>
+  wordsOf(column).some((word) => /^(?:status|state)$/.test(word));
 
 /** Column names for descriptions of the output. */
 export const isDescriptive = (column: string): boolean =>

@@ -2,21 +2,15 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
-import { kindOf } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
-import { dropped, type Guess, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
-import {
-  areOneSetting,
-  containsWords,
-  isDescriptive,
-  isSetting,
-  isTellingSetting,
-  nameProper,
-  sharedWords,
-} from './input-names.ts';
-import { fits, isMedia, type SampledRows, textLength, valuesAt } from './sample.ts';
+import { type Guess, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
+import { nameProper } from './input-names.ts';
+import { keysIn, likelyColumns } from './likely-columns.ts';
+import { cellsAt, type SampledRows, valuesAt } from './sample.ts';
+import { sharedColumns } from './shared-columns.ts';
+import { sentAsWritten, settingsUnsent, statesUnsent } from './unsent-settings.ts';
 import { noHeader, valueAmong } from './headerless.ts';
 import { ownColumns } from '../result-columns.ts';
 import { certainInputs, inputsFor } from '../named-inputs.ts';
@@ -31,14 +25,6 @@ export type MatchedColumns = Settled & {
   readonly likely: Readonly<Record<string, string>>;
   readonly problems: readonly RunsheetError[];
 };
-
-/** Names of columns that name rows, and others that mostly do. */
-const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
-const ALSO_KEYS = [
-  /^handle$/,
-  /[_\s-](?:id|sku|key)$/,
-  /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
-] as const;
 
 export type Matching = {
   readonly file: string;
@@ -74,8 +60,10 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   }
   // Cells beyond the header are data, whatever they say.
   const isSurplus = (at: number): boolean => options.longRows === true && columns[at]?.isNameless === true;
+  const places = new Map(names.map((name, at) => [name, at]).toReversed() as [string, number][]);
+  const placeOf = (name: string): number => places.get(name) ?? -1;
   const valuesOf = (name: string): readonly string[] =>
-    isSurplus(names.indexOf(name)) ? [] : valuesAt(sample, names.indexOf(name));
+    isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name));
   const { matched, map, guesses, asked, missing } = meaningsOf(free, options, inputTypes, valuesOf);
   const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputTypes);
@@ -93,10 +81,16 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
   const idle = data.filter((name) => !isAskedAbout(name, asked));
-  const braces = inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf);
+  const unsent = [
+    ...settingsUnsent(idle, inputTypes, valuesOf),
+    ...statesUnsent(idle, names, options, (name) =>
+      isSurplus(placeOf(name)) ? [] : cellsAt(sample, placeOf(name)),
+    ),
+  ];
+  const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(asked) }, drop },
-    guesses: [...gpu.guesses, ...guesses, ...asked, ...notSent(idle, inputTypes), ...braces],
+    guesses: [...gpu.guesses, ...guesses, ...asked, ...unsent, ...written],
     data,
     keys: options.keyColumn === undefined ? keysIn(data, true) : [],
     likely,
@@ -133,9 +127,12 @@ function meaningsOf(
   const open = openColumns(left, inputTypes);
   const unfed = wanted.filter(({ name }) => !matched.has(name) && !Object.hasOwn(map, name));
   const unasked = left.filter((name) => !isAskedAbout(name, open));
-  const files = filesUnsent(unasked, unfed, valuesOf);
-  const unplaced = unasked.filter((name) => !isAskedAbout(name, files));
-  const questions = [...unlikely.values(), ...open, ...files, ...promptUnsent(unplaced, unfed, valuesOf)];
+  const shared = sharedColumns({ left: unasked, map, fit, certain, unfed, valuesOf });
+  const single = unasked.filter((name) => !isAskedAbout(name, shared));
+  const files = filesUnsent(single, unfed, valuesOf);
+  const unplaced = single.filter((name) => !isAskedAbout(name, files));
+  const prompts = promptUnsent(unplaced, unfed, valuesOf);
+  const questions = [...unlikely.values(), ...open, ...shared, ...files, ...prompts];
   const proposed = mappedBy(questions);
   return {
     matched: new Set([...matched, ...Object.values(proposed)]),
@@ -219,98 +216,6 @@ const noInput = (file: string, [first]: readonly Column[], inputs: readonly stri
     { place: { file, ...(first && first.line > 0 ? { line: first.line } : {}) } },
   );
 
-/** The most likely column of each input, by values and name; or a template of columns with single words. */
-export function likelyColumns(
-  missing: readonly InputType[],
-  data: readonly string[],
-  valuesOf: (name: string) => readonly string[],
-): Readonly<Record<string, string>> {
-  const likely: Record<string, string> = {};
-  for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
-    const isOfOther = (name: string): boolean =>
-      missing.some((rival) => rival !== type && sharedWords(name, rival.name) > 0);
-    const left = data.filter((name) => !Object.values(likely).includes(name));
-    const ranked = (pointsOf: typeof pointsFor): readonly string[] =>
-      left
-        .map((name) => ({ name, points: pointsOf(name, type, valuesOf(name)) }))
-        .filter(({ points }) => points > 0)
-        .toSorted((a, b) => b.points - a.points)
-        .map(({ name }) => name);
-    const [
-      best = templateOf(
-        ranked(shortText).filter((name) => !isOfOther(name)),
-        data,
-      ),
-    ] = ranked(pointsFor);
-    if (best !== undefined) likely[type.name] = best;
-  }
-  return likely;
-}
-
-/** The only column, or a template of a few columns. */
-function templateOf(ranked: readonly string[], data: readonly string[]): string | undefined {
-  const isTemplate = ranked.length > 1 && ranked.length <= 3 && ranked.every((name) => !/[{}]/.test(name));
-  if (!isTemplate) return ranked[0];
-  return data
-    .filter((name) => ranked.includes(name))
-    .map((name) => `{${name}}`)
-    .join(', ');
-}
-
-/** Length in letters; shorter texts are names and words. */
-const MIN_TEXT = 15;
-
-function pointsFor(name: string, type: InputType, values: readonly string[]): number {
-  if (!fits(values, type) || isTellingSetting(name)) return 0;
-  const shared = 100 * sharedWords(name, type.name);
-  if (isMedia(type)) return 1 + shared;
-  if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
-  const length = textLength(values);
-  // Among several columns that contain the name, the first is meant, not the one with the longest texts.
-  if (length > 0 && containsWords(name, type.name) && keysIn([name], true).length === 0) return 1000;
-  const named = shared + (isDescriptive(name) ? 100 : 0);
-  return length > 0 && length + named >= MIN_TEXT ? length + named : 0;
-}
-
-/** Short texts are likely only without longer ones. */
-function shortText(name: string, type: InputType, values: readonly string[]): number {
-  const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
-  const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
-  return isText && !isName && !isTellingSetting(name) && values.length > 0 ? textLength(values) : 0;
-}
-
-/** Reports settings that the deployment ignores, which the user may not know. */
-const notSent = (data: readonly string[], inputTypes: readonly InputType[]): readonly Guess[] =>
-  data
-    .filter((name) => {
-      // A workflow may ignore a setting that its user obviously means.
-      const isMeant = inputTypes.some(({ fields }) => fields !== undefined) ? isSetting : isTellingSetting;
-      return isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
-    })
-    .map((name) =>
-      toConfirm('columns', `column "${name}" is not sent: the deployment has no such input`, dropped(name)),
-    );
-
-/** Warns about braces in a sent cell, which is not a template. */
-function inBraces(
-  map: Readonly<Record<string, string>>,
-  free: readonly string[],
-  data: readonly string[],
-  inputTypes: readonly InputType[],
-  valuesOf: (name: string) => readonly string[],
-): readonly Guess[] {
-  const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));
-  return texts.flatMap(({ name }) => {
-    const column = map[name] ?? (free.includes(name) ? name : undefined);
-    if (column === undefined) return [];
-    const named = [...namesInTemplates(valuesOf(column), data)];
-    if (named.length === 0) return [];
-    const braces = list(named.map((word) => `{${word}}`));
-    const text = `cells of "${column}" have ${braces}, which is sent as it stands; only a text set for all rows has templates`;
-    return [toConfirm('columns', text, dropped(...named))];
-  });
-}
-
 function guessedGpuColumn(
   own: readonly string[],
   options: SheetOptions,
@@ -322,12 +227,4 @@ function guessedGpuColumn(
   if (column === 'gpu') return { column, options: {}, guesses: [] };
   const guess = said('gpu', `column "${column}" names the GPU of each row`, { gpuColumn: column });
   return { column, options: { gpuColumn: column }, guesses: [guess] };
-}
-
-/** `isDeclared`: a column of another name may be an input if the inputs are not known. */
-function keysIn(data: readonly string[], isDeclared: boolean): readonly string[] {
-  const own = KEYS.flatMap((key) => data.filter((name) => plainName(name) === key));
-  const patterns = isDeclared ? ALSO_KEYS : [];
-  const also = patterns.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
-  return [...new Set([...own, ...also])];
 }

@@ -5,6 +5,7 @@ import { list } from '../../errors/error.ts';
 import { dropped, type Guess, isAbout, mapped, or, type Alternative, toConfirm } from './guess.ts';
 import { areOneSetting, nameProper, sharedWords } from './input-names.ts';
 import { fits, isMedia, isOfKind, isValue } from './sample.ts';
+import { asChoice, notAllowed } from '../parse-cell.ts';
 import { inputNamed } from '../named-inputs.ts';
 
 type ValuesOf = (column: string) => readonly string[];
@@ -74,9 +75,17 @@ const SIZE_STEP = 8;
 const SIZES: ReadonlySet<string> = new Set(['width', 'height']);
 const SHARES: ReadonlySet<string> = new Set(['denoise', 'strength']);
 
-/** Why cells are unlikely to be meant for a workflow input, although the column's name fits. */
-function implausible(values: readonly string[], { name, type, fields }: InputType): string | undefined {
-  if (fields === undefined || values.length === 0) return undefined;
+/** Why cells are unlikely to be meant for an input, although the column's name fits. */
+function implausible(values: readonly string[], input: InputType): string | undefined {
+  const { name, type, fields, options, required } = input;
+  if (values.length === 0) return undefined;
+  const isOther = (text: string): boolean => {
+    const not = notAllowed(asChoice(JSON.stringify(text), input), input);
+    return not !== undefined && not.near === undefined;
+  };
+  if (options !== undefined && options.length > 0 && !required && values.every(isOther))
+    return `none of its cells is one of ${list(options, ' ')}`;
+  if (fields === undefined) return undefined;
   const numbers = numbersIn(values);
   if (SIZES.has(name) && numbers.some((value) => value < MIN_SIZE || !Number.isInteger(value)))
     return `a size in pixels is a whole number of at least ${MIN_SIZE}`;

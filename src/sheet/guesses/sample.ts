@@ -20,12 +20,13 @@ export const sampleOf = (
     cells.map(cellText),
   );
 
+/** The cells of a column, '' if empty. */
+export const cellsAt = (sample: SampledRows, at: number): readonly string[] =>
+  sample.map((cells) => cells[at]?.trim() ?? '');
+
 /** The values of a column, without words for nothing. */
 export const valuesAt = (sample: SampledRows, at: number): readonly string[] =>
-  sample.flatMap((cells) => {
-    const text = cells[at]?.trim() ?? '';
-    return text === '' || NOTHING_WORDS.has(text.toLowerCase()) ? [] : [text];
-  });
+  cellsAt(sample, at).filter((text) => text !== '' && !NOTHING_WORDS.has(text.toLowerCase()));
 
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =
@@ -59,17 +60,26 @@ export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boole
   return kinds === undefined || taken === undefined || kinds.includes(taken);
 }
 
-/** Whether at least half of the values fit the type of an input. */
-export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
+/** Digits of a hash, a UUID or a date. */
+const HEX = /^(?=.*\d)[\da-f-]{4,}$/i;
+
+/** Whether at least half of the values fit the type of an input. Numbers and hashes fit no text. */
+export function fits(values: readonly string[], type: Pick<InputType, 'type' | 'options'>): boolean {
   const kind = kindOf(type.type);
-  const isFit = (text: string): boolean =>
-    isMedia(type)
-      ? FILE.test(text) && isOfKind(text, type)
-      : isNumeric(kind)
-        ? NUMBER.test(plainNumber(text))
-        : true;
+  const isText = /^(?:string|text)$/i.test(type.type) && type.options === undefined;
+  const isFit = (text: string): boolean => {
+    if (isMedia(type)) return FILE.test(text) && isOfKind(text, type);
+    if (isNumeric(kind)) return NUMBER.test(plainNumber(text));
+    return !isText || !(NUMBER.test(text) || HEX.test(text));
+  };
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
+
+const MIN_REPEATED = 4;
+
+/** Whether values occur twice or more on average, as categories do. */
+export const isRepeating = (values: readonly string[]): boolean =>
+  values.length >= MIN_REPEATED && new Set(values).size * 2 <= values.length;
 
 /** Scores a column for a text input: long texts score high, numbers and addresses zero. */
 export function textLength(values: readonly string[]): number {

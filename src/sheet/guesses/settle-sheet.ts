@@ -20,7 +20,8 @@ import { hiddenColumns, hiddenRows } from './hidden-cells.ts';
 import { refuseNoHeader } from './headerless.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess, surplusGuess } from './long-rows.ts';
-import { likelyColumns, matchColumns, type MatchedColumns } from './match-columns.ts';
+import { likelyColumns } from './likely-columns.ts';
+import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
   dropped,
   type Guess,

@@ -5,10 +5,19 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
-import { isErrorWord, isNumeric, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
+import {
+  isClock,
+  isErrorWord,
+  isNumeric,
+  PERCENT,
+  WITH_UNIT,
+  YES_MARK,
+  NOTHING_WORDS,
+} from '../parse-cell.ts';
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { plainNumber } from '../number-signs.ts';
+import { setsSetting } from './input-names.ts';
 import { LongRows } from './long-rows.ts';
 
 export type SurveyParams = {
@@ -56,6 +65,9 @@ const MAX_WORD = 12;
 const SIGN = /^\s*(?:#|\/\/)/;
 const HEX_COLOUR = /^#(?:[0-9a-f]{3}){1,2}(?:[0-9a-f]{2})?$/i;
 
+/** The seed that tools take for a random one. */
+export const RANDOM_SEED = '-1';
+
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 export class Survey {
@@ -89,6 +101,8 @@ export class Survey {
   readonly wordsCompared = new Set<string>();
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
+  /** Cells of seeds that mean any number. */
+  randomSeeds = 0;
   /** Column → a mark such as x that may mean true. */
   readonly marks = new Map<string, string>();
   readonly comments = { prefix: '#', lines: [] as number[], first: '' };
@@ -108,6 +122,7 @@ export class Survey {
     readonly kind: string;
     readonly name: string;
     readonly choices: readonly string[];
+    readonly isSeed: boolean;
   }[];
   /** Columns of templates. */
   readonly #templated: readonly number[];
@@ -124,10 +139,11 @@ export class Survey {
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
     const parts = plan.feeds.flatMap(({ from }) => ('template' in from ? from.template : []));
     this.#templated = [...new Set(parts.filter((part) => typeof part === 'number'))];
-    this.#mapped = plan.feeds.flatMap(({ from, kind, type }) => {
+    this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
-      return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
+      const name = plan.columns[from.column]?.name ?? '';
+      return [{ column: from.column, kind, name, choices, isSeed: setsSetting(input, 'seed') }];
     });
     this.#sent = [...this.#mapped.map(({ column }) => column), ...this.#templated];
     this.long = new LongRows(
@@ -218,8 +234,10 @@ export class Survey {
     this.#takeNames(cells);
     this.#takeGpus(cells);
     for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
-    for (const { column, kind, name, choices } of this.#mapped) {
-      this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
+    for (const { column, kind, name, choices, isSeed: isOfSeed } of this.#mapped) {
+      const text = cells[column]?.trim() ?? '';
+      this.#takeWord(text, kind, name, choices);
+      if (isOfSeed && text === RANDOM_SEED && !this.#plan.nothings.has(text)) this.randomSeeds += 1;
       if (isNumeric(kind) || kind === 'auto') this.#takeNumber(this.numbers, record, column, name);
       if (!isNumeric(kind) && this.words.size < MAX_WORDS) this.#takeWords(cells[column] ?? '');
     }
@@ -362,8 +380,9 @@ export class Survey {
   }
 }
 
-/** The first letter identifies the unit: `5s`, `8 sec`. */
-const unitIn = (text: string): string => WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '';
+/** The first letter identifies the unit: `5s`, `8 sec`; `0:05` is in seconds. */
+const unitIn = (text: string): string =>
+  isClock(text) ? 's' : (WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '');
 
 /** A line of a table in Markdown. */
 const RULE = /^:?[-=]{3,}:?$/;

@@ -2,14 +2,18 @@
 
 import { expect, it } from 'vitest';
 import { GUESSES } from '../../docs/guesses.ts';
-import { read } from './reading.ts';
+import { input } from '../laying.ts';
+import { INPUTS, read } from './reading.ts';
 
-const readAs = ({ sheet, file = 'a.csv', set = {} }: (typeof GUESSES)[number], sentences: string[] = []) =>
+const readAs = (
+  { sheet, file = 'a.csv', set = {}, inputs = [] }: (typeof GUESSES)[number],
+  sentences: string[] = [],
+) =>
   read(
     file === 'utf16le' ? 'a.csv' : file,
     file === 'utf16le' ? Buffer.from(sheet, 'utf16le') : sheet,
     { set },
-    { sentences },
+    { sentences, inputTypes: [...INPUTS, ...inputs.map((name) => input(name, 'int'))] },
   );
 
 it.each(GUESSES.filter(({ does }) => does !== 'refused'))('$found: $does $flag', async (guessed) => {

@@ -14,7 +14,7 @@ import { ASKED } from '../../batches/create.ts';
 import { input } from '../laying.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
 
-const INPUTS = [
+export const INPUTS = [
   input('prompt', 'string', { required: true }),
   input('seed', 'seed'),
   input('cfg', 'float'),

@@ -1,0 +1,95 @@
+// Proposes a column for an input that no column names: by the values, and by words of the name.
+
+import type { InputType } from '../../service-client/contract/deployment.ts';
+import { kindOf } from '../parse-cell.ts';
+import { plainName } from './guess.ts';
+import {
+  containsWords,
+  isDescriptive,
+  isTellingSetting,
+  namesAttribute,
+  numberedLike,
+  sharedWords,
+} from './input-names.ts';
+import { fits, isMedia, isRepeating, textLength } from './sample.ts';
+
+/** Names of columns that name rows, and others that mostly do. */
+const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
+const ALSO_KEYS = [
+  /^handle$/,
+  /[_\s-](?:id|sku|key)$/,
+  /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
+] as const;
+
+/** The most likely column of each input, by values and name; or a template of columns with single words. */
+export function likelyColumns(
+  missing: readonly InputType[],
+  data: readonly string[],
+  valuesOf: (name: string) => readonly string[],
+): Readonly<Record<string, string>> {
+  const likely: Record<string, string> = {};
+  for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
+    const isOfOther = (name: string): boolean =>
+      missing.some((rival) => rival !== type && sharedWords(name, rival.name) > 0);
+    const left = data.filter((name) => !Object.values(likely).includes(name));
+    const ranked = (pointsOf: typeof pointsFor): readonly string[] =>
+      left
+        .map((name) => ({ name, points: pointsOf(name, type, valuesOf(name)) }))
+        .filter(({ points }) => points > 0)
+        .toSorted((a, b) => b.points - a.points)
+        .map(({ name }) => name);
+    const [
+      best = templateOf(
+        ranked(shortText).filter((name) => !isOfOther(name)),
+        data,
+      ),
+    ] = ranked(pointsFor);
+    // A prompt_1 beside prompt_2 and prompt_3 is not the prompt alone.
+    const isOneOfSeveral = best !== undefined && !isMedia(type) && numberedLike(best, left).length > 0;
+    if (best !== undefined && !isOneOfSeveral) likely[type.name] = best;
+  }
+  return likely;
+}
+
+/** The only column, or a template of a few columns. */
+function templateOf(ranked: readonly string[], data: readonly string[]): string | undefined {
+  const isTemplate = ranked.length > 1 && ranked.length <= 3 && ranked.every((name) => !/[{}]/.test(name));
+  if (!isTemplate) return ranked[0];
+  return data
+    .filter((name) => ranked.includes(name))
+    .map((name) => `{${name}}`)
+    .join(', ');
+}
+
+/** Length in letters; shorter texts are names and words. */
+const MIN_TEXT = 15;
+
+function pointsFor(name: string, type: InputType, values: readonly string[]): number {
+  if (!fits(values, type) || isTellingSetting(name)) return 0;
+  const isAttribute = isDescriptive(type.name) && namesAttribute(name);
+  const shared = isAttribute ? 0 : 100 * sharedWords(name, type.name);
+  if (isMedia(type)) return 1 + shared;
+  if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
+  const length = textLength(values);
+  // Among several columns that contain the name, the first is meant, not the one with the longest texts.
+  if (length > 0 && !isAttribute && containsWords(name, type.name) && keysIn([name], true).length === 0)
+    return 1000;
+  const named = shared + (isDescriptive(name) && !isAttribute ? 100 : 0);
+  return length > 0 && length + named >= MIN_TEXT ? length + named : 0;
+}
+
+/** Short texts are likely only without longer ones. Words that repeat are categories. */
+function shortText(name: string, type: InputType, values: readonly string[]): number {
+  const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
+  const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
+  const isOther = isName || isTellingSetting(name) || isRepeating(values);
+  return isText && !isOther && values.length > 0 ? textLength(values) : 0;
+}
+
+/** `isDeclared`: a column of another name may be an input if the inputs are not known. */
+export function keysIn(data: readonly string[], isDeclared: boolean): readonly string[] {
+  const own = KEYS.flatMap((key) => data.filter((name) => plainName(name) === key));
+  const patterns = isDeclared ? ALSO_KEYS : [];
+  const also = patterns.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
+  return [...new Set([...own, ...also])];
+}

@@ -1,0 +1,135 @@
+// Asks about columns that change nothing although they seem to be settings or states of rows, and about cells that seem to mean more
+// than text.
+
+import type { InputType } from '../../service-client/contract/deployment.ts';
+import { list } from '../../errors/error.ts';
+import { isYesOrNo, kindOf, YES_MARK } from '../parse-cell.ts';
+import { isSize } from '../shared-cells.ts';
+import type { SheetOptions } from '../sheet-source.ts';
+import { namesInTemplates } from '../templates.ts';
+import { parseWhere } from '../where/where.ts';
+import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
+import { areOneSetting, isSetting, isState, isTellingSetting } from './input-names.ts';
+import { isMedia, isRepeating } from './sample.ts';
+
+type ValuesOf = (column: string) => readonly string[];
+
+/** Columns that are settings by name, sizes, or several settings in one cell. */
+export function settingsUnsent(
+  columns: readonly string[],
+  inputTypes: readonly InputType[],
+  valuesOf: ValuesOf,
+): readonly Guess[] {
+  // A workflow may ignore a setting that its user obviously means.
+  const isMeant = inputTypes.some(({ fields }) => fields !== undefined) ? isSetting : isTellingSetting;
+  const isUnknown = (name: string): boolean =>
+    isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
+  return columns.flatMap((name) => {
+    const values = valuesOf(name);
+    const several = values.length > 0 && values.every(hasSettings);
+    const isOpen = isUnknown(name) || several || (values.length > 0 && values.every(isSize));
+    if (!isOpen) return [];
+    const why = several
+      ? `its cells have several settings, such as ${values[0]}, which need columns of their own`
+      : 'the deployment has no such input';
+    return [toConfirm('columns', `column "${name}" is not sent: ${why}`, dropped(name))];
+  });
+}
+
+/** Whether all parts of a cell are settings with a value: `size=1024x1024; steps=28`, `{"seed": 5}`. */
+function hasSettings(text: string): boolean {
+  const parts = text.replaceAll(/[{}"']/g, '').split(/[;,\n]/);
+  const names = parts
+    .filter((part) => part.trim() !== '')
+    .map((part) => /^([^=:]+)[=:]\s*\S/.exec(part)?.[1]);
+  return names.length > 0 && names.every((name) => name !== undefined) && names.some(isSettingOrSize);
+}
+
+const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$/i.test(name);
+
+const MAX_STATES = 6;
+const MAX_STATE = 20;
+
+/** Columns that may say which rows are to run: yes or no, or a state. Programs leave such rows out themselves. */
+export function statesUnsent(
+  columns: readonly string[],
+  names: readonly string[],
+  { where, decimalComma, format }: SheetOptions,
+  cellsOf: ValuesOf,
+): readonly Guess[] {
+  if (format === 'json' || format === 'jsonl') return [];
+  const conditions = new Set<string>();
+  if (where !== undefined) parseWhere(where, names, { decimalComma, columns: conditions });
+  return columns.flatMap((name) => {
+    const cells = cellsOf(name);
+    if (conditions.has(name) || !areStates(name, cells)) return [];
+    const filled = [...new Set(cells)].filter((state) => state !== '');
+    const values = list(filled.map((state) => JSON.stringify(state)));
+    const only = filled.map((state) => or('to run only some', { where: withCondition(where, name, state) }));
+    return [
+      toConfirm('rows', `all rows run, whatever column "${name}" says (${values})`, dropped(name), ...only),
+    ];
+  });
+}
+
+/** A column that is the same in every row tells no row from another, unless it is called a state. */
+function areStates(name: string, cells: readonly string[]): boolean {
+  const states = [...new Set(cells)];
+  const filled = states.filter((state) => state !== '');
+  const isShort = filled.every((state) => state.length <= MAX_STATE);
+  if (filled.length === 0 || filled.length > MAX_STATES || !isShort) return false;
+  if (isState(name)) return true;
+  if (states.length === 1) return false;
+  // 0 and 1 may also count rows.
+  const isCounted = filled.every((state) => /^\d$/.test(state)) && !isRepeating(cells);
+  return (filled.every(isYesOrNo) && !isCounted) || (filled.length === 1 && YES_MARK.test(filled[0] ?? ''));
+}
+
+function withCondition(where: string | undefined, column: string, state: string): string {
+  const name = /^\w+$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
+  const condition = `${name} = "${state.replaceAll('"', '""')}"`;
+  return where === undefined ? condition : `(${where}) and ${condition}`;
+}
+
+type SentFacts = {
+  readonly free: readonly string[];
+  readonly data: readonly string[];
+  readonly options: SheetOptions;
+  readonly inputTypes: readonly InputType[];
+  readonly valuesOf: ValuesOf;
+};
+
+/** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
+const LORA = /<lora:[^<>]*>/i;
+
+/** Reports sent cells that have a LoRA, or a column in braces, which is no template. */
+export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): readonly Guess[] {
+  const { free, data, options, inputTypes, valuesOf } = facts;
+  const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));
+  return texts.flatMap(({ name }) => {
+    const column = map[name] ?? (free.includes(name) ? name : undefined);
+    if (column === undefined) return [];
+    const values = valuesOf(column);
+    const named = [...namesInTemplates(values, data)];
+    const own = [...namesInTemplates(values, [column])].map((word) => `{${word}}`);
+    const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
+    const asText = [...own, ...lora];
+    // A user who maps the column has seen its cells.
+    const guess = options.map[name] === undefined ? toConfirm : said;
+    return [
+      ...(named.length === 0 ? [] : [toConfirm('columns', bracesText(column, named), dropped(...named))]),
+      ...(asText.length === 0
+        ? []
+        : [
+            guess(
+              'columns',
+              `cells of "${column}" have ${list(asText)}, which is sent as text`,
+              mapped(name, column),
+            ),
+          ]),
+    ];
+  });
+}
+
+const bracesText = (column: string, named: readonly string[]): string =>
+  `cells of "${column}" have ${list(named.map((word) => `{${word}}`))}, which is sent as it stands; only a text set for all rows has templates`;
