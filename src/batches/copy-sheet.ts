@@ -16,7 +16,10 @@ import { takeStateFolder } from '../host/state-folder.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
-import { refuseNoSheet, sheetFault, formatOf, type SheetFormat } from '../sheet/sheet-source.ts';
+import { formatOf, isUnpacked, isWorkbook, type SheetFormat } from '../sheet/formats.ts';
+import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
+import type { UnpackParams } from '../sheet/xlsx/unpack-sheet.ts';
+import { refuseForeignText } from '../sheet/trade/foreign-text.ts';
 import type { SheetPlaces } from '../store/allowed-folders.ts';
 import { openStore } from '../store/open-store.ts';
 
@@ -155,16 +158,27 @@ export async function copySheet(address: string, own: CopyParams, folder: string
   const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
+  if (params.format === undefined) refuseForeignText(name, head);
   const format = params.format ?? formatOf(name, head);
   const file = fileFor(name, format);
   await rename(join(folder, COPY), join(folder, file));
   const beside = besideOf(path, params);
-  if (format !== 'xlsx') return { name, folder, file, format, ...content, ...beside };
-  // Loaded only for workbooks.
-  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
-  const { sheet } = params;
-  await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
+  if (!isUnpacked(format)) return { name, folder, file, format, ...content, ...beside };
+  await unpack(format, {
+    from: join(folder, file),
+    file: name,
+    sheet: params.sheet,
+    to: join(folder, CELLS),
+  });
   return { name, folder, file: CELLS, format, ...content, ...beside };
+}
+
+/** Loads the reader of a format only when a sheet has it. */
+async function unpack(format: SheetFormat, params: UnpackParams): Promise<void> {
+  if (format === 'ods') return (await import('../sheet/ods/unpack-ods.ts')).unpackOds(params);
+  if (isWorkbook(format)) return (await import('../sheet/xlsx/unpack-sheet.ts')).unpackSheet(params);
+  const { unpackText } = await import('../sheet/trade/text-table.ts');
+  return unpackText({ ...params, format: format === 'a1111' ? 'a1111' : 'subtitles' });
 }
 
 const fileFor = (name: string, format: SheetFormat): string =>
@@ -172,9 +186,8 @@ const fileFor = (name: string, format: SheetFormat): string =>
 
 /** Unpacks another sheet of the same workbook. */
 export async function withOtherSheet(copy: SheetCopy, sheet: string): Promise<SheetCopy> {
-  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
   const [from, file] = [fileFor(copy.name, copy.format), `other.${CELLS}`];
-  await unpackSheet({
+  await unpack(copy.format, {
     from: join(copy.folder, from),
     file: copy.name,
     sheet,

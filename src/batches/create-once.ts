@@ -8,7 +8,7 @@ import type { Config } from '../host/config.ts';
 import type { Download } from '../service-client/download.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Spoken } from '../service-client/open-services.ts';
-import type { SheetFormat } from '../sheet/sheet-source.ts';
+import type { SheetFormat } from '../sheet/formats.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
 import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
+import { isWorkbook } from '../sheet/formats.ts';
 import { GIVEN_ROWS, sourceIn } from '../sheet/sheet-source.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
@@ -58,7 +59,7 @@ export async function guessesAbout(sheetParams: SheetParams, tried: SheetParams[
   const options = { ...tried, limit: Math.min(tried.limit ?? MAX_TRIED, MAX_TRIED) };
   const { sheet } = options;
   const isOther =
-    sheet !== undefined && sheet !== sheetParams.options.sheet && sheetParams.copy.format === 'xlsx';
+    sheet !== undefined && sheet !== sheetParams.options.sheet && isWorkbook(sheetParams.copy.format);
   const copy = isOther ? await withOtherSheet(sheetParams.copy, sheet) : sheetParams.copy;
   const params = { ...sheetParams, options, copy };
   const agreed = await agreedSheetOf(params);

@@ -49,8 +49,8 @@ export interface ReadingOptions {
   readonly limit?: number;
   /** Use only the rows that meet this condition, such as "Status = Draft and seed > 100" (default: all; with `from`: outcome = succeeded). */
   readonly where?: string;
-  /** Format of the sheet (default: from its bytes and its name). */
-  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'jsonl' | 'json';
+  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options) or subtitles (default: from its bytes and its name). */
+  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'ods' | 'jsonl' | 'json' | 'a1111' | 'subtitles';
   /** Sheet of an Excel workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** Character that separates CSV fields, or tab (default: found in the file). */
@@ -87,7 +87,7 @@ export interface ReadingOptions {
   readonly skipRows?: readonly RowRange[];
   /** Rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
-  /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */
+  /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';
   /** Numbers have a decimal comma: 7,5; or their commas separate thousands: 1,200 (default: asked). */
   readonly decimalComma?: boolean;

@@ -19,6 +19,9 @@ type Form<K extends OptionKind> = {
   readonly read: (kind: K, given: unknown) => KeptOf<K> | Wrong | undefined;
 };
 
+/** Characters of the form of a value in the help. */
+const MAX_FORM = 30;
+
 const textFrom = (written: unknown): string =>
   typeof written === 'string' || typeof written === 'number' ? String(written) : '';
 
@@ -155,7 +158,8 @@ const FORMS: { readonly [T in OptionKind['type']]: Form<Extract<OptionKind, { re
     },
   },
   choice: {
-    form: ({ words }) => words.join('|'),
+    // The help text names the words that are too many for one.
+    form: ({ words }) => (words.join('|').length <= MAX_FORM ? words.join('|') : 'word'),
     expected: () => 'one of its values',
     examples: ({ words }) => words.slice(0, 1),
     read: (kind, written) =>

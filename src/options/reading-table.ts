@@ -3,6 +3,7 @@
 // sheet, and are no results.
 
 import { choice, flag, rowOrNone, rowRanges, text, texts } from './batch-kinds.ts';
+import { SHEET_FORMATS } from './choices.ts';
 import { count } from './kinds.ts';
 
 export const READING = {
@@ -22,10 +23,10 @@ export const READING = {
     usual: 'all; with --from: outcome = succeeded',
   },
   format: {
-    kind: choice(['csv', 'tsv', 'xlsx', 'jsonl', 'json']),
+    kind: choice(SHEET_FORMATS),
     scope: 'copy',
     group: 'reading',
-    help: 'format of the sheet',
+    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options) or subtitles',
     usual: 'from its bytes and its name',
   },
   sheetName: {
@@ -167,7 +168,7 @@ export const READING = {
     kind: choice(['include', 'skip']),
     scope: 'reading',
     group: 'reading',
-    help: 'read or leave out the rows that Excel hides',
+    help: 'read or leave out the rows that the workbook hides',
     usual: 'refused until one is chosen',
   },
   decimalComma: {

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { problem } from '../errors/error.ts';
-import type { SheetFormat } from '../sheet/sheet-source.ts';
+import type { SheetFormat } from '../sheet/formats.ts';
 import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Overlap } from '../options/choices.ts';

@@ -1,6 +1,7 @@
 // Reads a sheet of any format as columns and records. It opens the sheet twice: for the columns, then for the rows.
 
 import { problem } from '../errors/error.ts';
+import { isUnpacked } from './formats.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
 import { expandedRows, isExpanded, ownWidth, withAdded, whereOf } from './grid/expanded-rows.ts';
@@ -20,7 +21,7 @@ export async function columnsOf(source: SheetSource, options: SheetOptions): Pro
 
 /** The columns of the sheet itself. */
 export function sheetColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
-  if (options.format === 'xlsx') return workbookColumns(source, options);
+  if (isUnpacked(options.format)) return workbookColumns(source, options);
   return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
 }
 
@@ -58,7 +59,7 @@ function expandedOf(
 }
 
 function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {
-  if (options.format === 'xlsx') return workbookRecords(source, options, columns.length);
+  if (isUnpacked(options.format)) return workbookRecords(source, options, columns.length);
   return isJson(options) ? jsonRecords(source, options, columns) : csvRecords(source, options, columns);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
   correctionOf,
@@ -17,6 +17,7 @@ import { shellWord } from '../errors/outside-text.ts';
 import type { Store } from '../store/store.ts';
 import type { KeptIn } from '../options/table.ts';
 import type { RowRange } from '../options/batch-kinds.ts';
+import { isSheetName, type SheetFormat } from './formats.ts';
 
 export type SheetSource = {
   readonly name: string;
@@ -32,15 +33,6 @@ export const sourceIn = (
   { name, file }: { readonly name: string; readonly file: string },
 ): SheetSource => ({ name, open: () => store.open(file) });
 
-const EXTENSIONS: ReadonlySet<string> = new Set([
-  '.csv',
-  '.tsv',
-  '.xlsx',
-  '.xlsm',
-  '.jsonl',
-  '.ndjson',
-  '.json',
-]);
 const MAX_NAMES = 5;
 
 /** Checks the sheet before anything is started. Throws E101 if it is missing, E106 if it cannot be a sheet. */
@@ -105,8 +97,6 @@ export async function sheetNotFound(path: string): Promise<RunsheetError> {
   return problem('E101', { path: full, near }, { correction: correctionOf(path, right) });
 }
 
-const isSheetName = (name: string): boolean => EXTENSIONS.has(extname(name).toLowerCase());
-
 async function namesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(noneWhereAbsent);
   return entries
@@ -120,8 +110,6 @@ function noneWhereAbsent(error: unknown): [] {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return [];
   throw error;
 }
-
-export type SheetFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'xlsx';
 
 export const isSkipped = ({ skipRows = [] }: SheetOptions, row: number): boolean =>
   skipRows.some(({ from, to }) => row >= from && row <= to);
@@ -138,31 +126,6 @@ type Mapping = KeptIn<'sheet'>;
 type Always = 'map' | 'set' | 'drop' | 'types';
 
 export type InputKind = SheetOptions['types'][string];
-
-const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
-  '.csv': 'csv',
-  '.tsv': 'tsv',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-  '.json': 'json',
-};
-
-/** A zip file, and a compound file: an old workbook, or one with a password. */
-const WORKBOOKS: ReadonlySet<string> = new Set(['504b0304', 'd0cf11e0']);
-
-/** Two objects on separate lines, so not a JSON document. */
-const TWO_LINES = /^\{.*\}[^\S\n]*\n\s*\{/;
-
-/** The format of a sheet: a workbook by its bytes, else by its name, else by the first byte that is not white space. */
-export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
-  if (WORKBOOKS.has(Buffer.from(firstBytes.subarray(0, 4)).toString('hex'))) return 'xlsx';
-  const extension = extname(fileName).toLowerCase();
-  const named = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
-  if (named !== undefined && named !== 'json') return named;
-  const text = new TextDecoder().decode(firstBytes).trimStart();
-  if (TWO_LINES.test(text)) return 'jsonl';
-  return named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : 'csv');
-}
 
 /** Ranges and rows in the order of the sheet. */
 export const withRows = (ranges: readonly RowRange[], lines: readonly number[]): readonly RowRange[] =>

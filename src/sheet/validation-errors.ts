@@ -8,6 +8,7 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { ColumnUse } from './column-use.ts';
+import { isUnpacked } from './formats.ts';
 import { type SheetSource, type SheetOptions, withRows } from './sheet-source.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
@@ -218,7 +219,7 @@ export async function withExcerpts(
   writing: Writing,
 ): Promise<readonly RunsheetError[]> {
   // A row of a workbook has no line of text.
-  if (writing.format === 'xlsx') return problems;
+  if (isUnpacked(writing.format)) return problems;
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
   return problems.map((error) => {

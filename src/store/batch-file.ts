@@ -1,6 +1,7 @@
 // batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and
 // makes the batch exist. It never changes.
 
+import { SHEET_FORMATS } from '../options/choices.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { exactText, parseExactly } from '../host/exact-json.ts';
@@ -55,7 +56,7 @@ const shapeOf = (kinds: readonly (readonly [string, { isKept(value: unknown): bo
 const sheetOptions = z.object({
   ...optionsIn('reading'),
   ...optionsIn('sheet'),
-  format: z.enum(['csv', 'tsv', 'jsonl', 'json', 'xlsx']),
+  format: z.enum(SHEET_FORMATS),
   map: words,
   set: words,
   drop: z.array(z.string()),

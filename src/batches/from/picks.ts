@@ -5,13 +5,8 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { problem } from '../../errors/error.ts';
-import {
-  refuseNoSheet,
-  sheetFault,
-  type SheetSource,
-  formatOf,
-  type SheetOptions,
-} from '../../sheet/sheet-source.ts';
+import { refuseNoSheet, sheetFault, type SheetSource, type SheetOptions } from '../../sheet/sheet-source.ts';
+import { formatOf, isUnpacked } from '../../sheet/formats.ts';
 import { columnsOf, readCells, recordsOf } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import { fingerprint, KeyTable } from '../../sheet/row-keys.ts';
@@ -69,8 +64,11 @@ export class Picks {
     await refuseNoSheet(path);
     const source = { name: basename(path), open: () => createReadStream(path) };
     const format = await formatAt(path);
-    if (format === 'xlsx')
-      throw problem('E556', { what: `${source.name} is an Excel workbook`, hint: 'save it as CSV (UTF-8)' });
+    if (isUnpacked(format))
+      throw problem('E556', {
+        what: `${source.name} is no text with columns`,
+        hint: 'save it as CSV (UTF-8)',
+      });
     const options = { format, map: {}, set: {}, drop: [], types: {}, ...reading };
     const names = (await columnsOf(source, options)).map(({ name }) => name);
     const picks = new Picks(source, options, names);

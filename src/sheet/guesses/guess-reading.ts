@@ -4,6 +4,7 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { flagsOf } from '../../options/written-options.ts';
+import { isUnpacked, type SheetFormat } from '../formats.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
@@ -27,13 +28,16 @@ export async function settleReading(
 ): Promise<Settled> {
   if (userOptions.format === 'json' || userOptions.format === 'jsonl')
     return { options: userOptions, guesses: [] };
+  const trade = TRADE[userOptions.format];
+  if (trade !== undefined)
+    return { options: userOptions, guesses: [said('header', trade, { format: userOptions.format })] };
   const guesses: Guess[] = [];
   let options = userOptions;
   const settle = (settled: Settled): void => {
     ({ options } = settled);
     guesses.push(...settled.guesses);
   };
-  if (options.format !== 'xlsx' && options.encoding === undefined)
+  if (!isUnpacked(options.format) && options.encoding === undefined)
     settle(await guessedEncoding(source, options));
   const wanted = new Set(
     [...(inputs ?? []), ...namesIn(options)].flatMap((name) => [plainName(name), nameProper(name)]),
@@ -44,11 +48,18 @@ export async function settleReading(
     options = { ...options, headerRow: 0 };
   if (options.format === 'csv' && options.delimiter === undefined)
     settle(await guessedSeparator(source, options, wanted));
-  if (options.format !== 'xlsx' && options.quote === undefined) settle(await guessedQuotes(source, options));
+  if (!isUnpacked(options.format) && options.quote === undefined)
+    settle(await guessedQuotes(source, options));
   if (options.headerRow === undefined)
     settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
   return { options, guesses };
 }
+
+/** How a text of the trade is read. */
+const TRADE: Partial<Record<SheetFormat, string>> = {
+  a1111: 'lines with options of A1111 are read as a table',
+  subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
+};
 
 /** Whether a .txt has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */
 async function isPlainList(

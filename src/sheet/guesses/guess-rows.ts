@@ -5,6 +5,7 @@ import { rangesText } from '../../options/written-options.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { NOTHING, type GuessPart, or, plainName, toConfirm, type Guess, said } from './guess.ts';
+import { isWorkbook } from '../formats.ts';
 import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
@@ -85,11 +86,12 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [], where }: S
 
 export function rowGuesses(
   survey: Survey,
-  { skipRows = [], comment = 'none', totals: answer }: SheetOptions,
+  { format, skipRows = [], comment = 'none', totals: answer }: SheetOptions,
 ): GuessPart {
   const { blank, totals } = survey;
   const guesses: Guess[] = [];
-  if (blank > 0) {
+  // A cue has several lines.
+  if (blank > 0 && format !== 'subtitles') {
     const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
     guesses.push(said('rows', `${blank} ${what} left out`));
   }
@@ -120,7 +122,7 @@ export async function sheetGuess(
   names: readonly string[] = [],
   inputs: readonly string[] = [],
 ): Promise<GuessPart> {
-  if (format !== 'xlsx' || wanted !== undefined || ownColumns(names).length < names.length) return NOTHING;
+  if (!isWorkbook(format) || wanted !== undefined || ownColumns(names).length < names.length) return NOTHING;
   const { sheet, begins, others } = await sheetHead(source);
   if (others.length === 0) return NOTHING;
   const better = betterSheet(others, begins, inputs);

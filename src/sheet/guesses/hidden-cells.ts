@@ -1,15 +1,16 @@
 // Asks about rows and columns that Excel hides: their owner may not mean them.
 
+import { isWorkbook } from '../formats.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { dropped, type GuessPart, mapped, NOTHING, or, toConfirm } from './guess.ts';
 
 export async function hiddenRows(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
-  if (options.format !== 'xlsx' || options.hidden !== undefined) return NOTHING;
+  if (!isWorkbook(options.format) || options.hidden !== undefined) return NOTHING;
   const { hidden } = await sheetHead(source);
   if (hidden === 0) return NOTHING;
-  const text = `${hidden} ${hidden === 1 ? 'row that Excel hides is' : 'rows that Excel hides are'} read too`;
+  const text = `${hidden} ${hidden === 1 ? 'hidden row is' : 'hidden rows are'} read too`;
   const without = or('to leave them out', { hidden: 'skip' });
   return {
     options: { hidden: 'include' },
@@ -24,7 +25,7 @@ export async function hiddenColumns(
   { columns, feeds }: ColumnMapping,
   stated: readonly string[],
 ): Promise<GuessPart> {
-  if (format !== 'xlsx') return NOTHING;
+  if (!isWorkbook(format)) return NOTHING;
   const { hiddenColumns: ranges = [] } = await sheetHead(source);
   const isHidden = (at: number): boolean => ranges.some(([from, to]) => at >= from && at <= to);
   const sent = feeds.flatMap(({ input, from }) => {
@@ -38,7 +39,7 @@ export async function hiddenColumns(
     guesses: sent.map(({ input, name }) =>
       toConfirm(
         'columns',
-        `column "${name}", which Excel hides, is sent too`,
+        `column "${name}", which the workbook hides, is sent too`,
         mapped(input, name),
         or('to leave it out', dropped(name)),
       ),

@@ -79,7 +79,7 @@ export function withLink(cell: WorkbookCell, formula: string, isPlaced: boolean)
   return [text, { ...mark, ...(link === undefined ? { isPicture: true } : { link }) }];
 }
 
-function numberValue(text: string, format: NumberFormat, is1904: boolean): WorkbookCell {
+export function numberValue(text: string, format: NumberFormat, is1904: boolean): WorkbookCell {
   const number = Number(text);
   if (text === '' || !Number.isFinite(number)) return text;
   if (format.is === 'date' || format.is === 'time') {
@@ -145,7 +145,7 @@ export type NumberFormat =
   | { readonly is: 'date' | 'time' | 'percent' | 'plain' }
   | { readonly is: 'padded'; readonly digits: number };
 
-const PLAIN: NumberFormat = { is: 'plain' };
+export const PLAIN: NumberFormat = { is: 'plain' };
 
 /** Excel has at most 65,490 formats, each of at most 255 characters. */
 const MAX_FORMATS = 100_000;

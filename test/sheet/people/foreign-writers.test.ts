@@ -92,7 +92,7 @@ describe('a workbook of exceljs', () => {
       '{"cfg":0.3,"prompt":"a linked owl","seed":42}',
       '{"cfg":1,"prompt":"hidden","seed":43}',
     ]);
-    expect(askedIn(guesses)[0]).toMatch(/^\? 1 row that Excel hides/);
+    expect(askedIn(guesses)[0]).toMatch(/^\? 1 hidden row/);
     const map = { prompt: 'due', cfg: 'double' };
     expect((await readAt(file('exceljs'), { map, drop: ['prompt', 'cfg'], hidden: 'skip' })).rows).toEqual([
       '{"cfg":15,"prompt":"2026-11-21","seed":18446744073709551615}',

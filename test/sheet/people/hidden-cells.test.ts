@@ -21,8 +21,8 @@ it('a hidden column that is sent is asked about, until an option sends or drops 
   const { rows, guesses } = await readAt(path, {});
   expect(rows).toEqual(['{"prompt":"a fox","seed":5}']);
   expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
-    '? column "Prompt", which Excel hides, is sent too; to leave it out: --drop Prompt (--map prompt=Prompt)',
-    '? column "seed", which Excel hides, is sent too; to leave it out: --drop seed (--map seed=seed)',
+    '? column "Prompt", which the workbook hides, is sent too; to leave it out: --drop Prompt (--map prompt=Prompt)',
+    '? column "seed", which the workbook hides, is sent too; to leave it out: --drop seed (--map seed=seed)',
   ]);
   const answered = await readAt(path, { map: { prompt: 'Prompt' }, drop: ['seed'] });
   expect(answered.rows).toEqual(['{"prompt":"a fox"}']);

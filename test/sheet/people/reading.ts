@@ -9,6 +9,7 @@ import { draftOf } from '../../batches/create.ts';
 import type { InputType } from '../../../src/service-client/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
+import type { SheetFormat } from '../../../src/sheet/formats.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { ASKED } from '../../batches/create.ts';
 import { input } from '../laying.ts';
@@ -27,6 +28,8 @@ type Read = { readonly rows: readonly string[]; readonly guesses: readonly strin
 type Reading = Pick<CreateParams, 'answers'> & {
   /** undefined if they are not known. */
   readonly inputTypes?: InputType[] | undefined;
+  /** The value of --format. */
+  readonly format?: SheetFormat;
   /** Gets the sentences of the guesses, without the flags that a command adds. */
   readonly sentences?: string[];
 };
@@ -35,36 +38,40 @@ type Reading = Pick<CreateParams, 'answers'> & {
 export async function readAt(
   path: string,
   options: Partial<SheetOptions>,
-  { answers = { guesses: 'accept' }, sentences, ...more }: Reading = {},
+  { answers = { guesses: 'accept' }, sentences, format, ...more }: Reading = {},
 ): Promise<Read> {
   const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = freshFolder();
   const { format: _, ...sheetOptions } = { format: 'csv', ...ASKED.options, ...options };
   const { sheet } = options;
-  return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
-    const { laidOut, layout } = await draftOf({
-      ...ASKED,
-      options: sheetOptions,
-      deployment: { ...ASKED.deployment, inputTypes },
-      copy,
-      out,
-      answers: { ...ASKED.answers, ...answers },
-    });
-    sentences?.push(...(laidOut.guesses ?? []).map(({ text }) => text));
-    const rows: readonly SheetRow[] = await readPage(layout, 1);
-    return {
-      rows: rows.map(({ key, gpu, inputs }) =>
-        [
-          /^[0-9a-f]{16}$/.test(key) ? '' : `${key} `,
-          JSON.stringify(inputs),
-          gpu === undefined ? '' : ` ${gpu}`,
-        ].join(''),
-      ),
-      guesses: (laidOut.guesses ?? []).map(
-        (guess) => `${guess.sure === 'confirm' ? '? ' : ''}${guessText(guess)}`,
-      ),
-    };
-  });
+  return withCopy(
+    path,
+    { out, stdin: Readable.from([]), ...(sheet && { sheet }), ...(format && { format }) },
+    async (copy) => {
+      const { laidOut, layout } = await draftOf({
+        ...ASKED,
+        options: sheetOptions,
+        deployment: { ...ASKED.deployment, inputTypes },
+        copy,
+        out,
+        answers: { ...ASKED.answers, ...answers },
+      });
+      sentences?.push(...(laidOut.guesses ?? []).map(({ text }) => text));
+      const rows: readonly SheetRow[] = await readPage(layout, 1);
+      return {
+        rows: rows.map(({ key, gpu, inputs }) =>
+          [
+            /^[0-9a-f]{16}$/.test(key) ? '' : `${key} `,
+            JSON.stringify(inputs),
+            gpu === undefined ? '' : ` ${gpu}`,
+          ].join(''),
+        ),
+        guesses: (laidOut.guesses ?? []).map(
+          (guess) => `${guess.sure === 'confirm' ? '? ' : ''}${guessText(guess)}`,
+        ),
+      };
+    },
+  );
 }
 
 export async function read(

@@ -88,7 +88,7 @@ describe('a workbook as people have it', () => {
       ],
       guesses: [
         'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
-        '? 1 row that Excel hides is read too; to leave them out: --hidden skip (--hidden include)',
+        '? 1 hidden row is read too; to leave them out: --hidden skip (--hidden include)',
         'column "sku" names the rows (--key sku)',
       ],
     });

@@ -1,0 +1,8 @@
+// A row of a text that is read as a table.
+
+export type TextRow = {
+  /** The line of the file in which it begins, from 1. */
+  readonly row: number;
+  /** Column → cell. */
+  readonly cells: Readonly<Record<string, string>>;
+};

@@ -1,0 +1,23 @@
+// Recognises, by their first lines, texts that programs of the trade write: option lines of A1111, and subtitles.
+
+import { A1111_OPTIONS } from './a1111.ts';
+import { CUE_TIME } from './subtitles.ts';
+
+const MAX_LINES = 20;
+
+/** `text`: the beginning of the file, without white space before it. */
+export function tradeFormatOf(text: string): 'a1111' | 'subtitles' | undefined {
+  const lines = text
+    .split(/\r\n|\n|\r/)
+    .slice(0, MAX_LINES)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (isSubtitles(lines)) return 'subtitles';
+  const withOptions = lines.filter((line) => A1111_OPTIONS.has(/^--(\w+)(?=\s|$)/.exec(line)?.[1] ?? ''));
+  return withOptions.length > 0 && withOptions.length * 2 >= lines.length ? 'a1111' : undefined;
+}
+
+function isSubtitles([first = '', second = '']: readonly string[]): boolean {
+  if (/^WEBVTT(?:\s|$)/.test(first)) return true;
+  return CUE_TIME.test(first) || (/^\d+$/.test(first) && CUE_TIME.test(second));
+}
