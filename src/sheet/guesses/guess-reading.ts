@@ -5,11 +5,12 @@ import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/shee
 import { said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { flagsOf } from '../../options/written-options.ts';
 import { isUnpacked, type SheetFormat } from '../formats.ts';
-import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { isSetting, nameProper } from './input-names.ts';
+import { ListHeadings } from './list-headings.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 
@@ -73,8 +74,13 @@ async function isPlainList(
   if ((delimiter ?? headerRow ?? columns) !== undefined) return false;
   let tabs = 0;
   let lines = 0;
+  let at = 0;
   const labelled: RegExpExecArray[] = [];
+  const headings = new ListHeadings();
   for await (const line of linesOf(lenientTextOf({ name, open }, options), MAX_LINE)) {
+    at += 1;
+    if (isSkipped(options, at)) continue;
+    headings.take(line, at);
     if (line.trim() === '') continue;
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
@@ -85,6 +91,7 @@ async function isPlainList(
     if (lines === SAMPLED) break;
   }
   if (labelled.length * 4 > lines) throw blocksOf(name, labelled, listed);
+  if (headings.ranges !== undefined) throw headedOf(name, headings, listed);
   return tabs * 2 <= lines;
 }
 
@@ -98,9 +105,17 @@ function blocksOf(file: string, labelled: readonly RegExpExecArray[], input: str
   const line = JSON.stringify(shortened((labelled[1] ?? labelled[0])?.input ?? '', 60));
   const what = `each line would be one ${input}, also ${line}, which begins with the name of a setting`;
   const table = `make it a table: ${names} in the first line, below it a line for each run`;
-  const hint = `${table}; if each line is one ${input}: ${flagsOf(listOptions(input)).flat().map(shellWord).join(' ')}`;
+  return problem('E104', { what, hint: `${table}; ${listHint(input)}` }, { place: { file } });
+}
+
+function headedOf(file: string, { first = '', ranges = '' }: ListHeadings, input: string): RunsheetError {
+  const what = `each line would be one ${input}, also ${JSON.stringify(shortened(first, 60))}, which stands above a rule like a heading`;
+  const hint = `to leave out headings and rules: --skip-rows ${ranges}; ${listHint(input)}`;
   return problem('E104', { what, hint }, { place: { file } });
 }
+
+const listHint = (input: string): string =>
+  `if each line is one ${input}: ${flagsOf(listOptions(input)).flat().map(shellWord).join(' ')}`;
 
 const listOptions = (input: string) =>
   ({ delimiter: 'none', headerRow: 0, columns: [input] }) satisfies GuessOptions;

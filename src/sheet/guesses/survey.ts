@@ -18,6 +18,7 @@ import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { plainNumber } from '../number-signs.ts';
 import { setsSetting } from './input-names.ts';
+import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
 
 export type SurveyParams = {
@@ -206,7 +207,7 @@ export class Survey {
   /** A line such as ``` or ---- between rows. */
   #isForeign({ fault }: SheetRecord, cells: readonly string[]): boolean {
     const filled = cells.filter((text) => text.trim() !== '');
-    if (filled.length > 0 && filled.every((text) => RULE.test(text.trim()))) return true;
+    if (filled.length > 0 && filled.every(isRule)) return true;
     return fault !== undefined && cells.length === 1 && /^[^\p{L}\p{N}"'([{]/u.test(cells[0]?.trim() ?? '');
   }
 
@@ -383,9 +384,6 @@ export class Survey {
 /** The first letter identifies the unit: `5s`, `8 sec`; `0:05` is in seconds. */
 const unitIn = (text: string): string =>
   isClock(text) ? 's' : (WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '');
-
-/** A line of a table in Markdown. */
-const RULE = /^:?[-=]{3,}:?$/;
 
 /** A cell of a totals row: in a numeric column, or any number, such as a count of texts. */
 const isSum = (text: string, kind: string): boolean =>

@@ -66,6 +66,34 @@ describe('a sheet is refused', () => {
     },
   );
 
+  it.each([
+    ['PARAGRAPH 1\n----\na cat\n\nPARAGRAPH 2\n----\na dog\n', '1-2,5-6', 'PARAGRAPH 1'],
+    ['====\nPROMPTS\nof May\n====\na cat\na dog\n', '1-4', 'PROMPTS'],
+  ])(
+    'if its lines have headings, which would be prompts, with the flag that leaves them out: %j',
+    async (text, lines, heading) => {
+      await expect(read('prompts.txt', text)).rejects.toMatchObject({
+        code: 'E104',
+        message: `each line would be one prompt, also ${JSON.stringify(heading)}, which stands above a rule like a heading`,
+        hint: `to leave out headings and rules: --skip-rows ${lines}; if each line is one prompt: --delimiter none --columns prompt --header-row none`,
+      });
+      const skipRows = lines.split(',').map((range) => {
+        const [from = 0, to = from] = range.split('-').map(Number);
+        return { from, to };
+      });
+      const { rows } = await read('prompts.txt', text, { skipRows });
+      expect(rows).toEqual(['{"prompt":"a cat"}', '{"prompt":"a dog"}']);
+    },
+  );
+
+  it.each([
+    ['a cat\n---\na dog\n---\na fox\n', 3],
+    ['a cat\na dog\n---\na fox\n', 3],
+    ['a cat\n\n---\n\na dog\na fox\n', 3],
+  ])('not because of rules that only separate its prompts: %j', async (text, count) => {
+    expect((await read('prompts.txt', text)).rows).toHaveLength(count);
+  });
+
   it('if its header is repeated', async () => {
     expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
       'rows of a.csv repeat the header: 3',
