@@ -1,11 +1,12 @@
 // Guesses the header row of a CSV or of a workbook sheet.
 
 import { RunsheetError } from '../../errors/error.ts';
-import { isUnpacked } from '../formats.ts';
+import { isUnpacked, isWorkbook } from '../formats.ts';
 import { fieldsOf, type RecordFields } from '../csv/csv.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
-import { firstRows } from '../xlsx/unpacked-sheet.ts';
+import { placeOfAddress } from '../xlsx/cell-value.ts';
+import { firstRows, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { isRow } from './headerless.ts';
 import { said, toConfirm, type Settled } from './guess.ts';
 import { nameProper } from './input-names.ts';
@@ -20,8 +21,10 @@ export async function guessedHeader(
   wanted: ReadonlySet<string> | undefined,
 ): Promise<Settled> {
   const rows = (await firstRowsOf(source, options, HEADER_ROWS)) ?? [];
+  const isHead = await headsIn(source, options);
+  const isAbove = (row: RecordFields): boolean => isTitle(row) || isHead(row);
   const namedAt = wanted ? headerIn(rows, wanted) : -1;
-  const at = namedAt < 0 ? firstOfTable(rows) : namedAt;
+  const at = namedAt < 0 ? firstOfTable(rows, isAbove) : namedAt;
   const header = rows[at];
   if (at <= 0 || header === undefined) return { options, guesses: [] };
   if (namedAt < 0 && (!isHeader(header.fields) || isRow(rows.slice(at)))) return { options, guesses: [] };
@@ -45,10 +48,27 @@ function headerIn(rows: readonly RecordFields[], wanted: ReadonlySet<string>): n
   return at < 0 ? rows.findIndex(isNamed) : at;
 }
 
-/** The first row that is not a title, if most of the following rows are not titles either. */
-function firstOfTable(rows: readonly RecordFields[]): number {
-  const at = rows.findIndex((row) => !isTitle(row));
-  const table = rows.slice(at).filter((row) => !isTitle(row));
+/** Whether a row has cells that are merged across columns, as the heads of groups above a header are. */
+async function headsIn(
+  source: SheetSource,
+  { format }: SheetOptions,
+): Promise<(row: RecordFields) => boolean> {
+  if (!isWorkbook(format)) return () => false;
+  const { merged } = await sheetHead(source);
+  const rows = new Set(
+    merged.flatMap((range) => {
+      const [first, last] = range.split(':').map(placeOfAddress);
+      const isAcross = first !== undefined && first.row === last?.row && first.column !== last.column;
+      return isAcross ? [first.row] : [];
+    }),
+  );
+  return ({ line }) => rows.has(line);
+}
+
+/** The first row below titles, if most of the following rows are no titles either. */
+function firstOfTable(rows: readonly RecordFields[], isAbove: (row: RecordFields) => boolean): number {
+  const at = rows.findIndex((row) => !isAbove(row));
+  const table = rows.slice(at).filter((row) => !isAbove(row));
   return table.length * 2 > rows.length - at ? at : -1;
 }
 

@@ -7,7 +7,7 @@ import { correctionOf, hintAmong, nearest, problem } from '../../errors/error.ts
 import { shortened } from '../sheet-record.ts';
 import { textsOf } from '../xlsx/cell-value.ts';
 import type { SheetHead } from '../xlsx/unpacked-sheet.ts';
-import type { UnpackParams } from '../xlsx/unpack-sheet.ts';
+import { tableAmong, type UnpackParams } from '../xlsx/unpack-sheet.ts';
 import { parseXml, readXml } from '../xlsx/xml-parts.ts';
 import { tooLarge, type Zip, withZip } from '../xlsx/zip-parts.ts';
 import { TableReader, type Table, type TableRow } from './ods-rows.ts';
@@ -26,7 +26,7 @@ export async function unpackOds({ from, file, sheet, to }: UnpackParams): Promis
     const visible = tables.filter(({ isVisible }) => isVisible);
     const chosen =
       sheet === undefined
-        ? (visible.find(({ begins }) => begins.length > 0) ?? visible[0])
+        ? (tableAmong(visible.filter(({ begins }) => begins.length > 0)) ?? visible[0])
         : tables.find(({ name }) => name === sheet);
     if (chosen === undefined)
       throw noSheet(

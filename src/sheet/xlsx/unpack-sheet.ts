@@ -18,7 +18,7 @@ export type UnpackParams = {
   readonly from: string;
   /** The name for messages. */
   readonly file: string;
-  /** Default: the first visible sheet that has values. */
+  /** Default: the first visible sheet that is a table, else the first one that has values. */
   readonly sheet?: string | undefined;
   readonly to: string;
 };
@@ -116,9 +116,16 @@ async function withValues(
     kept += JSON.stringify([sheet.name, begins]).length;
     if (kept > MAX_BEGINS) throw tooLarge(file, 'has too many sheets with values');
   }
-  const [first = alone, ...otherSheets] = filled;
-  return [first, ...otherSheets];
+  const first = tableAmong(filled) ?? alone;
+  return [first, ...filled.filter((sheet) => sheet !== first)];
 }
+
+/** The first sheet that is a table, else the first one: a column of prose, such as instructions, is no table. */
+export const tableAmong = <T extends Pick<OtherSheet, 'begins'>>(sheets: readonly T[]): T | undefined =>
+  sheets.find(({ begins }) => {
+    const rows = begins.filter((texts) => texts.filter((text) => text.trim() !== '').length > 1);
+    return rows.length * 2 > begins.length;
+  }) ?? sheets[0];
 
 /** A header is looked for in this many rows; names of inputs are not longer than this. */
 const BEGIN_ROWS = 20;

@@ -43,7 +43,7 @@ describe('a workbook as people have it', () => {
     expect(await readAt(path, { sheet: 'June' })).toEqual({ rows: ['{"prompt":"b"}'], guesses: [] });
   });
 
-  it('is refused if a later sheet has the columns of inputs, with the command that reads it', async () => {
+  it('is the first one that is a table, behind a sheet of prose, and the guess is asked', async () => {
     const path = await workbook({
       rows: `${textRow('Read me first')}${textRow('Do not touch the Seed column')}`,
       workbook: TWO_SHEETS,
@@ -51,12 +51,41 @@ describe('a workbook as people have it', () => {
         'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${textRow('All shots')}${textRow('Prompt', 'Seed')}${textRow('a', '1')}</sheetData></worksheet>`,
       },
     });
+    const { rows, guesses } = await readAt(path, {});
+    expect(rows).toEqual(['{"prompt":"a","seed":1}']);
+    expect(guesses[0]).toBe('? sheet "June" is read (others: "May") (--sheet-name June)');
+  });
+
+  it('is refused if a later sheet has more columns of inputs, with the command that reads it', async () => {
+    const path = await workbook({
+      rows: `${textRow('Step', 'What to do')}${textRow('1', 'Fill in June')}`,
+      workbook: TWO_SHEETS,
+      more: {
+        'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${textRow('Prompt', 'Seed')}${textRow('a', '1')}</sheetData></worksheet>`,
+      },
+    });
     await expect(readAt(path, {})).rejects.toMatchObject({
       code: 'E111',
-      message: expect.stringContaining('sheet "May" comes first, but "June" has the columns prompt, seed'),
+      message: expect.stringContaining(
+        'sheet "May" comes first, but "June" has the columns prompt, seed',
+      ) as string,
       correction: { add: [['--sheet-name', 'June']] },
     });
     expect((await readAt(path, { sheet: 'June' })).rows).toEqual(['{"prompt":"a","seed":1}']);
+  });
+
+  it('has its header below the heads of groups, which are merged across columns', async () => {
+    const rows = [
+      ['Business', '', 'Pictures'],
+      ['code', 'prompt', 'image'],
+      ['A0', 'a saree', 'https://a.example/a.png'],
+      ['A1', 'a shawl', 'https://a.example/b.png'],
+    ].map((texts) => textRow(...texts));
+    const path = await workbook({
+      rows: rows.join(''),
+      behind: '<mergeCells><mergeCell ref="A1:B1"/></mergeCells>',
+    });
+    expect((await readAt(path, {})).rows).toHaveLength(2);
   });
 
   it('is the first sheet of a workbook whose header cannot be read, and the guess is asked', async () => {
