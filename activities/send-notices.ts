@@ -10,6 +10,7 @@ import { shownAddress } from '../src/errors/redact.ts';
 import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
 import { reasonWithRows } from '../src/results/batch-rows.ts';
+import { readLatestSummary } from '../src/results/summary.ts';
 import { LOCAL } from '../src/service-client/local-address.ts';
 import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
@@ -26,7 +27,10 @@ export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInp
   const delivery = { to: notice.to, within: service.base, settings: deps.notices };
   const pause = notice.pause && (await reasonWithRows(store, file, notice.pause));
   const named = pause === undefined ? notice : { ...notice, pause };
-  await deliver(delivery, noticeBody(file, named, progress));
+  // The results of an ended batch are written before its notification.
+  const hasRefused = notice.news === 'done' && progress.tally.outcomes.refused > 0;
+  const summary = hasRefused ? await readLatestSummary(store) : undefined;
+  await deliver(delivery, noticeBody(file, named, progress, summary?.refused));
 }
 
 type FiringNotice = {

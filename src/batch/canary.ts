@@ -21,9 +21,12 @@ export const mayPass = ({ gate }: Pick<State, 'gate'>, { isCanary }: Segment): b
 export const isCanaryCollected = ({ lanes, rows, parts }: State): boolean =>
   rows.size + parts.size === 0 && lanes.every(({ segments }) => !segments[0]?.isCanary);
 
-/** Rows that are collected and did not succeed; the closed gate let no other rows pass. */
-export const withoutSuccess = ({ tally }: Pick<State, 'tally'>): number =>
-  rowsDone(tally) - tally.outcomes.succeeded;
+/** `refused`: rows of the tally that were never sent. */
+type SentTally = Pick<State, 'tally'> & { readonly refused?: number | undefined };
+
+/** Rows that were sent, are collected and did not succeed; the closed gate let no other rows pass. */
+export const withoutSuccess = ({ tally, refused = 0 }: SentTally): number =>
+  rowsDone(tally) - tally.outcomes.succeeded - Math.min(refused, tally.outcomes.refused);
 
 /** Progress of the canary, as users see it. */
 export type CanaryProgress = { readonly rows: number; readonly ended: number; readonly gate: Gate };

@@ -49,6 +49,8 @@ export type BatchParams = OptionalLimits & {
   readonly ladder?: readonly string[];
   /** Rows that have succeeded in earlier batches. They have no place and buy nothing. */
   readonly reused?: number;
+  /** Rows that could not be read from the sheet. They have ended as refused, have no place and buy nothing. */
+  readonly refused?: number;
   /** Maximum runs outstanding at the same time. */
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */

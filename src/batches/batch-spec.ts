@@ -126,6 +126,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       lanes: [...laidOut.lanes],
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
+      ...(laidOut.refused === undefined ? {} : { refused: laidOut.refused.rows }),
       ...(folder === undefined ? {} : { files: { count: laidOut.files?.files ?? 0, folder } }),
       ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },

@@ -17,7 +17,7 @@ import { commit, type Comparing } from './commit.ts';
 import { rememberPlace } from './known-places.ts';
 import { saidIfSlow } from './long-comparison.ts';
 import { rowsIn } from './reuse/overlap.ts';
-import { copyReused } from './reuse/reuse-rows.ts';
+import { copyReused, hasSettled } from './reuse/reuse-rows.ts';
 import { joined, nameOf, sameAs } from './reuse/reuse.ts';
 import { dropErrorList } from './stale-folders.ts';
 import {
@@ -79,7 +79,7 @@ async function createAt(
   await using moved = new AsyncDisposableStack();
   moved.defer(() => takeBack(store, layout, copy.folder));
   const from = await store.bring(layout, copy.folder);
-  if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
+  if (hasSettled(file)) await copyReused(within(store, layout), out);
   const places = placesFor(params, place);
   const rows = rowsIn({ file, layout: openStore(from) });
   const creation = { mark: file.mark, batch: place.batch, file: BATCH_FILE, text: batchText(file) };

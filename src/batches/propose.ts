@@ -9,6 +9,7 @@ import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { keptIn } from '../options/table.ts';
 import { LOCAL } from '../service-client/local-address.ts';
+import { countToSend } from '../store/batch-file.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest, checkSettings, type Reached, type Where } from './batch-spec.ts';
@@ -320,11 +321,10 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const { draft, compared } = this.#new as NewBatch;
     const isAnswered = this.#again || this.#answers.elsewhere === 'again';
     if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
-    const { rows, reused = 0 } = draft.file.sheet;
     const sameContent = await batches.withContent(draft.content);
     return sameContent
       .filter(({ mark, batch, folder }) => !compared.has(mark) && folder !== locationOf(config.out, batch))
-      .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: rows - reused }));
+      .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: countToSend(draft.file.sheet) }));
   }
 
   /** Uploads files only now, and writes their addresses into the rows. */

@@ -167,8 +167,9 @@ const fetching = ({ undelivered }: Question & { readonly id: 'undelivered' }): r
 
 export function earlierNotes(
   { same, done = [], open = [], unknown = [], undelivered = [] }: EarlierBatches,
-  { rows }: Pick<BatchFile['sheet'], 'rows'>,
+  { rows: sheetRows, refused = 0 }: Pick<BatchFile['sheet'], 'rows' | 'refused'>,
 ): readonly string[] {
+  const rows = sheetRows - refused;
   if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
   const isSure = done.every((shared) => shared.isVersionSure)
     ? ''

@@ -2,7 +2,7 @@
 //
 //   drafted    the sheet is laid out, or refused with the guesses that are still open
 //   compared   with the existing batches at one moment; computed again if another command was faster
-//   settled    reused results are in, the canary is first, the name is chosen, and the forecast is checked against the cost limit
+//   settled    reused results and refused rows are in, the canary is first, the name is chosen, and the forecast is checked against the cost limit
 //
 // An answer that changes a stage computes it and all later stages again; `new-batch.ts` holds the current values.
 
@@ -27,7 +27,7 @@ import { withFurther } from './one-command.ts';
 import { sumOf, type Answers, type RowsElsewhere } from './questions.ts';
 import { restoreQueue } from './queue-pages.ts';
 import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
-import { dropReused, reuseRows } from './reuse/reuse-rows.ts';
+import { dropReused, hasSettled, settleRows } from './reuse/reuse-rows.ts';
 import { findSame, knownName, sameAs } from './reuse/reuse.ts';
 
 export type CreateParams = SheetParams & {
@@ -142,7 +142,7 @@ export const placesFor = (
 export const buysAll = ({ earlier, open, undelivered }: Answers): boolean =>
   [earlier, open, undelivered].every((answer) => answer === 'again');
 
-/** Removes rows with reused results from the queue, and puts the canary first. `before`: the previous settlement of this layout. */
+/** Removes rows with reused results from the queue, writes the records of refused rows, and puts the canary first. `before`: the previous settlement of this layout. */
 export async function settleBatch(
   params: CreateParams,
   { draft, overlap }: Pick<ComparedBatch, 'draft' | 'overlap'>,
@@ -150,10 +150,10 @@ export async function settleBatch(
   before: SettledBatch | undefined,
 ): Promise<SettledBatch> {
   await restoreQueue(draft.layout);
-  if (before?.finalDraft.file.sheet.reused !== undefined) await dropReused(draft.layout);
+  if (before !== undefined && hasSettled(before.finalDraft.file)) await dropReused(draft.layout);
   const reusable = answers.earlier === 'reuse' && overlap?.isEmpty === false ? overlap : undefined;
-  const reused = reusable === undefined ? draft : await reuseRows(draft, reusable);
-  const ordered = await canaryFirst(reused, params.settings.canary);
+  const settled = await settleRows(draft, reusable);
+  const ordered = await canaryFirst(settled, params.settings.canary);
   const batch = await freeName(params, draft, again);
   // An unchanged batch keeps its identity, so that it is not shown again.
   const finalDraft = batch === ordered.batch ? ordered : { ...ordered, batch };

@@ -18,6 +18,10 @@ export type StandingRow = BatchRow & {
   readonly isOpen: boolean;
 };
 
+/** Whether the row could not be read from its sheet, and no later sheet has its inputs: it is no request. */
+export const isUnread = ({ row, record, sentAgain }: StandingRow): boolean =>
+  row.refused !== undefined && (sentAgain ?? record)?.change === undefined;
+
 export type Standing = {
   /** The newest pass whose rows count. */
   readonly newest: number;

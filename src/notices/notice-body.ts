@@ -41,6 +41,12 @@ export const noticeSchema = z.object({
       open: count.describe('rows without an outcome'),
     })
     .describe('the rows when the notification was sent'),
+  refused: z
+    .array(z.object({ row: count, key: z.string(), reason: z.string() }))
+    .exactOptional()
+    .describe(
+      'with event done: the first ten rows that could not be read from the sheet, or that the service refused',
+    ),
   costUsd: z
     .number()
     .exactOptional()
@@ -56,10 +62,17 @@ export const noticeSchema = z.object({
     .describe('with event paused: why, and what helps'),
 });
 export type NoticeBody = z.infer<typeof noticeSchema>;
+type RefusedRow = Readonly<NonNullable<NoticeBody['refused']>[number]>;
 
 type About = Pick<BatchFile, 'batch' | 'mark' | 'sheet' | 'deployment' | 'service'>;
 
-export function noticeBody(file: About, notice: Notice, progress: Progress): NoticeBody {
+/** `refused`: the first refused rows of an ended batch. */
+export function noticeBody(
+  file: About,
+  notice: Notice,
+  progress: Progress,
+  refused: readonly RefusedRow[] = [],
+): NoticeBody {
   const { batch, mark, sheet, deployment, service } = file;
   const { tally, running, rows: total, costUsd, maxCostNano } = progress;
   const { succeeded } = tally.outcomes;
@@ -76,6 +89,7 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
     deployment: deployment.name ?? deployment.id,
     pass: notice.pass,
     rows,
+    refused: refused.length === 0 ? undefined : refused.map(shownRefusal),
     costUsd: havePrices(service.prices) ? costUsd : undefined,
     maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
     pause: pause && { ...pause, help: pauseHint(batch, pause, false, progress.budget?.neededNano) },
@@ -83,11 +97,23 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
   return { ...body, text: textOf(body) };
 }
 
+const shownRefusal = ({ row, key, reason }: RefusedRow): RefusedRow => ({ row, key, reason: clean(reason) });
+
+/** Refused rows that the line for people names. */
+const MAX_REFUSED = 3;
+
+/** `; refused: copper-pan (E210: "pan.png" in column "image" is not there)` */
+function refusedText(refused: readonly RefusedRow[]): string {
+  if (refused.length === 0) return '';
+  const texts = refused.slice(0, MAX_REFUSED).map(({ key, reason }) => `${clean(key)} (${reason})`);
+  return `; refused: ${texts.join(', ')}${refused.length > MAX_REFUSED ? ', …' : ''}`;
+}
+
 type NoticeFacts = Omit<NoticeBody, 'text'>;
 
 const TEXTS: Readonly<Record<NoticeBody['event'], (facts: NoticeFacts) => string>> = {
-  done: ({ rows }) =>
-    `is done: ${rows.succeeded} of ${rows.total} rows succeeded${rows.failed === 0 ? '' : `, ${rows.failed} did not`}`,
+  done: ({ rows, refused = [] }) =>
+    `is done: ${rows.succeeded} of ${rows.total} rows succeeded${rows.failed === 0 ? '' : `, ${rows.failed} did not`}${refusedText(refused)}`,
   failures: ({ rows }) =>
     `has ${rows.failed} rows without success after ${rows.succeeded + rows.failed} of ${rows.total}`,
   'half-budget': ({ maxCostUsd = 0 }) => `has spent half of ${money(maxCostUsd)}`,

@@ -85,6 +85,8 @@ export interface ReadingOptions {
   readonly headerRow?: number | 'none';
   /** Rows to leave out, such as 2,302-305, or none; in a text: its lines. */
   readonly skipRows?: readonly RowRange[];
+  /** Rows that cannot be read, or whose files are missing: refuse the sheet, or skip these rows, which end as refused; skip also applies to further sheets and to every firing (default: refuse). */
+  readonly invalid?: 'refuse' | 'skip';
   /** Rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */

@@ -156,6 +156,14 @@ export const READING = {
     group: 'reading',
     help: 'rows to leave out, such as 2,302-305, or none; in a text: its lines',
   },
+  invalid: {
+    kind: choice(['refuse', 'skip']),
+    scope: 'reading',
+    stays: true,
+    group: 'reading',
+    help: 'rows that cannot be read, or whose files are missing: refuse the sheet, or skip these rows, which end as refused; skip also applies to further sheets and to every firing',
+    usual: 'refuse',
+  },
   totals: {
     kind: choice(['skip', 'send']),
     scope: 'reading',

@@ -3,7 +3,7 @@
 
 import { isSameService } from '../host/service-address.ts';
 import { parseExactly } from '../host/exact-json.ts';
-import type { BatchFile } from '../store/batch-file.ts';
+import { countToSend, type BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
@@ -68,7 +68,7 @@ const asksForNoGpu = ({ sheet: { options, columns } }: BatchFile): boolean =>
 
 async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly RunSample[]> {
   const { concurrency, containers } = capacityOf(file);
-  const opening = atTheSameTime(capacityOf(file), file.sheet.rows - (file.sheet.reused ?? 0));
+  const opening = atTheSameTime(capacityOf(file), countToSend(file.sheet));
   const records = await readSome(store, opening);
   const samples = samplesIn(records, batch, opening);
   const isCrowded = containers !== undefined && concurrency > containers;

@@ -9,7 +9,8 @@ import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
 import type { DuplicateRun } from './duplicates.ts';
 import { idleBefore, idleIn, shownIdle, type Idle, type ShownIdle } from './idle.ts';
-import { undelivered, type PartRecord } from './row-record.ts';
+import type { RefusedRow } from '../sheet/refused-rows.ts';
+import { undelivered, type RowRecord } from './row-record.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { passName, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
@@ -27,6 +28,8 @@ export type Summary = {
   readonly outcomes: OutcomeCounts;
   /** Rows among them that earlier batches bought. */
   readonly reused: number;
+  /** The first ten refused rows: those that could not be read from the sheet, and those that the service refused. */
+  readonly refused?: readonly RefusedRow[];
   /** Runs that rows name. */
   readonly runs: number;
   /** Duplicate runs that were seen; {@link Summary.unseen_runs_at_most} more are possible. */
@@ -96,6 +99,13 @@ export type EndedBatch = {
 
 type Worked = EndedBatch & { readonly workers?: WorkerCount | undefined; readonly idle: readonly Idle[] };
 
+type SummedRecord = Pick<
+  RowRecord,
+  'row' | 'key' | 'outcome' | 'reason' | 'attempts' | 'result_attempt' | 'reused_from'
+>;
+
+const MAX_REFUSED = 10;
+
 /** Facts that only the rows contain. */
 export class RowFacts {
   #reused = 0;
@@ -103,8 +113,12 @@ export class RowFacts {
   #costUsd = 0;
   #unpriced = 0;
   readonly #again = { rows: 0, executions: 0, seconds: 0 };
+  readonly #refused: RefusedRow[] = [];
 
-  add(record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt' | 'reused_from'>): void {
+  add(record: SummedRecord): void {
+    const { row, key, reason = '' } = record;
+    if (record.outcome === 'refused' && this.#refused.length < MAX_REFUSED)
+      this.#refused.push({ row, key, reason });
     if (record.reused_from !== undefined) this.#reused += 1;
     const paid = undelivered(record);
     if (paid !== undefined) {
@@ -120,11 +134,12 @@ export class RowFacts {
     ).length;
   }
 
-  get all(): Pick<Summary, 'reused' | 'undelivered' | 'executed_again' | 'unpriced'> {
+  get all(): Pick<Summary, 'reused' | 'refused' | 'undelivered' | 'executed_again' | 'unpriced'> {
     const lost = { rows: this.#undelivered, cost_usd: rounded(this.#costUsd) };
     const again = { ...this.#again, seconds: rounded(this.#again.seconds) };
     return {
       reused: this.#reused,
+      ...(this.#refused.length > 0 && { refused: this.#refused }),
       undelivered: lost,
       ...(again.rows > 0 && { executed_again: again }),
       unpriced: this.#unpriced,

@@ -24,6 +24,8 @@ export type SheetRow = {
   readonly inputs: Readonly<Record<string, unknown>>;
   /** The name of its files, if it does not follow from the key alone. */
   readonly name?: string;
+  /** Why the row could not be read (`invalid: 'skip'`): it has no inputs and no place, and ends as refused. */
+  readonly refused?: string;
 };
 
 /** The page that holds a row; both count from 1. */
@@ -100,19 +102,30 @@ const LINE_FEED = 10;
 const firstIn = (page: Buffer): number => Number(ROW_NUMBER.exec(page.toString('latin1', 0, 32))?.[1] ?? 0);
 const ROW_NUMBER = /^\{"row":(\d+),/;
 
+type PageExtras = {
+  readonly cells?: readonly string[];
+  readonly name?: string | undefined;
+  readonly refused?: string | undefined;
+};
+
 /** A row as a line of its page; `inputs` is JSON text. */
 export function rowLine(
   row: number,
   key: string,
   gpu: string | undefined,
   inputs: string,
-  { cells, name }: { readonly cells?: readonly string[]; readonly name?: string | undefined } = {},
+  { cells, name, refused }: PageExtras = {},
 ): string {
   const gpuMember = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
   const shown = cells === undefined ? '' : `,"cells":${JSON.stringify(cells)}`;
   const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`;
-  return `{"row":${row},"key":${JSON.stringify(key)}${gpuMember},"inputs":${inputs}${named}${shown}}\n`;
+  const why = refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${gpuMember},"inputs":${inputs}${named}${why}${shown}}\n`;
 }
+
+/** The line of a row that could not be read. */
+export const refusedLine = (row: number, key: string, refused: string): string =>
+  rowLine(row, key, undefined, '{}', { refused });
 
 /** Adds up the bytes of each page, to find a page that is too large before anything is sent. */
 export class PageSizes {

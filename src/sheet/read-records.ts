@@ -65,7 +65,7 @@ function allRecords(source: SheetSource, options: SheetOptions, columns: readonl
 
 /**
  * The cells of every row in the order of its columns. From JSON: strings without quotes, other values as JSON text, '' if
- * absent. `columns` saves the first read of a JSON sheet. Throws E103 for an unreadable row.
+ * absent. `columns` saves the first read of a JSON sheet. Throws E103 for an unreadable row, unless such rows are skipped.
  */
 export async function* readCells(
   open: SheetSource['open'],
@@ -75,7 +75,8 @@ export async function* readCells(
   const source = { name: 'the sheet', open };
   const names = columns ?? (await columnsOf(source, options)).map(({ name }) => name);
   for await (const { cells, fault } of recordsOf(source, options, names)) {
-    if (fault) throw problem('E103', fault, { place: { file: source.name, line: fault.line } });
+    if (fault && options.invalid !== 'skip')
+      throw problem('E103', fault, { place: { file: source.name, line: fault.line } });
     yield cells.map(cellText);
   }
 }

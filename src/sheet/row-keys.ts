@@ -48,6 +48,14 @@ export class RowNames {
     const { nth, firstRow } = this.#table.sight(fingerprint(key), row);
     return nth === 1 ? { key } : { key, firstRow };
   }
+
+  /** The key of a row that cannot be read: its own, unless it has none or an earlier row has it; else a hash of its cells. */
+  nameUnread(key: string | undefined, cells: string, row: number): string {
+    if (key !== undefined && this.#table.sight(fingerprint(key), row).nth === 1) return key;
+    const print = fingerprint(cells);
+    const { nth } = this.#table.sight(print, row);
+    return nth === 1 ? print : `${print}-${nth}`;
+  }
 }
 
 /** How often a fingerprint has occurred, and its first row. */

@@ -42,7 +42,7 @@ import {
   spotOf,
 } from './sheet-record.ts';
 
-type ReadRow = {
+export type ReadRow = {
   /** Canonical JSON, which is stored and hashed. */
   readonly inputs: string;
   readonly gpu: string | undefined;

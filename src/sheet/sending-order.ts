@@ -89,6 +89,12 @@ export class SendingOrder implements Disposable {
     this.#insert?.run(name, ...key, this.#rows, size ?? null);
   }
 
+  /** Takes a row that is never sent. */
+  skip(): void {
+    if (this.#sorted === undefined) this.#sort();
+    this.#rows += 1;
+  }
+
   /** Whether places differ from row numbers. */
   get isQueued(): boolean {
     return this.#sorted !== undefined;

@@ -6,23 +6,21 @@ import { parseExactly } from '../host/exact-json.ts';
 import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
-import { comparable } from '../service-client/contract/file-inputs.ts';
 import type { Store } from '../store/store.ts';
 import type { Guess } from './guesses/guess.ts';
 import { filesAhead, type FilesFound, type InputFiles } from './input-files.ts';
 import { RowNames } from './row-keys.ts';
-import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
+import { PAGE_BYTES, PageSizes, PageWriter } from './pages.ts';
+import { rowLayer } from './laid-row.ts';
+import { UnreadRows, type RefusedRows } from './refused-rows.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import { type ColumnUse, FirstCells, usesOf } from './column-use.ts';
 import type { SheetRecord } from './sheet-record.ts';
-import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.ts';
+import { fileNamesFor, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
-import { cellText } from './sheet-record.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { ownColumns } from './result-columns.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
-import { placeOfCell, rowReader } from './row-reader.ts';
-import { sizeOf } from './size-classes.ts';
 import { rowSorter, SendingOrder, type OrderOptions, type RowSorter } from './sending-order.ts';
 import { sheetFault, type SheetSource, type SheetOptions } from './sheet-source.ts';
 
@@ -53,6 +51,8 @@ export type LaidOut = {
   /** Whether there is a queue; if not, places are row numbers. */
   readonly isQueued: boolean;
   readonly guesses?: readonly Guess[];
+  /** Rows that could not be read, and are never sent. */
+  readonly refused?: RefusedRows;
   /** The files of this machine that its rows name. */
   readonly files?: FilesFound;
   /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
@@ -110,10 +110,14 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
     const sorter = rowSorter(plan, params.order ?? {});
     using queue = new SendingOrder(store, params.ownGpu, sorter !== undefined || plan.ladder !== undefined);
     const fileNames = fileNamesFor(params.outputName, ownColumns(names), options);
-    const laying = { pages, sizes, problems, queue, sorter, fileNames, firsts, files: params.files };
+    const isWide = names.length > 1 && options.shortRows !== true;
+    const unread = options.invalid === 'skip' ? new UnreadRows(isWide) : undefined;
+    const laying = { pages, sizes, problems, queue, sorter, fileNames, firsts, files: params.files, unread };
     const { rows, ...counts } = await layRows(plan, records, laying);
     const columnUses = firsts.with(plan, uses);
-    if (problems.total > 0) throw await problems.refusal(source, options, { rows, columns: columnUses });
+    // A sheet without any row to send is refused too.
+    const left = unread === undefined || unread.rows === rows ? 0 : unread.faults;
+    if (problems.total > left) throw await problems.refusal(source, options, { rows, columns: columnUses });
     await pages.end();
     const lanes = await queue.end();
     const { isQueued } = queue;
@@ -128,6 +132,7 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
       ...(plan.ladder === undefined ? {} : { sizedBy }),
       lanes,
       isQueued,
+      ...(unread?.refused && { refused: unread.refused }),
       ...counts,
     };
   } catch (error) {
@@ -147,42 +152,31 @@ type Laying = {
   readonly fileNames: RowFileNames | undefined;
   readonly firsts: FirstCells;
   readonly files: InputFiles | undefined;
+  readonly unread: UnreadRows | undefined;
 };
 
 async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
-  { pages, sizes, problems, queue, sorter, fileNames, firsts, files }: Laying,
+  { pages, sizes, problems, queue, firsts, ...laying }: Laying,
 ): Promise<Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>> {
-  const read = rowReader(plan, files);
+  const { files, unread } = laying;
   const ahead = filesAhead(plan.feeds, files, plan.nothings);
   const names = new RowNames();
+  const layRow = rowLayer({ ...laying, plan, names });
   const gpus = new Map<string, number>();
   const content = createHash('sha256');
   let rows = 0;
-  const isUnmapped = plan.problems.some(({ code }) => code === 'E203');
   for (const fault of plan.problems) await problems.add(fault);
   for await (const record of records) {
     rows += 1;
     firsts.take(record);
     const reading = ahead?.(record);
     if (reading) await reading;
-    const row = read(record, rows);
-    // Without a required input, the mapping is wrong, and errors of cells mean nothing.
-    if (!isUnmapped) for (const fault of row.wrong) await problems.add(fault);
-    if (row.wrong.length > 0 && row.key === undefined) continue;
-    const { key, firstRow } = names.name({ ...row, inputs: comparable(row.inputs) }, rows);
-    if (firstRow !== undefined) {
-      const place = placeOfCell(plan, record, rows, plan.keyColumn ?? 0);
-      await problems.add(problem('E105', { key, row: rows, firstRow }, { place }));
-    }
-    const named = fileNames?.nameOf({ row: rows, key, cellOf: (at) => cellText(record.cells[at]) }) ?? {};
-    if ('fault' in named) {
-      const place = placeOfCell(plan, record, rows, fileNames?.column ?? plan.keyColumn ?? 0);
-      await problems.add(outputNameFault(named.fault, place));
-    }
-    const rowText = rowLine(rows, key, row.gpu, row.inputs);
-    const line = 'name' in named ? rowLine(rows, key, row.gpu, row.inputs, named) : rowText;
+    const { faults, key, laid } = layRow(record, rows);
+    for (const fault of faults) await problems.add(fault, key);
+    if (laid === undefined) continue;
+    const { line, content: rowContent, sent } = laid;
     const overfull = sizes.add(rows, line);
     if (overfull) {
       const place = { file: plan.file, line: record.line, row: rows };
@@ -190,18 +184,16 @@ async function layRows(
       // The user has to change such a sheet anyway, and reading on could take minutes.
       break;
     }
-    const position = sorter?.(record, rows);
-    if (position instanceof RunsheetError) await problems.add(position);
     // A refused sheet needs no pages.
-    if (problems.total > 0) continue;
-    gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
-    // A file name is not part of the row's content.
-    content.update(comparable(rowText));
+    if (problems.total > (unread?.faults ?? 0)) continue;
+    content.update(rowContent);
     const full = pages.add(line);
     if (full) await full;
-    const size =
-      plan.ladder === undefined || row.gpu !== undefined ? undefined : sizeIn(row.inputs, plan.sizedBy);
-    queue.add(row.gpu, position instanceof RunsheetError ? undefined : position, size);
+    if (sent === undefined) queue.skip();
+    else {
+      gpus.set(sent.gpu ?? '', (gpus.get(sent.gpu ?? '') ?? 0) + 1);
+      queue.add(sent.gpu, sent.position, sent.size);
+    }
   }
   // Rows on a ladder are different requests than the same rows without it.
   if (plan.ladder !== undefined) content.update(`ladder ${plan.ladder.join(',')}`);
@@ -214,9 +206,6 @@ async function layRows(
     content: content.digest('hex'),
   };
 }
-
-const sizeIn = (inputs: string, sizedBy: readonly string[]): number =>
-  sizeOf(parseExactly(inputs) as Readonly<Record<string, unknown>>, sizedBy);
 
 function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
   const nameOf = (index: number): string => columns[index]?.name ?? '';

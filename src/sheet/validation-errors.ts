@@ -1,15 +1,15 @@
 // Collects the errors of a sheet. All of them go into a file; ten are shown with their lines, shared among
 // kinds, so that no kind hides another. Memory holds ten errors of each of ten kinds, and counts.
 
-import { rangesText } from '../options/written-options.ts';
 import { type Correction, list, problem, RunsheetError } from '../errors/error.ts';
-import { csvCell, markedLine } from '../errors/outside-text.ts';
+import { csvCell, markedLine, shellWord } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { ColumnUse } from './column-use.ts';
+import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { isUnpacked } from './formats.ts';
-import { type SheetSource, type SheetOptions, withRows } from './sheet-source.ts';
+import { conditionWord } from './where/where.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };
@@ -17,8 +17,10 @@ export type ErrorsPlace = { readonly store: Store; readonly file: string; readon
 const MAX_SHOWN = 10;
 /** Errors of a single row. */
 const OF_CELLS: ReadonlySet<string> = new Set(['E103', 'E201', 'E202', 'E203', 'E207', 'E210']);
-/** The most rows that a command leaves out by number. */
+/** The most rows of one kind of error that are remembered. */
 const MAX_LINES = 1000;
+/** The most rows that a condition names. */
+const MAX_NAMED = 10;
 const MAX_EXCERPT = 2000;
 /** The first line of every list. */
 export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
@@ -77,6 +79,8 @@ export class Problems {
   readonly #place: ErrorsPlace;
   readonly #kinds = new Map<string, ErrorKind>();
   readonly #byCode = new Map<string, number>();
+  /** The key of the row in a line, in a sheet with a key column. */
+  readonly #keys = new Map<number, string>();
   readonly #list: Pieces;
   #total = 0;
 
@@ -89,8 +93,11 @@ export class Problems {
     return this.#total;
   }
 
-  async add(error: RunsheetError): Promise<void> {
+  /** `key`: the value of the key column in the row of the error. */
+  async add(error: RunsheetError, key?: string): Promise<void> {
     this.#total += 1;
+    const { line } = error.place ?? {};
+    if (line !== undefined && key !== undefined && this.#keys.size < MAX_LINES) this.#keys.set(line, key);
     this.#byCode.set(error.code, (this.#byCode.get(error.code) ?? 0) + 1);
     this.#keep(error);
     await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(error) : csvLine(error));
@@ -126,8 +133,9 @@ export class Problems {
 
   /**
    * Corrects the command to take the valid part: skips the faulty rows, unless those are most rows and not only empty ones.
+   * `skipped`: their lines.
    */
-  #withCommand(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
+  #withCommand(shown: readonly RunsheetError[], { invalid }: SheetOptions, rows: number) {
     const isRow = (error: RunsheetError): boolean =>
       error.place?.row !== undefined && OF_CELLS.has(error.code) && !error.correction;
     const kinds = [...this.#kinds].filter(([, { first }]) => first.every(isRow));
@@ -138,12 +146,22 @@ export class Problems {
     // Not all kinds were kept.
     const isMore = this.#kinds.size === MAX_SHOWN;
     const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
-    const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
+    const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && invalid !== 'skip';
     const at = isLess ? shown.findIndex(isRow) : -1;
-    const skipped = rangesText(withRows(skipRows, only));
-    return shown.map((shownError, index) =>
-      index === at ? changedTo(shownError, { correction: { add: [['--skip-rows', skipped]] } }) : shownError,
+    const problems = shown.map((shownError, index) =>
+      index === at ? changedTo(shownError, { correction: { add: [['--invalid', 'skip']] } }) : shownError,
     );
+    return { problems, skipped: at === -1 ? [] : only };
+  }
+
+  /** A condition that leaves out the rows in these lines by their keys; undefined without a key of each. */
+  #without(lines: readonly number[], { keyColumn, where }: SheetOptions): string | undefined {
+    const keys = lines.map((line) => this.#keys.get(line));
+    if (keyColumn === undefined || keys.length > MAX_NAMED || keys.includes(undefined)) return undefined;
+    const [column, ...values] = [keyColumn, ...keys].map((text = '') => conditionWord(text));
+    const isOther =
+      values.length === 1 ? `${column} != ${values[0]}` : `${column} not in (${values.join(', ')})`;
+    return where === undefined ? isOther : `(${where}) and ${isOther}`;
   }
 
   /** Completes the list and returns the error for `rows` rows. */
@@ -153,16 +171,19 @@ export class Problems {
     { rows, columns }: Pick<SheetRefused, 'rows' | 'columns'>,
   ): Promise<SheetRefused> {
     await this.#list.commit();
-    const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
+    const corrected = this.#withCommand(this.#shown(), options, rows);
+    const problems = await withExcerpts(corrected.problems, source, options);
     const report = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows, columns };
     const { store, file, isPrivate } = this.#place;
     const refused = new SheetRefused(report, isPrivate ? undefined : `${store.location}/${file}`);
-    const added = correctionsOf(refused).flatMap((correction) => ('add' in correction ? correction.add : []));
-    const less = added.find(([flag]) => flag === '--skip-rows');
-    if (less === undefined) return refused;
-    const hints = [refused.hint, `without the rows that are refused: ${less.join(' ')}`];
-    const hint = hints.filter(Boolean).join('\n');
-    return new SheetRefused(refused, refused.errorsFile, hint);
+    if (corrected.skipped.length === 0) return refused;
+    const condition = this.#without(corrected.skipped, options);
+    const hints = [
+      refused.hint,
+      'to run the other rows, and name these as refused: --invalid skip',
+      condition === undefined ? undefined : `to leave these out: --where ${shellWord(condition)}`,
+    ];
+    return new SheetRefused(refused, refused.errorsFile, hints.filter(Boolean).join('\n'));
   }
 
   /** Discards an unfinished list; does nothing after {@link refusal}. */

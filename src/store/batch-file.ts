@@ -132,6 +132,8 @@ const schema = z.object({
     files: z.object({ count, folder: z.string() }).exactOptional(),
     /** Rows whose results come from earlier batches; they are in no lane. */
     reused: count.exactOptional(),
+    /** Rows that could not be read; they are in no lane, and have ended as refused. */
+    refused: count.exactOptional(),
   }),
   /**
    * The batch whose results the sheet is, and the pass through which it had ended; `request` identifies the choice of
@@ -230,6 +232,10 @@ export const readBatchText = (text: string): BatchFile | undefined =>
 
 const oldFormat = z.looseObject({ format: z.literal(1) });
 
+/** The rows of the sheet that are sent: neither reused nor refused. */
+export const countToSend = ({ rows, reused = 0, refused = 0 }: BatchFile['sheet']): number =>
+  rows - reused - refused;
+
 /** The folder with the copy of the sheet and the pages. */
 export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>
   within(store, `${LAYOUT}/${own}`);
@@ -252,7 +258,11 @@ export const paramsOf = (
   rows: file.sheet.rows,
   lanes: file.sheet.lanes,
   ...(file.sheet.isQueued ? {} : { placesAreRows: true as const }),
-  ...definedOnly({ ladder: file.sheet.options.ladder, reused: file.sheet.reused }),
+  ...definedOnly({
+    ladder: file.sheet.options.ladder,
+    reused: file.sheet.reused,
+    refused: file.sheet.refused,
+  }),
   concurrency: file.concurrency,
   retries: file.retries,
   ...limitsIn(file),

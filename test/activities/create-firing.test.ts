@@ -68,7 +68,7 @@ it.each([
     'rows that are left out',
     `number,prompt\n1,a\nx,b\n${[2, 3, 4, 5].map((at) => `${at},c\n`).join('')}`,
     { types: { number: 'int' } },
-    'skip_rows = "3"',
+    'invalid = "skip"',
   ],
   ['a column that is not there', 'number,prompt\n1,a\n', { keyColumn: 'sku' }, 'of key is not'],
 ])('fails with the keys of its job file where a command has flags: %s', async (_, sheet, options, key) => {

@@ -30,6 +30,14 @@ describe('rows', () => {
     expect([tally.outcomes.succeeded, tally.gpus, ledger.sent, endings.all]).toEqual([7, {}, 0, 0]);
   });
 
+  it('that could not be read are refused before anything is sent, and are no ends that a limit of failures counts', () => {
+    const state = begin(paramsOf({ lanes: [{ places: 7 }], reused: 1, refused: 2 }), 1, 0);
+    const { tally, ledger, endings } = state;
+    expect(progress(state)).toMatchObject({ rows: 10, reused: 1, refused: 2, done: 3, unsent: 7 });
+    expect(tally.outcomes).toMatchObject({ succeeded: 1, refused: 2 });
+    expect([ledger.sent, endings.all]).toEqual([0, 0]);
+  });
+
   it('the rows of a state wait in the order in which they are due, those of the same time in the order in which they came', () => {
     const state = begin(paramsOf(), 1, 0);
     for (const [row, dueAt] of [

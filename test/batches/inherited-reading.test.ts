@@ -130,6 +130,13 @@ const CASES: Readonly<Record<keyof typeof READING | Several, ReadingCase | typeo
     further: 'id,prompt\nc,two\nd,two\n',
     rows: ['{"prompt":"two"}'],
   },
+  invalid: {
+    options: { invalid: 'skip', ...KEYED, types: { seed: 'int' } },
+    first: 'id,prompt,seed\na,one,1\n',
+    further: 'id,prompt,seed\nb,two,2\nc,three,many\n',
+    // The other one is refused.
+    rows: ['{"prompt":"two","seed":2}', '{}'],
+  },
   totals: {
     options: { totals: 'skip', ...KEYED },
     first: 'id,prompt\na,one\nTotal,\n',

@@ -180,7 +180,7 @@ export const GUESSES: readonly Guessed[] = [
     means: '',
     does: 'refused',
     code: 'E112',
-    flag: '--skip-rows',
+    flag: '--where',
     sheet: 'prompt,seed,note\na,1,\n,,x\n',
   },
   {

@@ -74,6 +74,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/sheet/pages.ts': ['row of a page'],
   'src/sheet/parse-cell.ts': ['given'],
   'src/sheet/placed-rows.ts': ['row of a page', 'place of a queue', 'row of a page'],
+  'src/sheet/laid-row.ts': ['scratch'],
   'src/sheet/sheet.ts': ['given'],
   'src/sheet/xlsx/unpacked-sheet.ts': ['scratch', 'scratch'],
   'src/store/batch-file.ts': ['batch.json', 'batch.json', 'batch.json'],

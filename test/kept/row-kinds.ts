@@ -37,10 +37,10 @@ import {
 const least = fc.integer({ min: 1, max: 1e9 });
 const outcome = fc.constantFrom(...OUTCOMES);
 
-const row = recordOf<SheetRow>({ row: fc.constant(1), key: text, gpu: text, inputs, name: text }, [
-  'gpu',
-  'name',
-]);
+const row = recordOf<SheetRow>(
+  { row: fc.constant(1), key: text, gpu: text, inputs, name: text, refused: text },
+  ['gpu', 'name', 'refused'],
+);
 const change = recordOf<InputChange>({ set: inputs, unset: list(name) }, ['unset']);
 const queued = recordOf<Queued>({ row: least, gpu: text, before: text, fetch: text, change, in: text }, [
   'gpu',
@@ -151,9 +151,9 @@ export const ROW_KINDS = [
   kind<SheetRow>({
     name: 'row of a page',
     made: row,
-    restored: async ({ row: number, key, gpu, inputs: own, name: file }, folder) => {
+    restored: async ({ row: number, key, gpu, inputs: own, name: file, refused }, folder) => {
       const pages = new PageWriter(openStore(folder));
-      await pages.add(rowLine(number, key, gpu, JSON.stringify(own), { name: file }));
+      await pages.add(rowLine(number, key, gpu, JSON.stringify(own), { name: file, refused }));
       await pages.end();
       return (await readPage(openStore(folder), 1))[0] as SheetRow;
     },

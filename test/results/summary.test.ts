@@ -102,12 +102,13 @@ describe('the runs that a batch may not have seen', () => {
 describe('summary.json', () => {
   it('counts rows that were executed again, and what was executed in vain', () => {
     const facts = new RowFacts();
+    const ROW = { row: 1, key: 'a' };
     const attempt = { attempt: 1, outcome: 'succeeded' } as const;
-    facts.add({ outcome: 'succeeded', attempts: [attempt] });
+    facts.add({ ...ROW, outcome: 'succeeded', attempts: [attempt] });
     expect(facts.all).not.toHaveProperty('executed_again');
     const lost = { ...attempt, lost_executions: 2, lost_seconds: 1.5 };
-    facts.add({ outcome: 'succeeded', attempts: [{ ...lost, lost_executions: 1 }, lost] });
-    facts.add({ outcome: 'failed', attempts: [lost] });
+    facts.add({ ...ROW, outcome: 'succeeded', attempts: [{ ...lost, lost_executions: 1 }, lost] });
+    facts.add({ ...ROW, outcome: 'failed', attempts: [lost] });
     expect(facts.all).toMatchObject({ executed_again: { rows: 2, executions: 5, seconds: 4.5 } });
   });
 

@@ -230,7 +230,7 @@ export const judgeCanary: Decision = {
   dueAt: (state) => dueIf(state.gate === 'closed' && !state.pauses.has('canary') && isCanaryCollected(state)),
   act: (state) => {
     const { rows, asks } = state.params.canary as Canary;
-    const failed = withoutSuccess(state);
+    const failed = withoutSuccess({ tally: state.tally, refused: state.params.refused });
     if (failed > 0) pause(state, 'canary', failureText(state, failed, rows));
     else if (asks) pause(state, 'canary', successText(rows, unsentPlaces(state)));
     else state.gate = 'open';

@@ -27,6 +27,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly slots?: number;
   /** Rows of `done` that earlier batches bought. */
   readonly reused?: number;
+  /** Rows of `done` that could not be read from the sheet. */
+  readonly refused?: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
   /** Rows with an outcome whose files are not stored yet. */
@@ -89,6 +91,7 @@ export function progress(state: State): Progress {
     batch: params.batch,
     rows: params.rows,
     reused: params.reused,
+    refused: params.refused,
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),

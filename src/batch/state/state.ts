@@ -239,7 +239,8 @@ class StateAtStart {
     this.wantedPass = params.pass;
     if (params.pool !== undefined) this.membership = newMembership(wallAt, { now: wallAt });
     this.peakConcurrency = params.concurrency;
-    this.tally = tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0);
+    const reused = tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0);
+    this.tally = tallyOutcome(reused, 'refused', params.refused ?? 0);
   }
 }
 

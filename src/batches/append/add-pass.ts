@@ -24,7 +24,7 @@ import {
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { NewRows } from '../reuse/overlap.ts';
 import type { Proposed } from '../settle.ts';
-import { readStanding, type Standing } from '../standing-rows.ts';
+import { isUnread, readStanding, type Standing } from '../standing-rows.ts';
 import { newPass, type NewPass } from './new-pass.ts';
 import { OtherBatches, type KnownBatch, type Where } from './paid-elsewhere.ts';
 
@@ -188,10 +188,13 @@ const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged
     ? { isChanged: true }
     : {};
 
-/** Rows that have had an outcome; an open row is already being sent again. */
+/**
+ * Rows that have had an outcome; an open row is already being sent again. A row that could not be read has nothing to send until
+ * a corrected sheet is added (`--into`).
+ */
 async function* endedRows({ file }: Batch, { rows }: Standing) {
   for await (const standing of rows())
-    if (standing.record !== undefined || !standing.isOpen)
+    if ((standing.record !== undefined || !standing.isOpen) && !isUnread(standing))
       yield { standingRow: standing, record: recordOf(standing, file) };
 }
 

@@ -4,6 +4,7 @@
 //   new      the batch has no such key: the row is appended
 //   same     inputs and GPU are those of the batch's sheet, or of the last request for the row: the row is left out
 //   changed  inputs or GPU differ, and the row did not succeed: the row is sent again
+//   unread   the row of the sheet cannot be read (`invalid: 'skip'`): the batch keeps what it has
 //   taken    inputs or GPU differ, but the row succeeded, is unknown, or has no outcome yet: the sheet is refused
 //
 // Saving a watched sheet (run --watch) is an explicit request. Each row is compared with the last save of the sheet, and with the last
@@ -77,7 +78,10 @@ export class Comparison implements Disposable {
   async read({ layout, pages }: DraftRows): Promise<void> {
     const insert = this.#database.prepare('INSERT INTO rows (row, key, line) VALUES (?, ?, ?)');
     for (let page = 1; page <= pages; page += 1)
-      for (const row of await readPage(layout, page)) insert.run(row.row, row.key, JSON.stringify(row));
+      for (const row of await readPage(layout, page)) {
+        insert.run(row.row, row.key, JSON.stringify(row));
+        if (row.refused !== undefined) this.set(row.row, 'unread');
+      }
   }
 
   rowWith(key: string): SheetRow | undefined {
@@ -87,7 +91,7 @@ export class Comparison implements Disposable {
   }
   #byKey: ReturnType<DatabaseSync['prepare']> | undefined;
 
-  set(row: number, kind: 'same' | 'changed' | 'waiting', queued?: Queued): void {
+  set(row: number, kind: 'same' | 'changed' | 'waiting' | 'unread', queued?: Queued): void {
     this.#set ??= this.#database.prepare('UPDATE rows SET kind = ?, queued = ? WHERE row = ?');
     this.#set.run(kind, queued === undefined ? null : JSON.stringify(queued), row);
   }
@@ -103,7 +107,9 @@ export class Comparison implements Disposable {
     const count = this.#database.prepare('SELECT count(*) AS rows FROM rows WHERE kind = ?');
     this.appended = Number(count.get('new')?.['rows']);
     this.changed = Number(count.get('changed')?.['rows']);
-    for (const { line } of this.#database.prepare("SELECT line FROM rows WHERE kind <> 'same'").iterate()) {
+    for (const { line } of this.#database
+      .prepare("SELECT line FROM rows WHERE kind NOT IN ('same', 'unread')")
+      .iterate()) {
       const { gpu = '' } = JSON.parse(String(line)) as SheetRow;
       this.gpus[gpu] = (this.gpus[gpu] ?? 0) + 1;
     }
@@ -150,6 +156,7 @@ export async function compareRows(
       const wanted =
         comparison.rowWith(standingRow.row.key) ?? rowByFields(comparison, standingRow.row, draft.inputs);
       const pair = { standingRow, isSavedAgain, bySheet: changed.get(row), sheetInputs: draft.inputs };
+      if (wanted?.refused !== undefined) continue;
       if (wanted) compare(comparison, { ...pair, wanted }, batch.file);
       else if (isSavedAgain) comparison.leave(row, standingRow.isOpen);
     }

@@ -20,7 +20,7 @@ import type { Store } from '../../store/store.ts';
 import type { SharedRows } from '../questions.ts';
 import { byFields } from '../../sheet/named-inputs.ts';
 import { requestHash } from '../request-hash.ts';
-import { readStanding, type StandingRow } from '../standing-rows.ts';
+import { isUnread, readStanding, type StandingRow } from '../standing-rows.ts';
 import { hasPlace } from '../watched/sheet-places.ts';
 
 export type NewRows = {
@@ -38,7 +38,8 @@ export const rowsIn = (
   file,
   rows: async function* () {
     for (let page = 1; page <= file.sheet.pages; page += 1)
-      for (const row of await readPage(layout, page)) if (isWanted(row.row)) yield row;
+      for (const row of await readPage(layout, page))
+        if (row.refused === undefined && isWanted(row.row)) yield row;
   },
 });
 
@@ -60,7 +61,7 @@ export async function findOverlap(
     const places = mayShare(file, folder.file) ? await placesSince(folder, since) : [];
     if (places?.length !== 0) candidates.push({ ...folder, places });
   }
-  const overlap = new Overlap(file.sheet.rows);
+  const overlap = new Overlap(file.sheet.rows - (file.sheet.refused ?? 0));
   try {
     if (candidates.length === 0) return overlap;
     for await (const row of rows()) overlap.add(row.row, requestHash(row.inputs, gpuKeyOf(row, file)));
@@ -132,9 +133,10 @@ async function addBatch(overlap: Overlap, file: BatchFile, earlier: EarlierBatch
     sentAgain !== undefined ||
     (record !== undefined && hasPlace(earlier.places, placeOf(record)));
   const asking = async (row: StandingRow): Promise<Asking> => {
-    const requests = isCounted(row)
-      ? requestsAnsweredBy({ ...row, row: rowAsSent(row, file) }, earlier.file)
-      : [];
+    const requests =
+      isCounted(row) && !isUnread(row)
+        ? requestsAnsweredBy({ ...row, row: rowAsSent(row, file) }, earlier.file)
+        : [];
     const isWanted = requests.some((hash) => overlap.has(hash));
     return { row, requests, isDone: isWanted && (await isReusable(row, earlier)) };
   };

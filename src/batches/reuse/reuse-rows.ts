@@ -1,4 +1,5 @@
-// Gives rows of a new batch the results of earlier batches. These rows are in no lane, so the batch buys no runs for them. Their
+// Writes the records of rows whose outcome is known before the batch starts: rows that have a result of an earlier batch, and rows
+// that could not be read and end as refused. These rows are in no lane, so the batch buys no runs for them. Their
 // records and files stay in the layout until batch.json exists: of two commands that create the same batch only one may write into
 // its folder, and a killed command must leave nothing there. Before the workflow starts, `placeReused` moves them to where results
 // are read. Every command that starts the batch does this first, so a kill between any two steps loses nothing.
@@ -33,10 +34,12 @@ type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly lay
 
 const PART_ROWS = 100;
 
-/** The batch with these results. Throws E504 if a file of an earlier batch is missing. */
-export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Promise<D> {
+/** The batch with the records of these results and of its refused rows. Throws E504 if a file of an earlier batch is missing. */
+export async function settleRows<D extends Draft>(draft: D, overlap: Overlap | undefined): Promise<D> {
   const { file, laidOut } = draft;
+  if (overlap === undefined && file.sheet.refused === undefined) return draft;
   const { isReused, reused, gpus } = await writeResults(draft, overlap);
+  if (overlap === undefined) return draft;
   const lanes = await rewriteQueue(draft, (rows) => without(rows, isReused));
   const sheet = { ...file.sheet, lanes: [...lanes], isQueued: true, reused };
   return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
@@ -47,16 +50,20 @@ const REUSED = 'reused';
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
-/** Removes the reused results from a layout that is not in place yet. */
+/** Whether rows have an outcome before the batch starts. */
+export const hasSettled = ({ sheet: { reused, refused } }: Pick<BatchFile, 'sheet'>): boolean =>
+  (reused ?? refused) !== undefined;
+
+/** Removes the records from a layout that is not in place yet. */
 export const dropReused = (layout: Store): Promise<void> => layout.clear(REUSED);
 
 /** Copies the listed files into a layout that is in place in `out`, before its batch exists. Throws E504 if a file of an earlier batch is missing. */
 export const copyReused = (layout: Store, out: string): Promise<void> =>
   copyListed({ store: layout, out }, COPIES);
 
-/** Moves the results of reused rows to where results are read. Idempotent. */
+/** Moves the records, and the files of reused rows, to where results are read. Idempotent. */
 export async function placeReused({ store, file }: BatchFolder): Promise<void> {
-  if (file.sheet.reused === undefined) return;
+  if (!hasSettled(file)) return;
   const { localPath } = store;
   if (localPath === undefined) return placeCopies(store, file);
   const from = localPath(`${LAYOUT}/${file.mark}/${REUSED}`);
@@ -97,15 +104,19 @@ type WrittenResults = {
   readonly gpus: LaidOut['gpus'];
 };
 
-async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<WrittenResults> {
+async function writeResults({ file, layout }: Draft, overlap: Overlap | undefined): Promise<WrittenResults> {
   const isReused = new Uint8Array(file.sheet.rows + 1);
   const gpus: Record<string, number> = {};
-  let waiting: ReusedRow[] = [];
+  let waiting: (ReusedRow | PartRecord)[] = [];
   let [reused, part] = [0, 0];
   const copies = new Pieces(() => layout.draft(COPIES));
   const writePart = async (): Promise<void> => {
     part += 1;
-    const kept = await Promise.all(waiting.map((reusedRow) => keptRecord({ file, layout }, reusedRow)));
+    const kept = await Promise.all(
+      waiting.map(async (row) =>
+        'outcome' in row ? { record: row, copies: [] } : keptRecord({ file, layout }, row),
+      ),
+    );
     await layout.write(
       `${REUSED}/${partName(REUSED_PASS, part)}`,
       jsonLines(kept.map(({ record }) => record)),
@@ -115,7 +126,11 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   };
   for (let page = 1; page <= file.sheet.pages; page += 1)
     for (const row of await readPage(layout, page)) {
-      const result = overlap.resultOf(row.row);
+      if (row.refused !== undefined) {
+        if (waiting.push(refusedRecord(row)) === PART_ROWS) await writePart();
+        continue;
+      }
+      const result = overlap?.resultOf(row.row);
       if (result === undefined) {
         gpus[row.gpu ?? ''] = (gpus[row.gpu ?? ''] ?? 0) + 1;
         continue;
@@ -128,6 +143,14 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   await copies.commit();
   return { isReused, reused, gpus };
 }
+
+const refusedRecord = ({ row, refused = '' }: SheetRow): PartRecord => ({
+  row,
+  outcome: 'refused',
+  reason: refused,
+  attempts: [],
+  files: [],
+});
 
 type ReusedRow = { readonly row: SheetRow; readonly result: ReusableRow };
 

@@ -108,8 +108,9 @@ export async function findUnchanged(
       deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
     return (
       isMeant &&
-      // The files that the sheet names may have changed.
+      // The files that the sheet names may have changed, and missing ones may be there.
       (sheet.files?.count ?? 0) === 0 &&
+      sheet.refused === undefined &&
       (name ?? batch) === batch &&
       isSameService(service, { base }) &&
       (request === undefined

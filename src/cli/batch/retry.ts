@@ -55,6 +55,11 @@ export default async function retry(this: Context, flags: RetryCommandFlags, nam
 
 async function sayNone(printer: Printer, flags: RetryCommandFlags, batchFolder: FoundBatch): Promise<void> {
   printer.notice(`no row of ${batchFolder.batch} matches; nothing is sent again`);
+  const { refused = 0 } = batchFolder.file.sheet;
+  if (refused > 0)
+    printer.notice(
+      `${plural(refused, 'row')} could not be read when the batch was made: correct the sheet, and add its rows to the batch (run --into)`,
+    );
   const summary = flags.outcome === undefined ? await summaryOfDone(batchFolder) : undefined;
   if (summary !== undefined) printer.next(...toRetry(batchFolder, summary));
   printer.next(['rows', nextCommand('rows', batchFolder)]);

@@ -12,6 +12,7 @@ import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { nextOfEnded } from '../next-command.ts';
 import { count, ifPaid, plural, span, type Paint } from '../format.ts';
+import { refusedLines } from '../run/refused-lines.ts';
 import { costText } from './cost-text.ts';
 
 export type EndParams = {
@@ -65,7 +66,10 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
   const unsuccessful = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
   const lines = [
     `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
-    ...unsuccessful.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
+    ...unsuccessful.flatMap(([name, times]) => [
+      `  ${paint('red', `${count(times)} ${name}`)}`,
+      ...(name === 'refused' ? refusedLines({ rows: times, first: summary.refused ?? [] }) : []),
+    ]),
     ...(summary.reused > 0 ? [reusedLine(summary)] : []),
     ...(summary.climbing === undefined ? [] : [climbingLine(summary.climbing)]),
     ...spendLines(summary, paint),

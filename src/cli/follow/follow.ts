@@ -23,6 +23,7 @@ import { elsewhere, summaryOfDone } from '../../library/start/start-or-attach.ts
 import { count, plural } from '../format.ts';
 import { NoticeWatch } from './notice-watch.ts';
 import { RowStream } from './row-stream.ts';
+import { countToSend } from '../../store/batch-file.ts';
 import { withoutSuccess } from '../../batch/canary.ts';
 import { ask } from '../run/answer-policy.ts';
 
@@ -291,10 +292,7 @@ export async function followAsking(params: FollowParams): Promise<number> {
       process.stdin.isTTY &&
       (await isOnlyAsking(params));
     if (!isToAsk) throw error;
-    const left =
-      batchFolder.file.sheet.rows -
-      (batchFolder.file.sheet.reused ?? 0) -
-      (batchFolder.file.canary?.rows ?? 0);
+    const left = countToSend(batchFolder.file.sheet) - (batchFolder.file.canary?.rows ?? 0);
     const question = `Send the other ${plural(left, 'row')}? [y/n] `;
     if ((await ask(process, question, ANSWERS)) === true) {
       await session.batches.resume(refOf(batchFolder));

@@ -107,6 +107,10 @@ export const outcomesSchema = z.record(z.enum(OUTCOMES), count);
 const summarySchema = z.object({
   pass: count,
   reused: count,
+  refused: z
+    .array(z.object({ row: count, key: z.string(), reason: z.string() }))
+    .nullable()
+    .describe('the first ten refused rows: not readable in the sheet, or refused by the service'),
   runs: count,
   bought_twice: count,
   started_at: time,

@@ -38,6 +38,13 @@ export const planSchema = z.object({
   rows: count,
   repeats: count.describe('rows that repeat an earlier one'),
   reused: count,
+  refused: z
+    .object({
+      rows: count,
+      first: z.array(z.object({ row: count, key: z.string(), reason: z.string() })),
+    })
+    .nullable()
+    .describe('rows that cannot be read and are not sent (--invalid skip), and the first ten of them'),
   columns: z.array(z.string()),
   unused_columns: z.array(z.string()),
   column_uses: z
@@ -109,7 +116,7 @@ export const planSchema = z.object({
 
 type Planned = {
   readonly batch: Pick<CreatedBatch, 'batch' | 'file'> & {
-    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files'> &
+    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files' | 'refused'> &
       Partial<Pick<NonNullable<CreatedBatch['laidOut']>, 'uses' | 'guesses'>>;
   };
   readonly rows?: number;
@@ -135,6 +142,7 @@ export function planJson({
     rows: planned.rows ?? sheet.rows,
     repeats: sheet.repeats,
     reused: sheet.reused ?? 0,
+    refused: laidOut.refused,
     columns: sheet.columns,
     unused_columns: laidOut.unused,
     column_uses: (laidOut.uses ?? []).map((use) => columnUseOf(use, laidOut.guesses ?? [])),

@@ -25,6 +25,7 @@ import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
 import { giveLimits, sayIgnored, type Sending, type Sent } from './new-batch.ts';
 import { guessLines, policyOf } from './answer-policy.ts';
+import { unreadLines } from './refused-lines.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 
@@ -82,18 +83,23 @@ const askedOf = ({ context: { process, job }, flags, sheet }: IntoRequest): Furt
 export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<Sent> {
   const { context, flags, printer, servers, asks } = sending;
   const batchFolder = await batchFor(servers, flags);
+  let isUnread = false;
   const added = await appendFurther(servers, batchFolder, askedOf(sending), {
     ...policyOf({ printer, process: context.process, asks }),
-    show: async (rows) => say(printer, batchFolder, rows.questions, await shownFurther(servers, rows)),
+    show: async (rows) => {
+      const plan = await shownFurther(servers, rows);
+      isUnread = plan?.refused !== undefined;
+      say(printer, batchFolder, rows.questions, plan);
+    },
   });
   const summary = added === undefined ? await summaryOfDone(batchFolder) : undefined;
   if (summary && Object.keys(limitsOf(flags)).length === 0)
-    return { kind: 'ended', batch: batchFolder, summary };
+    return { kind: 'ended', batch: batchFolder, summary, isUnread };
   const session = await servers.for(batchFolder);
   await signalPass(session, batchFolder, added?.pass);
   sayIgnored(printer, flags, batchFolder);
   await giveLimits(sending, session, batchFolder);
-  return { kind: 'running', batch: batchFolder, session };
+  return { kind: 'running', batch: batchFolder, session, isUnread };
 }
 
 export async function planInto(request: IntoRequest & { readonly listsErrors: boolean }): Promise<void> {
@@ -119,10 +125,11 @@ function say(
   for (const question of questions)
     if (question.id === 'guesses') for (const line of guessLines(question.guesses)) printer.notice(line);
   if (plan === undefined) return;
-  const { rows, appended, changed, same, sameFailed, isKeyed, estimate } = plan;
+  const { rows, appended, changed, same, sameFailed, refused, isKeyed, estimate } = plan;
   printer.notice(
     `${printer.paint('green', '✓')} ${plural(rows, 'row')}: ${appended} new, ${changed} sent again with other inputs, ${same} left out, because ${terminalLine(batch)} has them`,
   );
+  for (const line of unreadLines(refused)) printer.notice(printer.paint('yellow', line));
   if (!isKeyed)
     printer.notice(
       '  keys      none: a row is the same if its inputs and GPU are; repeated rows are counted',

@@ -38,8 +38,11 @@ export type Sending = {
 
 /** The result of sending a sheet: its batch runs, or it has ended before, so nothing was sent. */
 export type Sent =
-  | { readonly kind: 'running'; readonly batch: FoundBatch; readonly session: Session }
-  | { readonly kind: 'ended'; readonly batch: FoundBatch; readonly summary: Summary };
+  | (SentRows & { readonly kind: 'running'; readonly session: Session })
+  | (SentRows & { readonly kind: 'ended'; readonly summary: Summary });
+
+/** `isUnread`: rows of the sheet could not be read, and are not in the batch. */
+type SentRows = { readonly batch: FoundBatch; readonly isUnread?: boolean };
 
 /** The user adds the rows of the sheet to this batch instead. */
 export const rowsInto = (batch: string) => ({ kind: 'into', into: batch }) as const;

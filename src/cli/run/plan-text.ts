@@ -9,6 +9,7 @@ import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
 import { columnLines } from '../column-lines.ts';
+import { unreadLines } from './refused-lines.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> & Pick<Partial<DraftBatch>, 'knownServers'>;
@@ -33,11 +34,12 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
   );
   for (const line of severalLines(file)) printer.notice(line);
   for (const line of guessLines(laidOut?.guesses ?? [])) printer.notice(line);
-  const { reused = 0 } = sheet;
+  const { reused = 0, refused = 0 } = sheet;
   if (reused > 0)
     printer.notice(
-      `  reuse     ${plural(reused, 'row')} ${reused === 1 ? 'keeps its earlier result' : 'keep their earlier results'}; ${plural(sheet.rows - reused, 'row')} to run`,
+      `  reuse     ${plural(reused, 'row')} ${reused === 1 ? 'keeps its earlier result' : 'keep their earlier results'}; ${plural(sheet.rows - reused - refused, 'row')} to run`,
     );
+  for (const line of unreadLines(laidOut?.refused)) printer.notice(printer.paint('yellow', line));
   for (const line of columnLines(laidOut?.uses ?? [])) printer.notice(line);
   const constants = constantsText(file);
   if (constants !== '') printer.notice(`  set       ${constants}`);

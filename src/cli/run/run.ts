@@ -27,8 +27,12 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
 }
 
 async function runOnce(sending: Sending): Promise<number> {
-  const { context, flags, printer } = sending;
   const sent = await sendSheet(sending);
+  const code = await endOf(sending, sent);
+  return code === EXIT.ok && sent.isUnread === true ? EXIT.someRowsFailed : code;
+}
+
+async function endOf({ context, flags, printer }: Sending, sent: Sent): Promise<number> {
   const batchFolder = sent.batch;
   if (sent.kind === 'running') {
     const { session } = sent;

@@ -1,5 +1,6 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
+import { refusedLines } from './refused-lines.ts';
 import { answersFrom } from '../../library/start/given-rows.ts';
 import { resolve } from 'node:path';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
@@ -219,7 +220,13 @@ export function saveLine(at: Date, save: Save): string {
   const unheld =
     save.unheld > 0 ? `; ${plural(save.unheld, 'row')} too many to hold back: may first run as before` : '';
   const ignored = save.others.length > 0 ? `; ignored: ${save.others.map(terminalLine).join(', ')}` : '';
-  return `saved ${clock(at)}: ${parts.length === 0 ? 'no row changed' : parts.join(', ')} → ${plural(save.runs, 'run')}${costText(save)}${later}${unheld}${ignored}`;
+  return `saved ${clock(at)}: ${parts.length === 0 ? 'no row changed' : parts.join(', ')} → ${plural(save.runs, 'run')}${costText(save)}${later}${unheld}${ignored}${unreadText(save)}`;
+}
+
+function unreadText({ refused }: Save): string {
+  if (refused === undefined) return '';
+  const lines = refusedLines(refused).map((line) => `\n${line}`);
+  return `\n  refused   ${plural(refused.rows, 'row')} cannot be read and ${refused.rows === 1 ? 'stays as it was' : 'stay as they were'}:${lines.join('')}`;
 }
 
 const clock = (at: Date): string => at.toTimeString().slice(0, 8);

@@ -16,6 +16,7 @@ import { asCommand } from '../run/answer-policy.ts';
 import { toKeep } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
+import { unreadLines } from '../run/refused-lines.ts';
 import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 
@@ -107,6 +108,7 @@ async function printToday(
   if (draft === undefined) printer.notice(`There is no sheet for a firing now at ${sheet}.`);
   else {
     printer.notice(`A firing now has ${plural(draft.file.sheet.rows, 'row')}:`);
+    for (const line of unreadLines(draft.laidOut.refused)) printer.notice(printer.paint('yellow', line));
     for (const line of forecastLines(await estimateOf(out, draft))) printer.notice(line);
   }
   if (!reuse)

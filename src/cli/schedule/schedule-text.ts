@@ -64,7 +64,7 @@ export function aboutLines({
 
 export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summary }: ShownFiring): string {
   const { rows = 0, outcomes, reused = 0, cost_usd = 0 } = summary ?? {};
-  const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}${ifPaid(cost_usd, (amount) => `  ${amount}`)}`;
+  const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}${refusedKeys(summary)}${ifPaid(cost_usd, (amount) => `  ${amount}`)}`;
   return [
     timeText(zone, nominalTime),
     state.padEnd(9),
@@ -72,6 +72,18 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
     ...(summary ? [results] : []),
     ...(reason ? [terminalLine(reason)] : []),
   ].join('  ');
+}
+
+/** Refused rows that a line names. */
+const MAX_REFUSED = 3;
+
+/** `, 1 refused: copper-pan` */
+function refusedKeys(summary: ShownFiring['summary']): string {
+  const rows = summary?.outcomes.refused ?? 0;
+  if (rows === 0) return '';
+  const keys = (summary?.refused ?? []).slice(0, MAX_REFUSED).map(({ key }) => terminalLine(key));
+  const names = rows > keys.length ? [...keys, '…'] : keys;
+  return `, ${count(rows)} refused${keys.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
 export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['how']): Promise<object> {

@@ -8,6 +8,7 @@ import { settle, type Policy } from '../../batches/settle.ts';
 import type { Config } from '../../host/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';
+import type { RefusedRows } from '../../sheet/refused-rows.ts';
 import { givenSheet, type Sheet, answersFrom, readingFrom } from '../start/given-rows.ts';
 import { inputRefused } from '../thrown-errors.ts';
 import type { Servers } from '../servers.ts';
@@ -25,6 +26,8 @@ export type AppendPlan = {
   readonly changed: number;
   /** Rows that are skipped, because the batch has them. */
   readonly same: number;
+  /** With `invalid: 'skip'`: rows that cannot be read and are not added, and the first ten of them. */
+  readonly refused?: RefusedRows;
   /** Cost and time of the new and changed rows. */
   readonly estimate: Estimate;
 };
@@ -73,6 +76,7 @@ export const appendSheet = (
 export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {
   readonly rows: number;
   readonly unused: readonly string[];
+  readonly refused?: RefusedRows;
   /** Whether rows have keys. */
   readonly isKeyed: boolean;
   readonly estimate: Estimate;
@@ -94,6 +98,7 @@ export async function shownFurther(
     gpus,
     rows: laidOut.rows,
     unused: laidOut.unused,
+    ...(laidOut.refused && { refused: laidOut.refused }),
     isKeyed: options.keyColumn !== undefined,
     estimate: await estimateFurther(config, further),
   };
@@ -118,8 +123,9 @@ export const planAppended = (
   options: AppendOptions,
 ): Promise<AppendPlan> =>
   withSheet(sheet, options, async (request) => {
-    const { appended, changed, same, estimate } = await planFurther(servers, batchFolder, request);
-    return { batch: batchFolder.batch, appended, changed, same, estimate };
+    const plan = await planFurther(servers, batchFolder, request);
+    const { appended, changed, same, refused, estimate } = plan;
+    return { batch: batchFolder.batch, appended, changed, same, ...(refused && { refused }), estimate };
   });
 
 export const estimateFurther = (

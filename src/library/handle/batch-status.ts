@@ -332,15 +332,25 @@ export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSi
 /** How many rows must end before a forecast. The first rows are atypical, because the service starts containers for them. */
 const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
 
-export type Spent = Pick<Progress, 'rows' | 'reused' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'>;
+export type Spent = Pick<
+  Progress,
+  'rows' | 'reused' | 'refused' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'
+>;
 
 /**
  * Extrapolates the cost of all rows from the ended ones. There is no interval, because progress contains no
  * single runs. Returns undefined if too few rows have ended, or if no more will be sent.
  */
-export function aboutCostUsd({ state, tally, reused = 0, ...counts }: Spent): number | undefined {
-  // Reused rows cost nothing and say nothing about the cost of new runs.
-  const [rows, done] = [counts.rows - reused, counts.done - reused];
+export function aboutCostUsd({
+  state,
+  tally,
+  reused = 0,
+  refused = 0,
+  ...counts
+}: Spent): number | undefined {
+  // Rows that are not sent cost nothing and say nothing about the cost of new runs.
+  const unsent = reused + refused;
+  const [rows, done] = [counts.rows - unsent, counts.done - unsent];
   const enough = Math.min(Math.max(rows * ENOUGH.share, ENOUGH.atLeast), ENOUGH.atMost);
   const isSending = state === 'running' || state === 'paused';
   if (!isSending || done < enough || done >= rows) return undefined;

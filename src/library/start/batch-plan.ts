@@ -11,8 +11,10 @@ import { queueToWire } from '../../service-client/contract/queue.ts';
 import { canReachReceiver } from '../../service-client/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
+import type { RefusedRows } from '../../sheet/refused-rows.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';
 import type { Source, BatchOptions } from './given-rows.ts';
+import { countToSend } from '../../store/batch-file.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Callbacks } from './start-batch.ts';
 
@@ -22,6 +24,8 @@ export type Plan = {
   readonly batchId: string;
   /** The number of rows. */
   readonly rows: number;
+  /** With `invalid: 'skip'`: the rows that cannot be read and are not sent, and the first ten of them. */
+  readonly refused?: RefusedRows;
   /** Rows by the GPU that they ask for; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
   /** The most runs at the same time. */
@@ -74,6 +78,7 @@ export function planOf(servers: Servers, source: Source, options: BatchOptions):
     return {
       batchId: batch,
       rows: file.sheet.rows,
+      ...(laidOut.refused && { refused: laidOut.refused }),
       gpus: laidOut.gpus,
       concurrency: file.concurrency,
       estimate,
@@ -131,8 +136,7 @@ export async function planBatch(
 const SHOWN_REQUESTS = 3;
 
 async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
-  const { reused = 0, rows: rowCount } = file.sheet;
-  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, rowCount - reused) }, (_, at) => at + 1);
+  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, countToSend(file.sheet)) }, (_, at) => at + 1);
   const rows = await cacheRows(SHOWN_REQUESTS)(layout, file.sheet, places);
   return [...rows].map(([place, row]) =>
     queueToWire({

@@ -1,5 +1,6 @@
 // Handles each save of a watched sheet: at most one new pass per save. Added and changed rows are sent; all other rows keep their results.
 
+import type { RefusedRows } from '../../sheet/refused-rows.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { Readable } from 'node:stream';
 import type { Appended } from '../../batches/append/append-rows.ts';
@@ -39,6 +40,8 @@ export type Save = {
   readonly unheld: number;
   /** Ignored columns, unknown to the batch. */
   readonly others: readonly string[];
+  /** With `invalid: 'skip'`: rows that cannot be read; what the batch has of them stays as it is. */
+  readonly refused?: RefusedRows | undefined;
   /** The cost and time of the rows that are sent and that wait. */
   readonly estimate: Estimate | undefined;
 };
@@ -96,7 +99,15 @@ export class SavedSheet {
     const sent = added === undefined ? 0 : added.appended + added.changed;
     const unheld = Math.max(0, compared.wishes.size - MAX_WISHES);
     const difference = this.#differences.next(compared);
-    return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.otherColumns, estimate };
+    return {
+      rows: sheet.laidOut.rows,
+      ...difference,
+      sent,
+      unheld,
+      others: sheet.otherColumns,
+      refused: sheet.laidOut.refused,
+      estimate,
+    };
   }
 
   async #read(): Promise<FurtherRows> {

@@ -10,10 +10,11 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
+import { conditionWord } from '../where/where.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */
-export function refuseRows(file: string, survey: Survey, { skipRows = [] }: SheetOptions): void {
+export function refuseRows(file: string, survey: Survey, options: SheetOptions): void {
   const { emptyLines, headerLines } = survey;
   const [lines, what] =
     headerLines.length > 0
@@ -21,7 +22,7 @@ export function refuseRows(file: string, survey: Survey, { skipRows = [] }: Shee
       : [emptyLines, 'are empty in every column of an input'];
   if (lines.length === 0) return;
   const rows = rangesText(rangesOf(lines));
-  const skipped = rangesText(withRows(skipRows, lines));
+  const [flag, value] = withoutRows(survey, options);
   const isWhole = lines.length === survey.rows;
   throw problem(
     'E112',
@@ -29,10 +30,23 @@ export function refuseRows(file: string, survey: Survey, { skipRows = [] }: Shee
       what: `rows of ${file} ${what}: ${rows}`,
       hint: isWhole
         ? 'the columns that are inputs have no values: check them, or map others with --map'
-        : `if they are no rows of the batch, add: --skip-rows ${skipped}${continued(survey)}`,
+        : `if they are no rows of the batch, add: ${flag} ${shellWord(value)}${continued(survey)}`,
     },
-    { place: { file }, ...(isWhole ? {} : { correction: { add: [['--skip-rows', skipped]] } }) },
+    { place: { file }, ...(isWhole ? {} : { correction: { add: [[flag, value]] } }) },
   );
+}
+
+/** The flag that leaves these rows out, also in a sheet in which they have moved. Without a condition that is sure, they are refused. */
+function withoutRows(survey: Survey, { where }: SheetOptions): readonly [flag: string, value: string] {
+  const { headerLines, isExact, sent, columns } = survey;
+  if (!isExact) return ['--invalid', 'skip'];
+  const parts =
+    headerLines.length > 0
+      ? columns.slice(0, 2).map((name) => `${conditionWord(name)} != ${conditionWord(name)}`)
+      : sent.map((name) => `${conditionWord(name)} != ""`);
+  const condition = parts.join(' or ');
+  if (where === undefined) return ['--where', condition];
+  return ['--where', `(${where}) and ${parts.length > 1 ? `(${condition})` : condition}`];
 }
 
 const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
@@ -60,11 +74,14 @@ export function commentGuess(
 }
 
 /** Finds rows with fewer cells than the header. */
-export function shortGuess({ short }: Survey, { shortRows, skipRows = [] }: SheetOptions): GuessPart {
+export function shortGuess({ short, rows }: Survey, { shortRows }: SheetOptions): GuessPart {
   if (shortRows === true || short.count === 0) return NOTHING;
   const text = `the last cells of ${rowsText(short)} are missing and taken for empty`;
-  const without = or('if they are no rows', { skipRows: withRows(skipRows, short.lines) });
-  return { options: { shortRows: true }, guesses: [toConfirm('rows', text, { shortRows: true }, without)] };
+  const without = short.count * 2 > rows ? [] : [or('to send only the others', { invalid: 'skip' })];
+  return {
+    options: { shortRows: true },
+    guesses: [toConfirm('rows', text, { shortRows: true }, ...without)],
+  };
 }
 
 /** Finds rows that continue the row above: they would be sent without its title. */

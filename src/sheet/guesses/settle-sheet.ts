@@ -175,9 +175,13 @@ async function settleValues(
   const first = await surveyed(source, matched, knownSheet);
   const shapes = [
     commentGuess(first, matched.options),
-    shortGuess(first, matched.options),
-    longGuess(first.long, matched.options),
-    surplusGuess(first.long, matched.options),
+    ...(isFewOf(first, matched.options)
+      ? []
+      : [
+          shortGuess(first, matched.options),
+          longGuess(first.long, matched.options),
+          surplusGuess(first.long, matched.options),
+        ]),
     nothingGuess(first, matched.options),
     comparedGuess(first, matched.options),
     continuedGuess(first, matched.options),
@@ -188,7 +192,7 @@ async function settleValues(
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const shaped = shapes.flatMap((part) => part.guesses);
   try {
-    refuseRows(source.name, survey, options);
+    if (options.invalid !== 'skip') refuseRows(source.name, survey, options);
   } catch (error) {
     throw restingOn(error, shaped);
   }
@@ -208,6 +212,10 @@ async function settleValues(
     guesses: [...shaped, ...parts.flatMap((part) => part.guesses)],
   };
 }
+
+/** Whether the rows of another length are few enough to be bad rows, which the options skip. */
+const isFewOf = ({ short, long, rows }: Survey, { invalid }: SheetOptions): boolean =>
+  invalid === 'skip' && 2 * (short.count + long.count + long.cells.count) <= rows;
 
 async function surveyed(
   source: SheetSource,

@@ -3,6 +3,7 @@
 
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
+import { isWithoutInput, repeatsHeader, sentColumns } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import {
@@ -72,11 +73,14 @@ export const RANDOM_SEED = '-1';
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 export class Survey {
+  readonly columns: readonly string[];
   rows = 0;
   blank = 0;
   /** Rows whose mapped inputs are all empty, and rows that repeat the header. */
   readonly emptyLines: number[] = [];
   readonly headerLines: number[] = [];
+  /** Whether the cells of these rows are empty, or those of the header, to the letter, as a condition compares them. */
+  isExact = true;
   /** Rows without inputs that continue the row above. */
   continued = 0;
   /** Column of a template → rows that continue the row above, and do not have it. */
@@ -146,11 +150,14 @@ export class Survey {
       const name = plan.columns[from.column]?.name ?? '';
       return [{ column: from.column, kind, name, choices, isSeed: setsSetting(input, 'seed') }];
     });
-    this.#sent = [...this.#mapped.map(({ column }) => column), ...this.#templated];
-    this.long = new LongRows(
-      this.#mapped,
-      plan.columns.map(({ name }) => name),
-    );
+    this.#sent = sentColumns(plan);
+    this.columns = plan.columns.map(({ name }) => name);
+    this.long = new LongRows(this.#mapped, this.columns);
+  }
+
+  /** The columns that fill inputs, alone or in a template. */
+  get sent(): readonly string[] {
+    return [...new Set(this.#sent.map((at) => this.#plan.columns[at]?.name ?? ''))];
   }
 
   get mapped(): readonly string[] {
@@ -227,9 +234,8 @@ export class Survey {
       return;
     }
     this.long.takeEven(cells);
-    if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
-      this.#put(this.headerLines, record);
-    else if (this.#isWithoutInput(record)) this.#putEmpty(record, cells);
+    if (repeatsHeader(this.#plan, cells)) this.#putHeader(record, cells);
+    else if (isWithoutInput(this.#plan, this.#sent, record)) this.#putEmpty(record, cells);
     this.#takeContinued(cells);
     this.#above = cells;
     this.#takeNames(cells);
@@ -271,27 +277,21 @@ export class Survey {
     this.#filled = isSame ? this.#filled : cells;
   }
 
+  #putHeader(record: SheetRecord, cells: readonly string[]): void {
+    this.#put(this.headerLines, record);
+    this.isExact &&= this.#plan.columns.every(({ name }, at) => cells[at] === name);
+  }
+
   /** A row that repeats a cell of the row above continues it. */
   #putEmpty(record: SheetRecord, cells: readonly string[]): void {
     this.#put(this.emptyLines, record);
+    this.isExact &&= this.#sent.every((at) => (cells[at] ?? '') === '');
     if (cells.some((text, at) => text.trim() !== '' && !this.#sent.includes(at) && text === this.#above[at]))
       this.continued += 1;
   }
 
-  /** The values of a grid are in every row. */
-  #isWithoutInput(record: SheetRecord): boolean {
-    const { own } = record;
-    const sent = own === undefined ? this.#sent : this.#sent.filter((column) => column < own);
-    return sent.length > 0 && sent.every((column) => this.#isEmpty(record, column));
-  }
-
   #put(lines: number[], { line }: SheetRecord): void {
     if (lines.length < MAX_LINES) lines.push(line);
-  }
-
-  #isEmpty({ cells, marks }: SheetRecord, column: number): boolean {
-    const text = cellText(cells[column]).trim();
-    return (text === '' || this.#plan.nothings.has(text)) && !marks?.has(column);
   }
 
   /** Whether a cell is a word for totals, and no other text would be sent. */

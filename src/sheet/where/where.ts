@@ -37,6 +37,12 @@ export const parseWhere = (
   options: WhereOptions = {},
 ): RowCondition => new Parser(text, columns, options).whole();
 
+/** A column or a text as a condition names it: with quotes, unless it is a plain word. */
+export const conditionWord = (text: string): string =>
+  /^[A-Za-z_][\w-]*$/.test(text) && !KEYWORDS.has(text.toLowerCase())
+    ? text
+    : `"${text.replaceAll('"', '""')}"`;
+
 class Parser {
   readonly #text: string;
   readonly #columns: readonly string[];

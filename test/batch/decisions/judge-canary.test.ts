@@ -76,6 +76,18 @@ describe('--canary', () => {
     expect([world.problems, world.state.tally.outcomes.succeeded]).toEqual([[], 20]);
   });
 
+  it('is not failed by rows that could not be read, and is by one of its own', () => {
+    const refused = { rows: 23, refused: 3 };
+    const good = start(canary(refused));
+    endAll(good);
+    collectAll(good);
+    expect([kinds(good), progress(good.state).canary]).toMatchObject([[], { gate: 'open' }]);
+    const bad = start(canary(refused));
+    endAll(bad, 1);
+    collectAll(bad);
+    expect(progress(bad.state).reason).toBe('1 of 5 canary rows failed: failed');
+  });
+
   it('pauses with the reason if a row failed, until the user resumes it', () => {
     const world = start(canary());
     endAll(world, 2);

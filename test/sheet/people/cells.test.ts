@@ -37,12 +37,12 @@ describe('cells', () => {
     ]);
     await expect(read('a.csv', 'product,seed\nmug,1\n,2\n', { set })).rejects.toMatchObject({
       byCode: { E203: 1 },
-      problems: [{ place: { line: 3 }, correction: { add: [['--skip-rows', '3']] } }],
+      problems: [{ place: { line: 3 }, correction: { add: [['--invalid', 'skip']] } }],
     });
     const photo = { set: { prompt: 'a photo of {product} in {style}' }, grid: { style: ['oil', 'ink'] } };
     await expect(read('a.csv', 'sku,product\n1,mug\n2,\n', photo)).rejects.toMatchObject({
       code: 'E112',
-      hint: 'if they are no rows of the batch, add: --skip-rows 3',
+      hint: 'if they are no rows of the batch, add: --invalid skip',
     });
   });
 

@@ -122,12 +122,14 @@ describe('a row of JSON', () => {
     ]);
   });
 
-  it('may be left out by its line, which a refusal proposes, and says which comma is too many', async () => {
+  it('may be refused alone, as the refusal of the sheet proposes, which says which comma is too many', async () => {
     const rows = '{"prompt":"a"}\n{"prompt":"b",}\n';
     await expect(read('a.jsonl', rows, jsonl)).rejects.toMatchObject({
-      hint: expect.stringMatching(/\nwithout the rows that are refused: --skip-rows [\d,-]+$/) as string,
+      hint: expect.stringMatching(
+        /\nto run the other rows, and name these as refused: --invalid skip$/,
+      ) as string,
       problems: [
-        { code: 'E103', hint: 'remove the comma before it', correction: { add: [['--skip-rows', '2']] } },
+        { code: 'E103', hint: 'remove the comma before it', correction: { add: [['--invalid', 'skip']] } },
       ],
     });
     const skipRows = [{ from: 2, to: 2 }];

@@ -186,7 +186,7 @@ describe('commas that no quotes enclose', () => {
     await expect(
       read('a.csv', 'prompt,style\na fox,red,oil\nan owl,ink\n', {}, { inputTypes }),
     ).rejects.toMatchObject({
-      problems: [{ code: 'E103', place: { line: 2 }, correction: { add: [['--skip-rows', '2']] } }],
+      problems: [{ code: 'E103', place: { line: 2 }, correction: { add: [['--invalid', 'skip']] } }],
     });
   });
 });
@@ -216,7 +216,7 @@ describe('a sheet of another shape', () => {
     const { rows, guesses } = await read('a.csv', 'prompt,seed,cfg\na,1\nb,2,7\nc\n');
     expect(rows).toEqual(['{"prompt":"a","seed":1}', '{"cfg":7,"prompt":"b","seed":2}', '{"prompt":"c"}']);
     expect(guesses).toEqual([
-      '? the last cells of rows 2,4 ("a 1") are missing and taken for empty; if they are no rows: --skip-rows 2,4 (--short-rows)',
+      '? the last cells of rows 2,4 ("a 1") are missing and taken for empty (--short-rows)',
     ]);
   });
 

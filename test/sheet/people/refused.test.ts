@@ -20,7 +20,7 @@ describe('a sheet is refused', () => {
     expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
       'E112',
       'rows of a.csv are empty in every column of an input: 3-4',
-      'if they are no rows of the batch, add: --skip-rows 3-4',
+      `if they are no rows of the batch, add: --where 'prompt != "" or seed != ""'`,
     ]);
   });
 
@@ -139,11 +139,11 @@ describe('a sheet is refused', () => {
     const corrections = async (text: string) =>
       correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes })));
     expect(await corrections('prompt,steps,sampler\na,0,8\nb,3,8\nc,4,8\n')).toEqual([
-      { add: [['--skip-rows', '2']] },
+      { add: [['--invalid', 'skip']] },
     ]);
     expect(await corrections('prompt,sampler\na,8\nb,9\nc,euler\n')).toEqual([]);
     expect(await corrections('prompt,sampler\na,8\nb,euler\nc,euler\n')).toEqual([
-      { add: [['--skip-rows', '2']] },
+      { add: [['--invalid', 'skip']] },
     ]);
     expect(await corrections('prompt,steps\na,x\nb,y\nc,4\n')).toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('a sheet is refused', () => {
       const sheet = `describe,note,seed\n${rowsOf(count)}words of a prompt,x,one\n`;
       return furtherOf(await refusedSheet(read('a.csv', sheet))).corrections;
     };
-    expect(await lacking(9_999)).toEqual([{ add: [['--skip-rows', '10001']] }, { add: [['--no-unique']] }]);
+    expect(await lacking(9_999)).toEqual([{ add: [['--invalid', 'skip']] }, { add: [['--no-unique']] }]);
     expect(await lacking(10_000)).toEqual([{ add: [['--no-unique']] }]);
   });
 
