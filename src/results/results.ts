@@ -15,6 +15,7 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, csvPieces, type RowWithCells, type CsvRecord } from './csv-lines.ts';
 import { reportWriter } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
+import { givenColumns, sentTexts, templatedInputs } from './sent-texts.ts';
 import {
   idleTimes,
   RowFacts,
@@ -79,12 +80,15 @@ export async function writeResults({
   await writeSummary(store, summary, confirm);
 }
 
-export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[] {
-  const own = ownColumns(sheet.columns);
-  return [...own, ...resultNames(own)];
+export function headerOf(file: Pick<BatchFile, 'sheet'>): readonly string[] {
+  const columns = givenColumns(file);
+  return [...columns, ...resultNames(columns)];
 }
 
-/** Reads the sheet again together with the pages, so that the results contain its cells exactly as given. */
+/**
+ * Reads the sheet again together with the pages, so that the results contain its cells exactly as given, with the texts of
+ * templates behind them.
+ */
 export async function* rowsWithCells<R extends CsvRecord>(
   store: Store,
   file: BatchFile,
@@ -96,10 +100,12 @@ export async function* rowsWithCells<R extends CsvRecord>(
     Symbol.asyncIterator
   ]();
   const own = ownColumns(file.sheet.columns).length;
+  const templated = templatedInputs(file);
   for await (const row of rowsOf(store, file, { through })) {
     const cells = row.cells ? undefined : await sheet.next();
     const sheetCells = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
-    yield { record: toRecord(row, file), cells: withChange(file, sheetCells, row) };
+    const record = toRecord(row, file);
+    yield { record, cells: [...withChange(file, sheetCells, row), ...sentTexts(templated, record.inputs)] };
   }
 }
 

@@ -259,8 +259,8 @@ function rolesOf(
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { from } of mapped) spokenFor.add(from.column);
-  for (const name of namesInTemplates(options.set, names))
-    if (inputOf(name) === undefined) spokenFor.add(names.indexOf(name));
+  const templated = namesInTemplates(options.set, names);
+  for (const name of templated) if (inputOf(name) === undefined) spokenFor.add(names.indexOf(name));
   const gpuColumn = gpuColumnOf(names, options, spokenFor, inputOf('gpu') !== undefined);
   const keyColumn = options.keyColumn === undefined ? undefined : indexOf(names, options.keyColumn, '--key');
   const own = ownColumns(names).length;
@@ -281,7 +281,9 @@ function rolesOf(
     gpuColumn,
     keyColumn,
     /** Columns without a role. */
-    unused: names.filter((_, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn),
+    unused: names.filter(
+      (name, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn && !templated.has(name),
+    ),
   };
 }
 

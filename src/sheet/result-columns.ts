@@ -32,13 +32,17 @@ export function resultNames(
   return columns.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
 }
 
+/** The column with the text that a template made for an input. It stands before the result columns. */
+export const sentColumn = (input: string): string => `${SENT}${input}`;
+const SENT = 'sent: ';
+
 /** The names without the result columns of an earlier batch. */
 export function ownColumns(names: readonly string[]): readonly string[] {
   for (const columns of [RESULT_COLUMNS, COLUMNS_BEFORE]) {
     const own = names.slice(0, -columns.length);
     const isResults =
       own.length > 0 && resultNames(own, columns).every((name, at) => names[own.length + at] === name);
-    if (isResults) return own;
+    if (isResults) return own.slice(0, own.findLastIndex((name) => !name.startsWith(SENT)) + 1);
   }
   return names;
 }

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Appended } from '../../src/batches/append/append-rows.ts';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
-import { rowsWithCells } from '../../src/results/results.ts';
+import { headerOf, rowsWithCells } from '../../src/results/results.ts';
 import type { BatchRow } from '../../src/results/batch-rows.ts';
 import { ASKED, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
@@ -35,6 +35,22 @@ async function rowsOf({ store, file }: CreatedBatch): Promise<readonly string[]>
     rows.push(`${record.key}: ${cells.join(' ')}`);
   return rows;
 }
+
+describe('a batch with a template', () => {
+  it('shows the text of each row in its results, whose file it takes as its own sheet', async () => {
+    const set = { prompt: 'a {product}, {{raw}}', note: 'fixed' };
+    place.write('products.csv', 'id,product\na,mug\nb,lamp\n');
+    const batch = await place.create('products.csv', { options: { ...KEYED, set } });
+    const { file } = batch;
+    expect(file.sheet.inputs.map(({ input }) => input)).toEqual(['prompt', 'note']);
+    expect(headerOf(file).slice(0, 4)).toEqual(['id', 'product', 'sent: prompt', 'row']);
+    expect(await rowsOf(batch)).toEqual(['a: a mug a mug, {raw}', 'b: b lamp a lamp, {raw}']);
+    place.write('results.csv', `${headerOf(file).join(',')}\na,mug,"a mug, {raw}"${','.repeat(15)}\n`);
+    const again = await place.create('results.csv', { options: { ...KEYED, set } });
+    expect(again.file.sheet.columns.slice(0, 3)).toEqual(['id', 'product', 'sent: prompt']);
+    expect(await rowsOf(again)).toEqual(['a: a mug a mug, {raw}']);
+  });
+});
 
 describe('a batch with a grid', () => {
   it('shows the values of each row in its results', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownColumns, RESULT_COLUMNS, resultNames } from '../../src/sheet/result-columns.ts';
+import { ownColumns, RESULT_COLUMNS, resultNames, sentColumn } from '../../src/sheet/result-columns.ts';
 import { input, lay } from './laying.ts';
 
 describe('the columns of results', () => {
@@ -13,6 +13,12 @@ describe('the columns of results', () => {
       expect(ownColumns([...own, ...resultNames(own)])).toEqual(own);
     },
   );
+
+  it('follow the texts of templates, which are recognised too', () => {
+    const columns = ['product', sentColumn('prompt')];
+    expect(ownColumns([...columns, ...resultNames(columns)])).toEqual(['product']);
+    expect(ownColumns(columns)).toEqual(columns);
+  });
 
   it('are not recognised if one of them is missing', () => {
     const names = ['prompt', ...RESULT_COLUMNS.slice(1)];

@@ -206,6 +206,11 @@ describe('columns and inputs', () => {
     expect(await inputsOf({ text: 'a\n1\n', options })).toEqual(['{"a":1,"cfg":7.5,"steps":20}']);
   });
 
+  it('are used by a template', async () => {
+    const options = { set: { prompt: 'a {product}' }, drop: ['note'] };
+    expect(await lay({ text: 'product,note\nmug,x\n', options })).toMatchObject({ unused: ['note'] });
+  });
+
   it('count as unused if they are dropped', async () => {
     expect(await lay({ text, options: { drop: ['notes', 'seed'] } })).toMatchObject({
       columns: ['text', 'seed', 'notes', 'gpu'],

@@ -1,12 +1,13 @@
 // The rows of a batch as an export shows them, also while the batch runs: the cells of the sheet unchanged, then the result.
 
 import { firstOf } from '../../sheet/sheet-record.ts';
-import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';
+import { RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';
 import { countRows, recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
+import { givenColumns } from '../sent-texts.ts';
 import { cellsOf } from '../row-record.ts';
 import { summarizedPass } from '../summary.ts';
 import { csvCells, CsvLines } from '../csv-lines.ts';
@@ -19,6 +20,7 @@ export type ExportSource = {
   readonly store: Store;
   readonly rows: number;
   readonly hasEnded: boolean;
+  /** The sheet's own columns, and the texts of templates. */
   readonly own: readonly string[];
   readonly results: readonly string[];
   readonly read: () => AsyncIterable<ExportRow>;
@@ -27,7 +29,7 @@ export type ExportSource = {
 export async function exportSource(store: Store, file: BatchFile): Promise<ExportSource> {
   const rows = await countRows(store, file);
   const hasEnded = (await summarizedPass(store)) === (await newestPass(store));
-  const own = ownColumns(file.sheet.columns);
+  const own = givenColumns(file);
   return {
     file,
     store,

@@ -9,7 +9,8 @@ import type { Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { ownColumns } from '../../sheet/result-columns.ts';
+import { ownColumns, sentColumn } from '../../sheet/result-columns.ts';
+import { templatedInputs } from '../sent-texts.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';
@@ -81,12 +82,14 @@ async function endLivingPage(store: Store): Promise<void> {
   await store.clear(LIVE_ROWS);
 }
 
-/** The columns of the sheet, with the input that each one fills. */
-function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
+/** The columns of the sheet and the texts of templates, with the input that each one fills. */
+function columnsOf(file: Pick<BatchFile, 'sheet'>) {
+  const { sheet } = file;
   const inputs = new Map(
     sheet.inputs.flatMap(({ input, from }) => ('column' in from ? [[from.column, input] as const] : [])),
   );
-  return ownColumns(sheet.columns).map((name) => ({ name, input: inputs.get(name) }));
+  const own = ownColumns(sheet.columns).map((name) => ({ name, input: inputs.get(name) }));
+  return [...own, ...templatedInputs(file).map((input) => ({ name: sentColumn(input), input }))];
 }
 
 /** The columns that a page shows. */
