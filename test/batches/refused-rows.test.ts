@@ -87,8 +87,8 @@ describe('a row that cannot be read', () => {
     expect((await made('again.csv', 'sku,prompt,steps\n\npot,a pot,4\n\npan,a pan,many\n')).batch).toBe(
       first.batch,
     );
-    const other = await made('other.csv', 'sku,prompt,steps\npot,a pot,4\npan,a pan,few\n');
-    expect(other.batch).not.toBe(first.batch);
+    const corrected = await made('other.csv', 'sku,prompt,steps\npot,a pot,4\npan,a pan,few\n');
+    expect(corrected.batch).not.toBe(first.batch);
   });
 
   it('is bought once it is corrected, and no other row again', async () => {
