@@ -83,7 +83,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const idle = data.filter((name) => !isAskedAbout(name, asked));
   const unsent = [
     ...settingsUnsent(idle, inputTypes, valuesOf),
-    ...statesUnsent(idle, names, options, (name) =>
+    ...statesUnsent(idle, options, (name) =>
       isSurplus(placeOf(name)) ? [] : cellsAt(sample, placeOf(name)),
     ),
   ];

@@ -7,7 +7,6 @@ import { isYesOrNo, kindOf, YES_MARK } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
-import { parseWhere } from '../where/where.ts';
 import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
 import { areOneSetting, isSetting, isState, isTellingSetting } from './input-names.ts';
 import { isMedia, isRepeating } from './sample.ts';
@@ -50,22 +49,19 @@ const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$
 const MAX_STATES = 6;
 const MAX_STATE = 20;
 
-/** Columns that may say which rows are to run: yes or no, or a state. Programs leave such rows out themselves. */
+/** Columns that may say which rows are to run: yes or no, or a state. Programs, and users who give a condition, have chosen their rows. */
 export function statesUnsent(
   columns: readonly string[],
-  names: readonly string[],
-  { where, decimalComma, format }: SheetOptions,
+  { where, format }: SheetOptions,
   cellsOf: ValuesOf,
 ): readonly Guess[] {
-  if (format === 'json' || format === 'jsonl') return [];
-  const conditions = new Set<string>();
-  if (where !== undefined) parseWhere(where, names, { decimalComma, columns: conditions });
+  if (where !== undefined || format === 'json' || format === 'jsonl') return [];
   return columns.flatMap((name) => {
     const cells = cellsOf(name);
-    if (conditions.has(name) || !areStates(name, cells)) return [];
+    if (!areStates(name, cells)) return [];
     const filled = [...new Set(cells)].filter((state) => state !== '');
     const values = list(filled.map((state) => JSON.stringify(state)));
-    const only = filled.map((state) => or('to run only some', { where: withCondition(where, name, state) }));
+    const only = filled.map((state) => or('to run only some', { where: conditionOf(name, state) }));
     return [
       toConfirm('rows', `all rows run, whatever column "${name}" says (${values})`, dropped(name), ...only),
     ];
@@ -85,10 +81,9 @@ function areStates(name: string, cells: readonly string[]): boolean {
   return (filled.every(isYesOrNo) && !isCounted) || (filled.length === 1 && YES_MARK.test(filled[0] ?? ''));
 }
 
-function withCondition(where: string | undefined, column: string, state: string): string {
+function conditionOf(column: string, state: string): string {
   const name = /^\w+$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
-  const condition = `${name} = "${state.replaceAll('"', '""')}"`;
-  return where === undefined ? condition : `(${where}) and ${condition}`;
+  return `${name} = "${state.replaceAll('"', '""')}"`;
 }
 
 type SentFacts = {
