@@ -44,8 +44,12 @@ export function likelyColumns(
         data,
       ),
     ] = ranked(pointsFor);
-    // A prompt_1 beside prompt_2 and prompt_3 is not the prompt alone.
-    const isOneOfSeveral = best !== undefined && !isMedia(type) && numberedLike(best, left).length > 0;
+    // A prompt_1 beside prompt_2, or an image_prompt beside a motion_prompt, is not the prompt alone.
+    const isOneOfSeveral =
+      best !== undefined &&
+      !isMedia(type) &&
+      (numberedLike(best, left).length > 0 ||
+        left.filter((name) => saysInput(name, type, valuesOf(name))).length > 1);
     if (best !== undefined && !isOneOfSeveral) likely[type.name] = best;
   }
   return likely;
@@ -70,12 +74,18 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   const shared = isAttribute ? 0 : 100 * sharedWords(name, type.name);
   if (isMedia(type)) return 1 + shared;
   if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
+  if (saysInput(name, type, values)) return 1000;
   const length = textLength(values);
-  // Among several columns that contain the name, the first is meant, not the one with the longest texts.
-  if (length > 0 && !isAttribute && containsWords(name, type.name) && keysIn([name], true).length === 0)
-    return 1000;
   const named = shared + (isDescriptive(name) && !isAttribute ? 100 : 0);
   return length > 0 && length + named >= MIN_TEXT ? length + named : 0;
+}
+
+/** Whether the column has texts, and its name says that they are for this input. */
+function saysInput(name: string, type: InputType, values: readonly string[]): boolean {
+  const isAttribute = isDescriptive(type.name) && namesAttribute(name);
+  const isFree = kindOf(type.type) === 'string' && type.options === undefined;
+  const isText = isFree && fits(values, type) && textLength(values) > 0;
+  return isText && !isAttribute && containsWords(name, type.name) && keysIn([name], true).length === 0;
 }
 
 /** Short texts are likely only without longer ones. Words that repeat are categories. */

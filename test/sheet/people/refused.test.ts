@@ -148,14 +148,15 @@ describe('a sheet is refused', () => {
     expect(await corrections('prompt,steps\na,x\nb,y\nc,4\n')).toEqual([]);
   });
 
-  it('with the column of a required input, the first of two alike, or a template of short texts', async () => {
+  it('with the column of a required input, none of two alike, or a template of short texts', async () => {
     const corrections = async (text: string, inputTypes = [input('prompt', 'string', { required: true })]) =>
       correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes }))).flatMap((correction) =>
         'add' in correction ? correction.add : [],
       );
-    expect(await corrections('prompt_en,prompt_de\na fox,ein schöner Fuchs\n')).toEqual([
-      ['--map', 'prompt=prompt_en'],
-    ]);
+    expect(await corrections('subject,seed\na fox in the snow,1\n')).toEqual([['--map', 'prompt=subject']]);
+    // A command that takes the first would leave the cells of the second unsent.
+    expect(await corrections('prompt_en,prompt_de\na fox,ein schöner Fuchs\n')).toEqual([]);
+    expect(await corrections('image_prompt,motion_prompt,s\na fox,it jumps,1\n')).toEqual([]);
     expect(await corrections('sku,product,style\n1,mug,oil painting\n')).toEqual([
       ['--set', 'prompt={product}, {style}'],
     ]);
