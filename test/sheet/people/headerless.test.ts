@@ -86,3 +86,17 @@ describe('a header below titles', () => {
     });
   });
 });
+
+it('a CSV of one column whose first text names no input is refused, and no command loses that text', async () => {
+  const texts = 'Catching salmon\nParading through a village\nExploring a cave\n';
+  await expect(read('bear.csv', texts)).rejects.toMatchObject({
+    code: 'E104',
+    hint: expect.stringContaining('if it is the header: --header-row 1') as string,
+    correction: {
+      add: [
+        ['--header-row', 'none'],
+        ['--columns', 'prompt'],
+      ],
+    },
+  });
+});
