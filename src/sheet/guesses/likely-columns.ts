@@ -88,11 +88,12 @@ function saysInput(name: string, type: InputType, values: readonly string[]): bo
   return isText && !isAttribute && containsWords(name, type.name) && keysIn([name], true).length === 0;
 }
 
-/** Short texts are likely only without longer ones. Words that repeat are categories. */
+/** Short texts are likely only without longer ones. Words that repeat are categories, and a language is not any word. */
 function shortText(name: string, type: InputType, values: readonly string[]): number {
   const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
   const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
-  const isOther = isName || isTellingSetting(name) || isRepeating(values);
+  const isOther = isName || isTellingSetting(name) || isRepeating(values) || !fits(values, type);
+  if (!isDescriptive(type.name) && sharedWords(name, type.name) === 0) return 0;
   return isText && !isOther && values.length > 0 ? textLength(values) : 0;
 }
 

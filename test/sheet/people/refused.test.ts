@@ -165,6 +165,10 @@ describe('a sheet is refused', () => {
       ['--map', 'text=en'],
       ['--map', 'target_lang=target'],
     ]);
+    // Times of subtitles are no language, and neither are words of columns that do not say so.
+    const cue = 'start,end,text\n00:00:01,00:00:02,a fox\n';
+    expect(await corrections(cue, both)).toEqual([]);
+    expect(await corrections('speaker,mood,text\nAnn,glad,a fox\n', both)).toEqual([]);
     // A command that is refused again is none.
     const image = input('image', 'image', { required: true });
     expect(await corrections('product\nmug\n', [...both.slice(0, 1), image])).toEqual([]);
