@@ -6,6 +6,7 @@ import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { isWorkbook } from '../sheet/formats.ts';
 import { GIVEN_ROWS, sourceIn } from '../sheet/sheet-source.ts';
+import { haveOptionalParts } from '../sheet/templates.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
@@ -46,7 +47,9 @@ export type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
 export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
   const { copy, deployment } = params;
   const source = sourceIn(openStore(copy.folder), copy);
-  const settled = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
+  const own = sheetOptionsOf(params);
+  const options = haveOptionalParts(Object.values(own.set)) ? { ...own, optionalParts: true as const } : own;
+  const settled = await settleSheet(source, options, deployment.inputTypes);
   // A sheet that is refused needs no answer.
   return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
 }

@@ -294,8 +294,11 @@ function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
 }
 
 /** Replaces options of a request by stated ones; pairs and dropped columns are added. */
-export const withStated = (own: Omit<SheetOptions, 'format'>, stated: GuessOptions) =>
-  withAgreed({ map: {}, set: {}, drop: [], types: {}, ...stated }, own);
+export const withStated = (own: Omit<SheetOptions, 'format'>, stated: GuessOptions) => ({
+  ...withAgreed({ map: {}, set: {}, drop: [], types: {}, ...stated }, own),
+  // A guess about a template completes the user's own text.
+  set: { ...own.set, ...stated.set },
+});
 
 /** Completes the options of a request with the options of a batch. */
 export function withAgreed(

@@ -1,6 +1,6 @@
 // Maps columns to inputs and types. Computed once, before the first row is read, so each header error is reported once.
 
-import { type Template, templateIn, namesInTemplates } from './templates.ts';
+import { columnsIn, type Template, templateIn, templateText, namesInTemplates } from './templates.ts';
 import {
   type Correction,
   correctionOf,
@@ -139,11 +139,12 @@ function feedOf(
   const isGiven = declared !== undefined;
   if ('column' in from) return [{ input, kind, isGiven, type, from }];
   // Braces belong to the JSON.
-  const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
-  const isFilled = template.some((part) => typeof part === 'number');
+  const template =
+    kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names, options.optionalParts);
+  const isFilled = columnsIn(template).length > 0;
   if (isFilled || (template.length > 0 && takesFiles(kind)))
     return [{ input, kind, isGiven, type, from: { template } }];
-  const text = template.join('');
+  const text = templateText(template, String);
   return text === ''
     ? []
     : [{ input, kind, isGiven, type, from: { json: constantOf(giver.by, text, kind, type) } }];

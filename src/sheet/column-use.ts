@@ -6,6 +6,7 @@ import type { OrderOptions } from './sending-order.ts';
 import { ownColumns } from './result-columns.ts';
 import { cellText, type SheetRecord, shortened } from './sheet-record.ts';
 import type { SheetOptions } from './sheet-source.ts';
+import { columnsIn } from './templates.ts';
 import { parseWhere } from './where/where.ts';
 
 export type ColumnUse = {
@@ -49,7 +50,7 @@ export function usesOf(plan: ColumnMapping, options: ColumnOptions): readonly (r
     const uses: readonly Use[] = [
       ...plan.feeds.flatMap(({ input, kind, from }): readonly Use[] => {
         if ('column' in from) return from.column === at ? [{ as: 'input', input, type: kind }] : [];
-        return 'template' in from && from.template.includes(at)
+        return 'template' in from && columnsIn(from.template).includes(at)
           ? [{ as: 'template', input, type: kind }]
           : [];
       }),

@@ -1,13 +1,20 @@
 // Recognises rows that would send nothing of their own: rows without any input, and repeated headers.
 
 import type { ColumnMapping } from './column-mapping.ts';
+import { columnsIn } from './templates.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
 
+/** The columns that templates take. */
+export const templatedColumns = ({ feeds }: Pick<ColumnMapping, 'feeds'>): readonly number[] => [
+  ...new Set(feeds.flatMap(({ from }) => ('template' in from ? columnsIn(from.template) : []))),
+];
+
 /** The columns that fill inputs, alone or in a template. */
-export function sentColumns({ feeds }: ColumnMapping): readonly number[] {
-  const parts = feeds.flatMap(({ from }) => ('template' in from ? from.template : []));
-  const templated = parts.filter((part) => typeof part === 'number');
-  return [...feeds.flatMap(({ from }) => ('column' in from ? [from.column] : [])), ...new Set(templated)];
+export function sentColumns({ feeds }: Pick<ColumnMapping, 'feeds'>): readonly number[] {
+  return [
+    ...feeds.flatMap(({ from }) => ('column' in from ? [from.column] : [])),
+    ...templatedColumns({ feeds }),
+  ];
 }
 
 /** The values of a grid are in every row. */

@@ -1,6 +1,7 @@
 // Changes to a row's inputs when it is sent again. The queue stores them for a place, and a record stores
 // them for its run, so a result always shows the inputs behind it.
 
+import { templateText } from './templates.ts';
 import { parseExactly } from '../host/exact-json.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
@@ -65,7 +66,7 @@ export async function changeFrom(
     if ('json' in from) filled.set(input, parseExactly(from.json));
     if (!('template' in from)) continue;
     const addresses: string[] = [];
-    for (const { text } of filesIn(kind, from.template.join('')))
+    for (const { text } of filesIn(kind, templateText(from.template, String)))
       addresses.push(await addressIn(feed, text, files));
     filled.set(input, sentFiles(feed, addresses));
   }

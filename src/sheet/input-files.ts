@@ -3,7 +3,7 @@
 import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './column-mapping.ts';
-import type { Template } from './templates.ts';
+import { columnsIn, type Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type CellKind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
@@ -57,7 +57,7 @@ export function filesAhead(
 /** Whether the text contains a cell of the sheet; otherwise it stands in the options. */
 function isOfSheet({ own = Infinity }: SheetRecord, from: Feed['from']): boolean {
   if ('column' in from) return from.column < own;
-  return 'template' in from && from.template.some((part) => typeof part === 'number' && part < own);
+  return 'template' in from && columnsIn(from.template).some((column) => column < own);
 }
 
 /** The texts in a cell or option that name files, with their links; empty for inputs of another kind. */
@@ -83,12 +83,21 @@ export const filledTemplate = (
 ): string =>
   template
     .map((part) => {
-      if (typeof part === 'string') return part;
-      const cell = cells[part] ?? '';
-      if (typeof cell !== 'string') return JSON.stringify(cell);
-      return nothings.has(cell.trim()) ? '' : cell;
+      if (typeof part !== 'object') return filledPart(part, cells, nothings);
+      const texts = part.optional.map((inner) => filledPart(inner, cells, nothings));
+      const isLacking = part.optional.some(
+        (inner, at) => typeof inner === 'number' && texts[at]?.trim() === '',
+      );
+      return isLacking ? '' : texts.join('');
     })
     .join('');
+
+function filledPart(part: string | number, cells: readonly unknown[], nothings: ReadonlySet<string>): string {
+  if (typeof part === 'string') return part;
+  const cell = cells[part] ?? '';
+  if (typeof cell !== 'string') return JSON.stringify(cell);
+  return nothings.has(cell.trim()) ? '' : cell;
+}
 
 const NONE: ReadonlySet<string> = new Set();
 

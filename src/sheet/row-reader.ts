@@ -30,7 +30,7 @@ import { definedOnly } from '../options/defined-only.ts';
 import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
 import { plainNumber } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
-import type { Template } from './templates.ts';
+import { columnsIn, type Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
 import {
@@ -197,7 +197,7 @@ const splitting = (column: string) => ({
 /** Fills the template with the cells of this row; undefined if nothing remains. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
   const text = filledTemplate(look.record, template, look.plan.nothings);
-  const columns = template.filter((part) => typeof part === 'number');
+  const columns = columnsIn(template);
   for (const column of columns) {
     const { marks, cells } = look.record;
     const fault = markFault(marks?.get(column), 'string') ?? wordFault(look, cells[column]);

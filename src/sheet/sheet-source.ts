@@ -120,7 +120,10 @@ export type ReadOptions = KeptIn<'reading'>;
 /** How a sheet is read, as plain JSON. */
 export type SheetOptions = { readonly format: SheetFormat } & ReadOptions &
   Omit<Mapping, Always> &
-  Required<Pick<Mapping, Always>>;
+  Required<Pick<Mapping, Always>> & {
+    /** Brackets in templates are optional parts. Batches made before they were have none. */
+    readonly optionalParts?: true;
+  };
 
 type Mapping = KeptIn<'sheet'>;
 type Always = 'map' | 'set' | 'drop' | 'types';

@@ -22,6 +22,7 @@ import { definedOnly } from '../options/defined-only.ts';
 import { ownColumns } from './result-columns.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { rowSorter, SendingOrder, type OrderOptions, type RowSorter } from './sending-order.ts';
+import { templateText } from './templates.ts';
 import { sheetFault, type SheetSource, type SheetOptions } from './sheet-source.ts';
 
 export type LaidOut = {
@@ -214,10 +215,7 @@ function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
     const own = { input, kind, ...definedOnly({ fields, also }) };
     if ('json' in from) return { ...own, from: { value: parseExactly(from.json) } };
     if ('column' in from) return { ...own, from: { column: nameOf(from.column) } };
-    const text = from.template
-      .map((part) => (typeof part === 'number' ? `{${nameOf(part)}}` : part))
-      .join('');
-    return { ...own, from: { value: text } };
+    return { ...own, from: { value: templateText(from.template, nameOf) } };
   });
 }
 

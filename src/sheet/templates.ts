@@ -1,18 +1,45 @@
-// Templates: constants with cells of their row, `--set 'prompt=a photo of {product} in {style}'`. `{{` and
-// `}}` are literal braces; braces around anything but a word, such as `{red|blue}`, are text.
+// Templates: constants with cells of their row, `--set 'prompt=a photo of {product} [in {style} style]'`. A part in brackets is left out
+// where one of its cells is empty. `{{` and `}}` are literal braces, `[[` and `]]` literal brackets around a cell; braces around anything
+// but a word, such as `{red|blue}`, and brackets without a cell are text.
 
 import { list, nearest, problem } from '../errors/error.ts';
 import { plainName } from './guesses/guess.ts';
 
-/** Texts, and columns by index. */
-export type Template = readonly (string | number)[];
+/** Texts, columns by index, and optional parts. */
+export type Template = readonly (TemplatePart | OptionalPart)[];
+type TemplatePart = string | number;
+type OptionalPart = { readonly optional: readonly TemplatePart[] };
 
 const BRACES = /\{\{|\}\}|\{([^{}]+)\}/g;
 const WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+const BRACKETS = /\[\[([^[\]]*)\]\]|\[([^[\]]*)\]/g;
 
-/** A text without columns is one part, or none. Throws E602 for a word in braces that is no column; `by` names the option. */
-export function templateIn(text: string, by: string, names: readonly string[]): Template {
-  const parts: (string | number)[] = [];
+/**
+ * A text without columns is one part, or none. `hasOptionalParts`: false for batches made before brackets meant anything. Throws E602 for
+ * a word in braces that is no column; `by` names the option.
+ */
+export function templateIn(
+  text: string,
+  by: string,
+  names: readonly string[],
+  hasOptionalParts = false,
+): Template {
+  const partsOf = (piece: string): readonly TemplatePart[] => partsIn(piece, by, names);
+  if (!hasOptionalParts) return partsOf(text);
+  const template: (TemplatePart | OptionalPart)[] = [];
+  let from = 0;
+  for (const { 0: group, 1: literal, 2: inner = '', index } of text.matchAll(BRACKETS)) {
+    if (namesInTemplates([group], names).size === 0) continue;
+    template.push(...partsOf(text.slice(from, index)));
+    if (literal === undefined) template.push({ optional: partsOf(inner) });
+    else template.push(...partsOf(`[${literal}]`));
+    from = index + group.length;
+  }
+  return [...template, ...partsOf(text.slice(from))];
+}
+
+function partsIn(text: string, by: string, names: readonly string[]): readonly TemplatePart[] {
+  const parts: TemplatePart[] = [];
   let from = 0;
   for (const { 0: braces, 1: name, index } of text.matchAll(BRACES)) {
     const column = name === undefined ? undefined : columnOf(name.trim(), names);
@@ -21,6 +48,36 @@ export function templateIn(text: string, by: string, names: readonly string[]): 
     from = index + braces.length;
   }
   return [...parts, text.slice(from)].filter((part) => part !== '');
+}
+
+/** Whether brackets of these texts have to be read. */
+export const haveOptionalParts = (texts: readonly string[]): boolean =>
+  texts.some((text) => [...text.matchAll(BRACKETS)].some(([group]) => /\{[^{}]+\}/.test(group)));
+
+/** The columns of a template, once each. `isNeeded`: those outside of its optional parts. */
+export function columnsIn(template: Template, { isNeeded = false } = {}): readonly number[] {
+  const parts = template.flatMap((part) =>
+    typeof part === 'object' ? (isNeeded ? [] : part.optional) : [part],
+  );
+  return [...new Set(parts.filter((part) => typeof part === 'number'))];
+}
+
+/** The template as text, with `{product}` for a column. */
+export function templateText(template: Template, nameOf: (column: number) => string): string {
+  const textOf = (part: TemplatePart): string => (typeof part === 'number' ? `{${nameOf(part)}}` : part);
+  return template
+    .map((part) => (typeof part === 'object' ? `[${part.optional.map(textOf).join('')}]` : textOf(part)))
+    .join('');
+}
+
+/** The text with brackets around these columns, which may be empty then. */
+export function withOptional(text: string, columns: ReadonlySet<number>, names: readonly string[]): string {
+  const groups = [...text.matchAll(BRACKETS)].map(({ 0: group, index }) => [index, index + group.length]);
+  return text.replaceAll(BRACES, (braces, name: string | undefined, at: number) => {
+    const column = name === undefined ? undefined : columnOf(name.trim(), names);
+    const isInside = groups.some(([from = 0, end = 0]) => at >= from && at < end);
+    return column === undefined || isInside || !columns.has(column) ? braces : `[${braces}]`;
+  });
 }
 
 /** The names of the columns that templates take. */

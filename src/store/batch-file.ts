@@ -60,6 +60,7 @@ const sheetOptions = z.object({
   map: words,
   set: words,
   drop: z.array(z.string()),
+  optionalParts: z.literal(true).exactOptional(),
   types: byName(z.enum(['string', 'int', 'float', 'bool', 'json', 'file', 'files'])),
 });
 

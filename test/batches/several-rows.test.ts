@@ -52,6 +52,23 @@ describe('a batch with a template', () => {
   });
 });
 
+describe('a batch with an optional part', () => {
+  it('has it in further rows too, and a batch of before keeps its brackets', async () => {
+    const set = { prompt: 'a {product} [in {style}]' };
+    place.write('styles.csv', 'id,product,style\na,mug,oil\n');
+    const batch = await place.create('styles.csv', { options: { ...KEYED, set } });
+    await addResults(batch);
+    const more = 'id,product,style\nb,lamp,\nc,jug,ink\n';
+    await add(batch, 'more.csv', more);
+    expect((await rowsOf(batch)).slice(1)).toEqual(['b: b lamp  a lamp ', 'c: c jug ink a jug in ink']);
+    const { optionalParts, ...options } = batch.file.sheet.options;
+    expect(optionalParts).toBe(true);
+    const before = { ...batch, file: { ...batch.file, sheet: { ...batch.file.sheet, options } } };
+    await add(before, 'most.csv', 'id,product,style\nd,cup,red\n');
+    expect((await rowsOf(batch)).at(-1)).toBe('d: d cup red a cup [in red]');
+  });
+});
+
 describe('a batch with a grid', () => {
   it('shows the values of each row in its results', async () => {
     const batch = await place.create('sheet.csv', { options: { ...KEYED, grid: GRID } });

@@ -322,6 +322,14 @@ export const GUESSES: readonly Guessed[] = [
     set: { prompt: 'a {Title}' },
   },
   {
+    found: 'rows without a cell of a template',
+    means: 'its text without the cell; brackets leave out a part, `[in {style} style]`',
+    does: 'asked',
+    flag: '--set',
+    sheet: 'product,style\nlamp,oil\nmug,\n',
+    set: { prompt: 'a {product} in {style}' },
+  },
+  {
     found: 'a JSON document with one list of objects or of texts',
     means: 'its rows',
     does: 'said',

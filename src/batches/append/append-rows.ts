@@ -65,7 +65,7 @@ export type ReadSheet = {
 /** Throws E532 if the columns are not those of the batch. */
 export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const { batch, copy, order, inputTypes, out, isSavedAgain = false } = params;
-  const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
+  const { map, set, drop, types, gpuColumn, gpu, keyColumn, optionalParts } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
   const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
@@ -84,10 +84,13 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
     set,
     drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...otherColumns] : drop,
     types,
-    ...definedOnly({ gpuColumn, gpu, keyColumn: key }),
+    ...definedOnly({ gpuColumn, gpu, keyColumn: key, optionalParts }),
   };
-  const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes);
-  const allGuesses = [...guesses.map(orConfirm), ...settled.guesses];
+  const { options: ownOptions, problems, ...settled } = await settleSheet(source, mapped, inputTypes);
+  // The templates stay those of the batch.
+  const { optionalParts: _, ...settledOptions } = ownOptions;
+  const options = { ...settledOptions, set, ...definedOnly({ optionalParts }) };
+  const allGuesses = [...guesses.map(orConfirm), ...settled.guesses.map(withoutTemplate)];
   return {
     // A sheet that is refused needs no answer.
     guesses: problems.length > 0 ? [] : openGuesses(params, allGuesses),
@@ -327,6 +330,10 @@ function isAgreed({ options }: Guess, { file }: BatchFolder): boolean {
 
 /** Guesses about the form of a file, which hold for a file that is saved again. */
 const AGREED_ONCE = ['headerRow', 'hidden', 'encoding', 'sheet'] as const;
+
+/** A batch keeps its templates, so that empty cells of further rows are only said. */
+const withoutTemplate = (guess: Guess): Guess =>
+  guess.options.set === undefined ? guess : { ...guess, sure: 'said', options: {} };
 
 /** A wrong guess of this encoding silently changes letters, so the user has to confirm it. */
 const orConfirm = (guess: Guess): Guess =>

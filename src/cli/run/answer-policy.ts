@@ -76,7 +76,7 @@ export function commandWith(
   // `schedule create` is two words.
   const args = words.slice(words[0] === 'schedule' ? 2 : 1);
   const isGiven = ([flag = '', value = '']: readonly string[]): boolean => {
-    if (ONCE.includes(flag)) return false;
+    if (ONCE.includes(flag) || flag === TEXT) return false;
     if (!REPEATED_FLAGS.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
     // For `input=value`, replaces only the pair of the same input.
     const [input = value] = /^[^=]+=/.exec(value) ?? [];
@@ -92,6 +92,7 @@ export function commandWith(
     (arg, at) =>
       arg !== '--reuse' &&
       arg !== '--again' &&
+      !isOtherText(arg, args[at - 1], args[at + 1], flags) &&
       !ONCE.some((flag) => isValueOf(flag, arg, args[at - 1], flags)),
   );
   const name = words.slice(0, words.length - args.length);
@@ -99,6 +100,28 @@ export function commandWith(
 }
 
 const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost'];
+
+/** The flag of templates. A guess about one completes the text of its input. */
+const TEXT = '--set';
+
+/** Whether the word is an input's text in place of which `flags` have another, or the flag before it. */
+function isOtherText(
+  word: string,
+  before: string | undefined,
+  next: string | undefined,
+  flags: readonly string[],
+): boolean {
+  const text =
+    before === TEXT
+      ? word
+      : word === TEXT
+        ? next
+        : word.startsWith(`${TEXT}=`)
+          ? word.slice(TEXT.length + 1)
+          : undefined;
+  const [input] = /^[^=]+=/.exec(text ?? '') ?? [];
+  return input !== undefined && flags.some((flag, at) => flags[at - 1] === TEXT && flag.startsWith(input));
+}
 
 const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
   flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));

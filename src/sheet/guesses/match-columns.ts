@@ -64,7 +64,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const placeOf = (name: string): number => places.get(name) ?? -1;
   const valuesOf = (name: string): readonly string[] =>
     isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name));
-  const { matched, map, guesses, asked, missing } = meaningsOf(free, options, inputTypes, valuesOf);
+  const { matched, map, guesses, questions, missing } = meaningsOf(free, options, inputTypes, valuesOf);
   const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
@@ -72,7 +72,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   // Without any column of the deployment, it is the wrong sheet: report what it lacks, or that nothing is known about it.
   const isOther =
     matched.size +
-      asked.length +
+      questions.length +
       [options.map, options.set].flatMap((option) => Object.keys(option)).length ===
     0;
   if (isOther) {
@@ -80,7 +80,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
-  const idle = data.filter((name) => !isAskedAbout(name, asked));
+  const idle = data.filter((name) => !isAskedAbout(name, questions));
   const unsent = [
     ...settingsUnsent(idle, inputTypes, valuesOf),
     ...statesUnsent(idle, options, (name) =>
@@ -89,8 +89,8 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   ];
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
-    options: { ...settled, map: { ...options.map, ...map, ...mappedBy(asked) }, drop },
-    guesses: [...gpu.guesses, ...guesses, ...asked, ...unsent, ...written],
+    options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
+    guesses: [...gpu.guesses, ...guesses, ...questions, ...unsent, ...written],
     data,
     keys: options.keyColumn === undefined ? keysIn(data, true) : [],
     likely,
@@ -138,7 +138,7 @@ function meaningsOf(
     matched: new Set([...matched, ...Object.values(proposed)]),
     map,
     guesses,
-    asked: questions,
+    questions,
     missing: unfed.filter(({ name, required }) => required && !Object.hasOwn(proposed, name)),
   };
 }

@@ -18,6 +18,7 @@ import { nameProper } from './input-names.ts';
 import { firstRowsOf, HEADER_ROWS } from './guess-header.ts';
 import { hiddenColumns, hiddenRows } from './hidden-cells.ts';
 import { refuseNoHeader } from './headerless.ts';
+import { emptyPartGuesses } from './empty-parts.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess, surplusGuess } from './long-rows.ts';
 import { likelyColumns } from './likely-columns.ts';
@@ -201,6 +202,7 @@ async function settleValues(
     await hiddenRows(source, options),
     await hiddenColumns(source, options, plan, Object.values(reading.options.map)),
     rowGuesses(survey, options),
+    emptyPartGuesses(survey.emptyParts, plan, options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
     marks,

@@ -3,7 +3,7 @@
 
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
-import { isWithoutInput, repeatsHeader, sentColumns } from '../empty-rows.ts';
+import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { plainNumber } from '../number-signs.ts';
+import { EmptyParts } from './empty-parts.ts';
 import { setsSetting } from './input-names.ts';
 import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
@@ -106,6 +107,7 @@ export class Survey {
   readonly wordsCompared = new Set<string>();
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
+  readonly emptyParts: EmptyParts;
   /** Cells of seeds that mean any number. */
   randomSeeds = 0;
   /** Column → a mark such as x that may mean true. */
@@ -142,8 +144,8 @@ export class Survey {
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
-    const parts = plan.feeds.flatMap(({ from }) => ('template' in from ? from.template : []));
-    this.#templated = [...new Set(parts.filter((part) => typeof part === 'number'))];
+    this.#templated = templatedColumns(plan);
+    this.emptyParts = new EmptyParts(plan);
     this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
@@ -236,6 +238,7 @@ export class Survey {
     this.long.takeEven(cells);
     if (repeatsHeader(this.#plan, cells)) this.#putHeader(record, cells);
     else if (isWithoutInput(this.#plan, this.#sent, record)) this.#putEmpty(record, cells);
+    else this.emptyParts.take(record);
     this.#takeContinued(cells);
     this.#above = cells;
     this.#takeNames(cells);

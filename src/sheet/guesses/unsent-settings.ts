@@ -61,7 +61,7 @@ export function statesUnsent(
     if (!areStates(name, cells)) return [];
     const filled = [...new Set(cells)].filter((state) => state !== '');
     const values = list(filled.map((state) => JSON.stringify(state)));
-    const only = filled.map((state) => or('to run only some', { where: conditionOf(name, state) }));
+    const only = filled.map((state) => or('to run only some', { where: conditionOf(name, '=', state) }));
     return [
       toConfirm('rows', `all rows run, whatever column "${name}" says (${values})`, dropped(name), ...only),
     ];
@@ -81,9 +81,10 @@ function areStates(name: string, cells: readonly string[]): boolean {
   return (filled.every(isYesOrNo) && !isCounted) || (filled.length === 1 && YES_MARK.test(filled[0] ?? ''));
 }
 
-function conditionOf(column: string, state: string): string {
+/** A condition on a column, as `--where` takes it. */
+export function conditionOf(column: string, compare: '=' | '!=', text: string): string {
   const name = /^\w+$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
-  return `${name} = "${state.replaceAll('"', '""')}"`;
+  return `${name} ${compare} "${text.replaceAll('"', '""')}"`;
 }
 
 type SentFacts = {

@@ -21,7 +21,10 @@ describe('cells', () => {
     const set = { prompt: '{product} in {style}' };
     expect(await read('a.csv', 'product,style\nmug,\\N\nlamp,ink\n', { set })).toEqual({
       rows: ['{"prompt":"mug in "}', '{"prompt":"lamp in ink"}'],
-      guesses: ["? 1 cell \\N is empty; to send all of them: --null keep (--null '\\N')"],
+      guesses: [
+        "? 1 cell \\N is empty; to send all of them: --null keep (--null '\\N')",
+        expect.stringMatching(/^\? the text of prompt lacks "style" in row 2,/),
+      ],
     });
     await expect(read('a.csv', 'product,style\nmug,#N/A\nlamp,ink\n', { set })).rejects.toMatchObject({
       byCode: { E207: 1 },

@@ -1,0 +1,71 @@
+// Finds rows whose template lacks a cell: "a photo of a lamp in  style" would be sent.
+
+import { list } from '../../errors/error.ts';
+import { rangesText } from '../../options/written-options.ts';
+import type { ColumnMapping } from '../column-mapping.ts';
+import { cellText, type SheetRecord } from '../sheet-record.ts';
+import { rangesOf, type SheetOptions } from '../sheet-source.ts';
+import { columnsIn, withOptional } from '../templates.ts';
+import { NOTHING, type Guess, type GuessPart, or, toConfirm } from './guess.ts';
+import { conditionOf } from './unsent-settings.ts';
+
+const MAX_LINES = 20;
+
+type EmptyRows = { readonly lines: number[]; count: number };
+
+export class EmptyParts {
+  /** Input → columns that its template needs and rows lack. */
+  readonly lacking = new Map<string, Map<number, EmptyRows>>();
+  readonly #plan: ColumnMapping;
+  readonly #needed: readonly { readonly input: string; readonly columns: readonly number[] }[];
+
+  constructor(plan: ColumnMapping) {
+    this.#plan = plan;
+    // A template of one cell is not sent without it.
+    this.#needed = plan.feeds.flatMap(({ input, from }) =>
+      'template' in from && from.template.length > 1
+        ? [{ input, columns: columnsIn(from.template, { isNeeded: true }) }]
+        : [],
+    );
+  }
+
+  take({ cells, marks, line }: SheetRecord): void {
+    for (const { input, columns } of this.#needed)
+      for (const column of columns) {
+        const text = cellText(cells[column]).trim();
+        if ((text !== '' && !this.#plan.nothings.has(text)) || marks?.has(column)) continue;
+        const byColumn = this.lacking.get(input) ?? new Map<number, EmptyRows>();
+        const rows = byColumn.get(column) ?? { lines: [], count: 0 };
+        this.lacking.set(input, byColumn.set(column, rows));
+        rows.count += 1;
+        if (rows.lines.length < MAX_LINES) rows.lines.push(line);
+      }
+  }
+}
+
+/** Asks to send these texts without the cell, which brackets in the template state. */
+export function emptyPartGuesses(
+  { lacking }: EmptyParts,
+  plan: ColumnMapping,
+  options: SheetOptions,
+): GuessPart {
+  const names = plan.columns.map(({ name }) => name);
+  const texts: Record<string, string> = {};
+  const guesses = [...lacking].map(([input, byColumn]): Guess => {
+    const text = withOptional(options.set[input] ?? '', new Set(byColumn.keys()), names);
+    texts[input] = text;
+    const cells = [...byColumn].map(([column, rows]) => `"${names[column]}" in ${rowsText(rows)}`);
+    const conditions = [...byColumn.keys()].map((column) => conditionOf(names[column] ?? '', '!=', ''));
+    const own = options.where === undefined ? [] : [`(${options.where})`];
+    const what = `the text of ${input} lacks ${list(cells)}, and is sent without it`;
+    const without = or('to leave these rows out', { where: [...own, ...conditions].join(' and ') });
+    return toConfirm('values', what, { set: { [input]: text } }, without);
+  });
+  if (guesses.length === 0) return NOTHING;
+  return { options: { set: { ...options.set, ...texts }, optionalParts: true }, guesses };
+}
+
+function rowsText({ lines, count }: EmptyRows): string {
+  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
+  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more}`;
+}
