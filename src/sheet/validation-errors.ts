@@ -9,7 +9,7 @@ import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { ColumnUse } from './column-use.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { isUnpacked } from './formats.ts';
-import { conditionWord } from './where/where.ts';
+import { conditionWord } from './where/condition-word.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };

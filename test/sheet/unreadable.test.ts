@@ -2,7 +2,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layOut } from '../../src/sheet/sheet.ts';
-import { formatOf } from '../../src/sheet/formats.ts';
+import { formatOf } from '../../src/sheet/recognized-format.ts';
 import { sheetNotFound } from '../../src/sheet/sheet-source.ts';
 import {
   ERRORS_FILE,

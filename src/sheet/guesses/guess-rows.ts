@@ -10,7 +10,7 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
-import { conditionWord } from '../where/where.ts';
+import { conditionWord } from '../where/condition-word.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */

@@ -83,7 +83,8 @@ export function noHeader(
 
 /** A name that no column of a header would have, if its rows were matched to no input. */
 export const valueAmong = (names: readonly string[]): string | undefined =>
-  names.find(isValue) ?? names.find((name) => names.length === 1 && /\S \S/.test(name));
+  (names.filter(isValue).length * 2 >= names.length ? names.find(isValue) : undefined) ??
+  names.find((name) => names.length === 1 && /\S \S/.test(name));
 
 function namesInput(fields: readonly string[], inputTypes: readonly InputType[]): boolean {
   const names = new Set(

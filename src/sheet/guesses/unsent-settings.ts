@@ -95,6 +95,9 @@ type SentFacts = {
   readonly valuesOf: ValuesOf;
 };
 
+/** A file of choices of A1111: `__film/styles__`. */
+const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])/;
+
 /** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
 const LORA = /<lora:[^<>]*>/i;
 
@@ -109,7 +112,8 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const named = [...namesInTemplates(values, data)];
     const own = [...namesInTemplates(values, [column])].map((word) => `{${word}}`);
     const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
-    const asText = [...own, ...lora];
+    const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
+    const asText = [...own, ...lora, ...wildcards];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [

@@ -3,6 +3,7 @@
 // 2026-11-21 as a date, everything else as text.
 
 import { hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
+import { KEYWORDS } from './condition-word.ts';
 import { isOtherDate, orderOf, valueOf, type ComparedValue } from './compared-cell.ts';
 
 /** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. Throws {@link UnclearCell}. */
@@ -17,7 +18,6 @@ export type WhereOptions = {
   readonly columns?: Set<string>;
 };
 
-const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
 /** Parentheses in parentheses, so that no text can fill the stack. */
 const MAX_DEPTH = 100;
 
@@ -36,12 +36,6 @@ export const parseWhere = (
   columns: readonly string[],
   options: WhereOptions = {},
 ): RowCondition => new Parser(text, columns, options).whole();
-
-/** A column or a text as a condition names it: with quotes, unless it is a plain word. */
-export const conditionWord = (text: string): string =>
-  /^[A-Za-z_][\w-]*$/.test(text) && !KEYWORDS.has(text.toLowerCase())
-    ? text
-    : `"${text.replaceAll('"', '""')}"`;
 
 class Parser {
   readonly #text: string;

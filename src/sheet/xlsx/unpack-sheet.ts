@@ -18,7 +18,7 @@ export type UnpackParams = {
   readonly from: string;
   /** The name for messages. */
   readonly file: string;
-  /** Default: the first visible sheet that is a table, else the first one that has values. */
+  /** Default: the visible sheet that the workbook opens with or the first one, if it is a table. */
   readonly sheet?: string | undefined;
   readonly to: string;
 };
@@ -120,12 +120,16 @@ async function withValues(
   return [first, ...filled.filter((sheet) => sheet !== first)];
 }
 
-/** The first sheet that is a table, else the first one: a column of prose, such as instructions, is no table. */
-export const tableAmong = <T extends Pick<OtherSheet, 'begins'>>(sheets: readonly T[]): T | undefined =>
-  sheets.find(({ begins }) => {
-    const rows = begins.filter((texts) => texts.filter((text) => text.trim() !== '').length > 1);
-    return rows.length * 2 > begins.length;
-  }) ?? sheets[0];
+/** The sheet that the workbook opens with if it is a table, else the first table, else the first sheet. A column of prose is no table. */
+export const tableAmong = <T extends Pick<OtherSheet, 'begins'> & { readonly isOpen?: boolean }>(
+  sheets: readonly T[],
+): T | undefined =>
+  sheets
+    .toSorted((a, b) => Number(b.isOpen ?? false) - Number(a.isOpen ?? false))
+    .find(({ begins }) => {
+      const rows = begins.filter((texts) => texts.filter((text) => text.trim() !== '').length > 1);
+      return rows.length * 2 > begins.length;
+    }) ?? sheets[0];
 
 /** A header is looked for in this many rows; names of inputs are not longer than this. */
 const BEGIN_ROWS = 20;
@@ -199,6 +203,8 @@ type Workbook = {
 type ListedSheet = {
   readonly name: string;
   readonly isVisible: boolean;
+  /** Whether the workbook opens with it. */
+  readonly isOpen: boolean;
   /** The part of the zip with the sheet. */
   readonly target: string;
 };
@@ -237,8 +243,11 @@ async function sheetsIn(
   const sheets: ListedSheet[] = [];
   const targets = new Set<string>();
   let is1904 = false;
+  let [active, listed] = [0, 0];
   await readXml(file, await zip.part(main), {
-    open: (name, { date1904, name: title = '', state = 'visible', id = '' }) => {
+    open: (name, { date1904, name: title = '', state = 'visible', id = '', activeTab = '0' }) => {
+      if (name === 'workbookView') active = Number(activeTab);
+      if (name === 'sheet') listed += 1;
       if (name === 'workbookPr') is1904 = date1904 === '1' || date1904 === 'true';
       const relation = relations.get(id);
       // Charts and macros are listed as sheets too.
@@ -251,7 +260,7 @@ async function sheetsIn(
           `its sheet ${JSON.stringify(shortened(title))} has the same cells as another one`,
         );
       targets.add(target);
-      sheets.push({ name: title, isVisible: state === 'visible', target });
+      sheets.push({ name: title, isVisible: state === 'visible', isOpen: listed - 1 === active, target });
     },
   });
   return { sheets, is1904 };

@@ -187,7 +187,7 @@ export const AGAIN: readonly Provocation<LongGround>[] = [
       );
     },
     args: ['schedule', 'apply', 'jobs/typed.job.toml'],
-    says: /rows that are refused: skip_rows = "3"; see jobs\/typed\.job\.toml, above \[schedule\]\n$/,
+    says: /name these as refused: invalid = "skip"; see jobs\/typed\.job\.toml, above \[schedule\]\n$/,
   },
   {
     code: 'E314',

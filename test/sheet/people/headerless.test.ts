@@ -100,3 +100,11 @@ it('a CSV of one column whose first text names no input is refused, and no comma
     },
   });
 });
+
+it('one address among the names of a header makes it no row', async () => {
+  const text = 'Original,Name,https://a.example/b\nMissile neutralized.,VO_a,\nReload now.,VO_b,\n';
+  await expect(read('lines.csv', text, { map: { prompt: 'Original' } })).resolves.toMatchObject({
+    rows: [expect.stringContaining('Missile') as string, expect.stringContaining('Reload') as string],
+  });
+  await expect(read('lines.csv', text)).rejects.not.toMatchObject({ code: 'E104' });
+});

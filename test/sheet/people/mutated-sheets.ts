@@ -9,7 +9,7 @@ import { unconfirmed } from '../../../src/sheet/guesses/guess.ts';
 import { settleSheet } from '../../../src/sheet/guesses/settle-sheet.ts';
 import { columnsOf, recordsOf } from '../../../src/sheet/read-records.ts';
 import { rowReader } from '../../../src/sheet/row-reader.ts';
-import { formatOf } from '../../../src/sheet/formats.ts';
+import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { input } from '../laying.ts';
 
 const INPUTS = [

@@ -66,6 +66,7 @@ describe('a setting that no input takes', () => {
     ['prompt,evaluation_guidance\na,7.5\nb,13\n', /"evaluation_guidance" is the input cfg/],
     ['prompt,sd_guidance_scale\na,7.5\n', /"sd_guidance_scale" is the input cfg/],
     ['prompt\na <lora:detail:0.8> fox\n', /<lora:detail:0\.8>, which is sent as text/],
+    ['prompt\na fox __film/styles__\n', /__film\/styles__, which is sent as text/],
     ['name,prompt\nclay,"clay of {prompt}"\n', /\{prompt\}, which is sent as text/],
   ])('is asked: %j', async (text, question) => {
     const { guesses } = await read('a.csv', text);

@@ -56,6 +56,22 @@ describe('a workbook as people have it', () => {
     expect(guesses[0]).toBe('? sheet "June" is read (others: "May") (--sheet-name June)');
   });
 
+  it('is the one that the workbook opens with, if it is a table', async () => {
+    const path = await workbook({
+      rows: `${textRow('prompt', 'seed')}${textRow('a', '1')}`,
+      workbook: TWO_SHEETS.replace(
+        '<sheets>',
+        '<bookViews><workbookView activeTab="1"/></bookViews><sheets>',
+      ),
+      more: {
+        'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${textRow('prompt', 'seed')}${textRow('b', '2')}</sheetData></worksheet>`,
+      },
+    });
+    const { rows, guesses } = await readAt(path, {});
+    expect(rows).toEqual(['{"prompt":"b","seed":2}']);
+    expect(guesses[0]).toBe('? sheet "June" is read (others: "May") (--sheet-name June)');
+  });
+
   it('is refused if a later sheet has more columns of inputs, with the command that reads it', async () => {
     const path = await workbook({
       rows: `${textRow('Step', 'What to do')}${textRow('1', 'Fill in June')}`,

@@ -1,7 +1,7 @@
 // Texts that programs of the trade write: read as tables, or refused by their name.
 
 import { describe, expect, it } from 'vitest';
-import { formatOf } from '../../../src/sheet/formats.ts';
+import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { a1111Row } from '../../../src/sheet/trade/a1111.ts';
 import { input } from '../laying.ts';
 import { read } from '../people/reading.ts';
