@@ -51,7 +51,7 @@ export interface ReadingOptions {
   readonly where?: string;
   /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options) or subtitles (default: from its bytes and its name). */
   readonly format?: 'csv' | 'tsv' | 'xlsx' | 'ods' | 'jsonl' | 'json' | 'a1111' | 'subtitles';
-  /** Sheet of an Excel workbook (default: the first visible one with values). */
+  /** Sheet of a workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** Character that separates CSV fields, or tab (default: found in the file). */
   readonly delimiter?: string;

@@ -34,7 +34,7 @@ export const READING = {
     scope: 'reading',
     kept: 'sheet',
     group: 'reading',
-    help: 'sheet of an Excel workbook',
+    help: 'sheet of a workbook',
     usual: 'the first visible one with values',
   },
   delimiter: {

@@ -370,13 +370,13 @@ const byPlace = (a: RunsheetError, b: RunsheetError): number =>
 type MarkFault = { readonly what: string; readonly hint: string };
 
 const FAULTS: Readonly<Partial<Record<NonNullable<CellMark['is']>, MarkFault>>> = {
-  error: { what: 'an error of Excel', hint: 'correct the formula, or enter the value' },
+  error: { what: 'an error of a formula', hint: 'correct the formula, or enter the value' },
   uncalculated: {
     what: 'a formula without a value',
     hint: 'open the workbook in Excel or LibreOffice, which calculates it, and save it',
   },
   inexact: {
-    what: 'a number of more than 15 digits, and Excel has replaced the others with zeros',
+    what: 'a number of more than 15 digits, of which the workbook has lost some',
     hint: 'format the column as text, then enter the numbers again',
   },
 };

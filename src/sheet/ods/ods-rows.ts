@@ -1,6 +1,7 @@
 // Reads the tables of an OpenDocument sheet, row by row. Source: OpenDocument 1.3, part 3, sections 9 and 19 (tables, values).
 //
-//   table → table-row → table-cell → p (text), annotation and frame (no text of the cell)
+//   table → table-row → table-cell → p (text of the cell)
+//                                  → annotation, frame, custom-shape … (drawn over the cell)
 
 import type { RunsheetError } from '../../errors/error.ts';
 import { MAX_RECORD } from '../sheet-record.ts';
@@ -9,12 +10,13 @@ import {
   numberValue,
   PLAIN,
   textOf,
+  withLink,
   type CellMark,
   type WorkbookCell,
 } from '../xlsx/cell-value.ts';
 import type { WorkbookRow } from '../xlsx/worksheet.ts';
 import { joined, unreadable, type Attributes } from '../xlsx/xml-parts.ts';
-import { tooLarge, type Zip } from '../xlsx/zip-parts.ts';
+import { tooLarge } from '../xlsx/zip-parts.ts';
 
 const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
@@ -32,28 +34,30 @@ export type Table = {
   readonly hiddenColumns: (readonly [from: number, to: number])[];
 };
 
-/** A row of the table with this number, from 0. */
-export type TableRow = WorkbookRow & { readonly table: number };
+/** A row of the table with this number, from 0. `times`: it stands for that many equal rows. */
+export type TableRow = WorkbookRow & { readonly table: number; readonly times: number };
 
 type Cell = {
   readonly attributes: Attributes;
   readonly isCovered: boolean;
   text: string;
   paragraphs: number;
-  mark: CellMark;
+  link?: string;
+  isUnderPicture?: true;
 };
 
-/** Elements whose text is no text of the cell. */
-const ASIDE: ReadonlySet<string> = new Set(['annotation', 'frame', 'shapes', 'tracked-changes', 'ruby-text']);
+/** Elements outside of cells that may contain cells or texts of their own. */
+const BESIDE_CELLS: ReadonlySet<string> = new Set(['shapes', 'tracked-changes']);
+/** Elements in a paragraph whose text is no text of the cell. */
+const BESIDE_TEXT: ReadonlySet<string> = new Set(['annotation', 'frame', 'note', 'ruby-text']);
 
-/** Turns the events of `content.xml` into rows. `spend` counts texts that are kept or written. */
+/** Turns the events of `content.xml` into rows. */
 export class TableReader {
   readonly tables: Table[] = [];
   readonly #file: string;
-  readonly #spend: Zip['spend'];
   readonly #hiddenStyles = new Set<string>();
   #style = '';
-  #rows: (TableRow & { readonly times: number; readonly bytes: number })[] = [];
+  #rows: TableRow[] = [];
   #row = 0;
   #rowAttributes: Attributes = {};
   #cells: (WorkbookCell | number)[] = [];
@@ -63,27 +67,24 @@ export class TableReader {
   #bytes = 0;
   #count = 0;
   #cell: Cell | undefined;
-  #aside = 0;
-  #paragraph = 0;
+  /** Open elements that are no part of a cell's text. */
+  #beside = 0;
+  #isParagraph = false;
 
-  constructor(file: string, spend: Zip['spend']) {
-    [this.#file, this.#spend] = [file, spend];
+  constructor(file: string) {
+    this.#file = file;
   }
 
-  *take(): Generator<TableRow> {
+  take(): readonly TableRow[] {
     const rows = this.#rows;
     this.#rows = [];
-    for (const { times, ...row } of rows)
-      for (let time = 0; time < times; time += 1) {
-        if (time > 0) this.#spend(row.bytes);
-        yield { ...row, row: row.row + time };
-      }
+    return rows;
   }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#aside > 0 || ASIDE.has(name)) {
-      this.#aside += Number(ASIDE.has(name));
-      if (name === 'image' && this.#cell) this.#cell.mark = { ...this.#cell.mark, isPicture: true };
+    if (this.#beside > 0 || this.#isBeside(name)) {
+      this.#beside += 1;
+      if (name === 'image' && this.#cell) this.#cell.isUnderPicture = true;
     } else if (name === 'style') this.#style = attributes['name'] ?? '';
     else if (name === 'table-properties' && attributes['display'] === 'false')
       this.#hiddenStyles.add(this.#style);
@@ -91,21 +92,26 @@ export class TableReader {
     else if (name === 'table-column') this.#openColumn(attributes);
     else if (name === 'table-row') this.#openRow(attributes);
     else if (name === 'table-cell' || name === 'covered-table-cell')
-      this.#cell = { attributes, isCovered: name !== 'table-cell', text: '', paragraphs: 0, mark: {} };
+      this.#cell = { attributes, isCovered: name !== 'table-cell', text: '', paragraphs: 0 };
     else if (this.#cell) this.#openText(this.#cell, name, attributes);
   }
 
   text(piece: string): void {
-    if (this.#cell && this.#paragraph > 0 && this.#aside === 0)
-      this.#write(this.#cell, piece.replaceAll(/[\t\r\n ]+/g, ' '));
+    if (this.#cell && this.#isParagraph && this.#beside === 0)
+      // LibreOffice writes several spaces as they are; line ends only lay out the XML.
+      this.#write(this.#cell, piece.replaceAll(/[\r\n][ \t\r\n]*/g, ' '));
   }
 
   close(name: string): void {
-    if (ASIDE.has(name)) this.#aside -= 1;
-    else if (this.#aside > 0) return;
-    else if (name === 'p') this.#paragraph -= 1;
+    if (this.#beside > 0) this.#beside -= 1;
+    else if (name === 'p') this.#isParagraph = false;
     else if (name === 'table-cell' || name === 'covered-table-cell') this.#closeCell();
     else if (name === 'table-row') this.#closeRow();
+  }
+
+  #isBeside(name: string): boolean {
+    if (this.#cell === undefined) return BESIDE_CELLS.has(name);
+    return this.#isParagraph ? BESIDE_TEXT.has(name) : name !== 'p';
   }
 
   #openTable({ name = '', 'style-name': style = '' }: Attributes): void {
@@ -130,11 +136,11 @@ export class TableReader {
     if (name === 'p') {
       if (cell.paragraphs > 0) this.#write(cell, '\n');
       cell.paragraphs += 1;
-      this.#paragraph += 1;
+      this.#isParagraph = true;
     } else if (name === 's') this.#write(cell, ' '.repeat(Math.min(Number(c) || 1, MAX_SPACES)));
     else if (name === 'tab') this.#write(cell, '\t');
     else if (name === 'line-break') this.#write(cell, '\n');
-    else if (name === 'a' && href !== undefined) cell.mark = { ...cell.mark, link: href };
+    else if (name === 'a' && href !== undefined) cell.link = href;
   }
 
   #write(cell: Cell, text: string): void {
@@ -165,7 +171,6 @@ export class TableReader {
     if (this.#count > MAX_CELLS) throw tooLarge(this.#file, `has more than ${MAX_CELLS} cells`);
     this.#bytes += length;
     if (this.#bytes > MAX_RECORD) throw tooLarge(this.#file, `has more than 4 MiB in row ${this.#row + 1}`);
-    this.#spend(length);
     this.#cells.push(cell);
   }
 
@@ -178,7 +183,7 @@ export class TableReader {
     if (!isBlank) {
       if (this.#row + times > MAX_ROWS) throw this.#damaged(`it has a row behind row ${MAX_ROWS}`);
       const row = { row: this.#row + 1, cells: this.#cells, isHidden: visibility !== 'visible' };
-      this.#rows.push({ ...row, table: this.tables.length - 1, times, bytes: this.#bytes });
+      this.#rows.push({ ...row, table: this.tables.length - 1, times });
     }
     this.#row += times;
   }
@@ -204,10 +209,15 @@ export class TableReader {
 }
 
 function valueOf(cell: Cell): WorkbookCell {
+  const { link, isUnderPicture = false, attributes } = cell;
   const value = typedValue(cell);
-  if (Object.keys(cell.mark).length === 0) return value;
-  const [text, mark] = typeof value === 'string' ? [value, {}] : value;
-  return [text, { ...cell.mark, ...mark }];
+  // A picture beside a text illustrates it.
+  const isPicture = isUnderPicture && textOf(value).trim() === '';
+  const formula = (attributes['formula'] ?? '').replace(/^\w+:=/, '');
+  const linked = withLink(value, formula, isPicture);
+  if (link === undefined) return linked;
+  const [text, mark]: readonly [string, CellMark] = typeof linked === 'string' ? [linked, {}] : linked;
+  return [text, { link, ...mark }];
 }
 
 /** The value by the type of the cell; the shown text tells only how many zeros a number begins with. */
@@ -216,11 +226,13 @@ function typedValue({ attributes, text }: Cell): WorkbookCell {
   switch (type) {
     case 'float':
     case 'currency':
-      return paddedAs(text.trim(), numberValue(value.trim(), PLAIN, false));
+      return EXACT.test(value) && Number.isSafeInteger(Number(value))
+        ? value
+        : paddedAs(text.trim(), numberValue(value.trim(), PLAIN, false));
     case 'percentage':
       return numberValue(value.trim(), { is: 'percent' }, false);
     case 'date':
-      return [(attributes['date-value'] ?? '').replace(/T00:00:00(\.0+)?$/, ''), { is: 'date' }];
+      return [dateText(attributes['date-value'] ?? ''), { is: 'date' }];
     case 'time':
       return [timeText(attributes['time-value'] ?? ''), { is: 'date' }];
     case 'boolean':
@@ -233,9 +245,25 @@ function typedValue({ attributes, text }: Cell): WorkbookCell {
   }
 }
 
+/**
+ * A whole number of 16 digits as LibreOffice writes it, with all digits; it writes longer ones with an exponent. Excel replaces the
+ * last digit with a zero.
+ */
+const EXACT = /^-?\d{15}[1-9]$/;
+
 function paddedAs(shown: string, value: WorkbookCell): WorkbookCell {
   const isPadded = typeof value === 'string' && /^0\d+$/.test(shown) && Number(shown) === Number(value);
   return isPadded ? [shown, { is: 'padded', raw: value }] : value;
+}
+
+const DATE_AND_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?$/;
+
+/** `2026-11-30T08:29:59.99` → `2026-11-30T08:30:00`, and midnight → the day. */
+function dateText(value: string): string {
+  const ms = DATE_AND_TIME.test(value) ? Date.parse(`${value.replace(',', '.')}Z`) : Number.NaN;
+  if (Number.isNaN(ms)) return value;
+  const [date = '', time = ''] = new Date(Math.round(ms / 1000) * 1000).toISOString().slice(0, 19).split('T');
+  return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
 /** `PT08H30M05S` → `08:30:05`; a longer duration stays as it is. */

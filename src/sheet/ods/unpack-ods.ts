@@ -47,11 +47,21 @@ export async function unpackOds({ from, file, sheet, to }: UnpackParams): Promis
     };
     const lines = async function* (): AsyncGenerator<string> {
       yield `${JSON.stringify(head)}\n`;
-      for await (const { row, cells, isHidden, table } of rowsOf(file, zip, new TableReader(file, zip.spend)))
-        if (table === chosen.at) yield `${JSON.stringify(isHidden ? [row, cells, 1] : [row, cells])}\n`;
+      for await (const row of rowsOf(file, zip, new TableReader(file)))
+        if (row.table === chosen.at) yield* linesOf(row, zip.spend);
     };
     await pipeline(lines, createWriteStream(to));
   });
+}
+
+/** The lines of equal rows. A short file may stand for any number of them, so their bytes count. */
+function* linesOf({ row, cells, isHidden, times }: TableRow, spend: Zip['spend']): Generator<string> {
+  const hidden = isHidden ? ',1' : '';
+  const content = `${JSON.stringify(cells)}${hidden}]\n`;
+  for (let time = 0; time < times; time += 1) {
+    spend(content.length);
+    yield `[${row + time},${content}`;
+  }
 }
 
 type SurveyedTable = Table & {
@@ -63,17 +73,18 @@ type SurveyedTable = Table & {
 };
 
 async function surveyed(file: string, zip: Zip): Promise<readonly SurveyedTable[]> {
-  const reader = new TableReader(file, () => undefined);
+  const reader = new TableReader(file);
   const begins = new Map<number, (readonly string[])[]>();
   const hidden = new Map<number, number>();
   let kept = 0;
-  for await (const { table, cells, isHidden } of rowsOf(file, zip, reader)) {
-    if (isHidden) hidden.set(table, (hidden.get(table) ?? 0) + 1);
+  for await (const { table, cells, isHidden, times } of rowsOf(file, zip, reader)) {
+    if (isHidden) hidden.set(table, (hidden.get(table) ?? 0) + times);
     const rows = begins.get(table) ?? [];
     begins.set(table, rows);
     if (rows.length === BEGIN_ROWS) continue;
     const texts = textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH));
-    rows.push(texts);
+    const equal = Math.min(times, BEGIN_ROWS - rows.length);
+    rows.push(...Array.from({ length: equal }, () => texts));
     kept += JSON.stringify(texts).length;
     if (kept > MAX_BEGINS) throw tooLarge(file, 'has too many sheets with values');
   }

@@ -180,7 +180,7 @@ function refuseMerged(
   const add = names.flatMap((name) => (name === undefined ? [] : [['--fill-down', name] as const]));
   const isFilled = add.length === names.length;
   const same = `if each of their rows has the value above: ${add.flat().map(shellWord).join(' ')}; else `;
-  const hint = `${isFilled ? same : ''}unmerge them in Excel (Home > Merge & Center), and fill in each cell`;
+  const hint = `${isFilled ? same : ''}unmerge them (Excel: Home > Merge & Center; LibreOffice: Format > Merge and Unmerge Cells), and fill in each cell`;
   const more = isFilled ? { correction: { add } } : {};
   const what = `the cells ${range} are merged`;
   throw problem('E103', { what, hint }, { place: { file, line, cell }, ...more });

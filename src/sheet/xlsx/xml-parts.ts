@@ -88,7 +88,7 @@ export async function readXml(
 export const unreadable = (file: string, why: string): RunsheetError =>
   problem(
     'E102',
-    { what: `${file} cannot be read as an Excel workbook: ${why}`, hint: 'save it again as .xlsx' },
+    { what: `${file} cannot be read as a workbook: ${why}`, hint: 'save it again as .xlsx' },
     { place: { file } },
   );
 

@@ -84,7 +84,7 @@ function damaged(file: string, cause: unknown): RunsheetError {
   // Error messages of the system are useful; messages of the zip library are not.
   const isOfSystem = (cause as NodeJS.ErrnoException).syscall !== undefined;
   const why = isOfSystem ? errorMessage(cause) : 'it is cut off or damaged';
-  const what = `${file} is not a complete Excel workbook: ${why}`;
+  const what = `${file} is not a complete workbook: ${why}`;
   return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file }, cause });
 }
 

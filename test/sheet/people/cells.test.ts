@@ -28,7 +28,7 @@ describe('cells', () => {
     });
     await expect(read('a.csv', 'product,style\nmug,#N/A\nlamp,ink\n', { set })).rejects.toMatchObject({
       byCode: { E207: 1 },
-      problems: [{ message: '"#N/A" in column "style" is an error of Excel' }],
+      problems: [{ message: '"#N/A" in column "style" is an error of a formula' }],
     });
   });
 
