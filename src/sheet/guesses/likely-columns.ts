@@ -65,11 +65,6 @@ function templateOf(ranked: readonly string[], data: readonly string[]): string 
     .join(', ');
 }
 
-/** A description in HTML is written for browsers, not for a model. */
-const TAG = /<(?:p|div|br|span|ul|li|h\d|b|strong|em|table)\b[^>]*>/i;
-
-const isHtml = (values: readonly string[]): boolean => values.some((text) => TAG.test(text));
-
 /** Length in letters; shorter texts are names and words. */
 const MIN_TEXT = 15;
 
@@ -80,7 +75,7 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   if (isMedia(type)) return 1 + shared;
   if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
   if (saysInput(name, type, values)) return 1000;
-  const length = isHtml(values) ? 0 : textLength(values);
+  const length = textLength(values);
   const named = shared + (isDescriptive(name) && !isAttribute ? 100 : 0);
   return length > 0 && length + named >= MIN_TEXT ? length + named : 0;
 }
@@ -97,8 +92,7 @@ function saysInput(name: string, type: InputType, values: readonly string[]): bo
 function shortText(name: string, type: InputType, values: readonly string[]): number {
   const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
   const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
-  const isOther =
-    isName || isTellingSetting(name) || isRepeating(values) || isHtml(values) || !fits(values, type);
+  const isOther = isName || isTellingSetting(name) || isRepeating(values) || !fits(values, type);
   if (!isDescriptive(type.name) && sharedWords(name, type.name) === 0) return 0;
   return isText && !isOther && values.length > 0 ? textLength(values) : 0;
 }

@@ -71,7 +71,9 @@ describe('the export of', () => {
       'M-1 {"input_image":"https://cdn.example.com/3.jpg","prompt":"a photo of Red Mug"}',
     ]);
     await expect(read('products_export.csv', text, {}, { inputTypes: PRODUCTS })).rejects.toMatchObject({
-      problems: [expect.objectContaining({ code: 'E203', correction: { add: [['--map', 'prompt=Title']] } })],
+      problems: [
+        expect.objectContaining({ code: 'E203', correction: { add: [['--map', 'prompt=Body (HTML)']] } }),
+      ],
     });
   });
 
