@@ -37,3 +37,19 @@ describe('options that a batch keeps', () => {
     expect(membersOf({ drop: null })).toEqual([]);
   });
 });
+
+it('ranges of rows, a header in no row, and repeats are written as the user writes them', () => {
+  const options = {
+    skipRows: [
+      { from: 2, to: 4 },
+      { from: 9, to: 9 },
+    ],
+    headerRow: 0,
+  };
+  expect(flagsOf(options).flat()).toEqual(
+    expect.arrayContaining(['--skip-rows', '2-4,9', '--header-row', 'none']),
+  );
+  expect(flagsOf({ headerRow: 3 })).toEqual([['--header-row', '3']]);
+  expect(flagsOf({ repeat: { by: 4, isSame: true } })).toEqual([['--repeat', 'same:4']]);
+  expect(flagsOf({ repeat: { by: 'times' } })).toEqual([['--repeat', 'times']]);
+});
