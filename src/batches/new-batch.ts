@@ -190,8 +190,8 @@ function questionsOf(
 ): readonly Question[] {
   if (compared?.same !== undefined) return [];
   const guesses = draft?.laidOut.guesses ?? agreed.guesses;
-  const isClear = agreed.problems.length > 0;
-  const questions: Question[] = isClear
+  const isRefused = agreed.problems.length > 0;
+  const questions: Question[] = isRefused
     ? []
     : [...aboutGuesses(name, guesses, { refused: failure, isChangeable: true })];
   if (settled !== undefined) {

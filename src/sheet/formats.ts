@@ -25,9 +25,9 @@ const SHEET_EXTENSIONS: ReadonlySet<string> = new Set([
 
 export const isSheetName = (name: string): boolean => SHEET_EXTENSIONS.has(extname(name).toLowerCase());
 
-/** Has sheets, cells with addresses, and hidden rows. */
+/** Whether the format has sheets, cells with addresses, and hidden rows. */
 export const isWorkbook = (format: SheetFormat): boolean => format === 'xlsx' || format === 'ods';
 
-/** Is not read in place: its rows are written as lines of JSON first. */
+/** Whether the rows are written as lines of JSON before they are read. */
 export const isUnpacked = (format: SheetFormat): boolean =>
   isWorkbook(format) || format === 'a1111' || format === 'subtitles';

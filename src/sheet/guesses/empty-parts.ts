@@ -1,13 +1,13 @@
 // Finds rows whose template lacks a cell: "a photo of a lamp in  style" would be sent.
 
 import { list } from '../../errors/error.ts';
-import { rangesText } from '../../options/written-options.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
-import { rangesOf, type SheetOptions } from '../sheet-source.ts';
+import type { SheetOptions } from '../sheet-source.ts';
 import { columnsIn, withOptional } from '../templates.ts';
 import { NOTHING, type Guess, type GuessPart, or, toConfirm } from './guess.ts';
-import { conditionOf } from './unsent-settings.ts';
+import { conditionOf } from '../where/condition-word.ts';
+import { linesText } from './long-rows.ts';
 
 const MAX_LINES = 20;
 
@@ -54,7 +54,7 @@ export function emptyPartGuesses(
   const guesses = [...lacking].map(([input, byColumn]): Guess => {
     const text = withOptional(options.set[input] ?? '', new Set(byColumn.keys()), names);
     texts[input] = text;
-    const cells = [...byColumn].map(([column, rows]) => `"${names[column]}" in ${rowsText(rows)}`);
+    const cells = [...byColumn].map(([column, rows]) => `"${names[column]}" in ${linesText(rows)}`);
     const conditions = [...byColumn.keys()].map((column) => conditionOf(names[column] ?? '', '!=', ''));
     const own = options.where === undefined ? [] : [`(${options.where})`];
     const what = `the text of ${input} lacks ${list(cells)}, and is sent without it`;
@@ -63,9 +63,4 @@ export function emptyPartGuesses(
   });
   if (guesses.length === 0) return NOTHING;
   return { options: { set: { ...options.set, ...texts }, optionalParts: true }, guesses };
-}
-
-function rowsText({ lines, count }: EmptyRows): string {
-  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
-  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more}`;
 }

@@ -10,7 +10,7 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
-import { conditionWord } from '../where/condition-word.ts';
+import { conditionOf, conditionWord } from '../where/condition-word.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */
@@ -43,7 +43,7 @@ function withoutRows(survey: Survey, { where }: SheetOptions): readonly [flag: s
   const parts =
     headerLines.length > 0
       ? columns.slice(0, 2).map((name) => `${conditionWord(name)} != ${conditionWord(name)}`)
-      : sent.map((name) => `${conditionWord(name)} != ""`);
+      : sent.map((name) => conditionOf(name, '!=', ''));
   const condition = parts.join(' or ');
   if (where === undefined) return ['--where', condition];
   return ['--where', `(${where}) and ${parts.length > 1 ? `(${condition})` : condition}`];
@@ -64,13 +64,16 @@ export function commentGuess(
   if (lines.length > rows) return { options: { comment: 'none' }, guesses: [] };
   const are = lines.length === 1 ? 'is a comment' : 'are comments';
   const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}`;
-  const whole = or('to send all rows', { comment: 'none' });
+  const sendingAll = or('to send all rows', { comment: 'none' });
   if (signed === 0)
-    return { options: { comment: prefix }, guesses: [toConfirm('rows', text, { comment: prefix }, whole)] };
+    return {
+      options: { comment: prefix },
+      guesses: [toConfirm('rows', text, { comment: prefix }, sendingAll)],
+    };
   // Rows with the sign in another place are sent.
   const skipped = withRows(skipRows, lines);
   const without = { comment: 'none', skipRows: skipped };
-  return { options: without, guesses: [toConfirm('rows', text, without, whole)] };
+  return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }
 
 /** Finds rows with fewer cells than the header. */
@@ -91,10 +94,10 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [], where }: S
   const guesses = names.map((name) => {
     const count = untitled.get(name) ?? 0;
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
-    const column = /^\w+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+    const filled = conditionOf(name, '!=', '');
     const text = `${rows} the "${name}" of the row above, which they continue`;
     const without = or('to leave them out', {
-      where: where === undefined ? `${column} != ""` : `(${where}) and ${column} != ""`,
+      where: where === undefined ? filled : `(${where}) and ${filled}`,
     });
     return toConfirm('rows', text, { fillDown: [name] }, without);
   });

@@ -52,7 +52,7 @@ export const toConfirm = (...guess: Parameters<typeof said>): Guess => ({
   sure: 'confirm',
 });
 
-/** Names the effect of an alternative. */
+/** An alternative; `text` names its effect. */
 export const or = (text: string, options: GuessOptions): Alternative => ({ text, options });
 
 /** The option that sends a column to an input. */

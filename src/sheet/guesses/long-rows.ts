@@ -96,18 +96,20 @@ const mayBeNumber = (text: string): boolean =>
 
 /** `rows 4-6 ("a, b")` */
 export function rowsText({ count, lines, first }: Pick<LongRows, 'count' | 'lines' | 'first'>): string {
-  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${moreThan(lines, count)} ("${first}")`;
+  return `${linesText({ count, lines })} ("${first}")`;
 }
 
-const moreThan = (lines: readonly number[], count: number): string =>
-  count > lines.length ? ` and ${count - lines.length} more` : '';
+/** `rows 4-6 and 2 more`: the first lines of `count` rows. */
+export function linesText({ count, lines }: Pick<LongRows, 'count' | 'lines'>): string {
+  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
+  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more}`;
+}
 
 /** Rows whose surplus is known for cells, as each is enclosed or no comma separates them. */
 export function surplusGuess({ cells }: LongRows, { longRows }: SheetOptions): GuessPart {
   if (longRows === true || cells.count === 0) return NOTHING;
-  const { count, lines, first } = cells;
-  const rows = `row${count === 1 ? ' ' : 's '}${rangesText(rangesOf(lines))}${moreThan(lines, count)}`;
-  const text = `${rows} ${count === 1 ? 'has' : 'have'} cells beyond the header, such as "${first}", which are data`;
+  const { count, first } = cells;
+  const text = `${linesText(cells)} ${count === 1 ? 'has' : 'have'} cells beyond the header, such as "${first}", which are data`;
   return { options: { longRows: true }, guesses: [toConfirm('rows', text, { longRows: true })] };
 }
 

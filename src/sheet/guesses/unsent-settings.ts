@@ -7,6 +7,7 @@ import { isYesOrNo, kindOf, YES_MARK } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
+import { conditionOf } from '../where/condition-word.ts';
 import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
 import { areOneSetting, isSetting, isState, isTellingSetting } from './input-names.ts';
 import { isMedia, isRepeating } from './sample.ts';
@@ -79,12 +80,6 @@ function areStates(name: string, cells: readonly string[]): boolean {
   // 0 and 1 may also count rows.
   const isCounted = filled.every((state) => /^\d$/.test(state)) && !isRepeating(cells);
   return (filled.every(isYesOrNo) && !isCounted) || (filled.length === 1 && YES_MARK.test(filled[0] ?? ''));
-}
-
-/** A condition on a column, as `--where` takes it. */
-export function conditionOf(column: string, compare: '=' | '!=', text: string): string {
-  const name = /^\w+$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
-  return `${name} ${compare} "${text.replaceAll('"', '""')}"`;
 }
 
 type SentFacts = {

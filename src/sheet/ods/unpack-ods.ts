@@ -3,20 +3,19 @@
 
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { correctionOf, hintAmong, nearest, problem } from '../../errors/error.ts';
-import { shortened } from '../sheet-record.ts';
-import { textsOf } from '../xlsx/cell-value.ts';
+import { problem } from '../../errors/error.ts';
 import type { SheetHead } from '../xlsx/unpacked-sheet.ts';
-import { tableAmong, type UnpackParams } from '../xlsx/unpack-sheet.ts';
+import {
+  BEGIN_ROWS,
+  beginTexts,
+  MAX_BEGINS,
+  noSheet,
+  tableAmong,
+  type UnpackParams,
+} from '../xlsx/unpack-sheet.ts';
 import { parseXml, readXml } from '../xlsx/xml-parts.ts';
 import { tooLarge, type Zip, withZip } from '../xlsx/zip-parts.ts';
 import { TableReader, type Table, type TableRow } from './ods-rows.ts';
-
-/** A header is looked for in this many rows; names of inputs are not longer than this. */
-const BEGIN_ROWS = 20;
-const BEGIN_CELLS = 200;
-const NAME_LENGTH = 100;
-const MAX_BEGINS = 4 * 1024 * 1024;
 
 /** Throws E102 if the file cannot be read, has a password, or lacks the sheet. */
 export async function unpackOds({ from, file, sheet, to }: UnpackParams): Promise<void> {
@@ -82,7 +81,7 @@ async function surveyed(file: string, zip: Zip): Promise<readonly SurveyedTable[
     const rows = begins.get(table) ?? [];
     begins.set(table, rows);
     if (rows.length === BEGIN_ROWS) continue;
-    const texts = textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH));
+    const texts = beginTexts(cells);
     const equal = Math.min(times, BEGIN_ROWS - rows.length);
     rows.push(...Array.from({ length: equal }, () => texts));
     kept += JSON.stringify(texts).length;
@@ -121,15 +120,4 @@ async function refuseEncrypted(file: string, zip: Zip): Promise<void> {
       { what: `${file} has a password`, hint: 'save it without a password' },
       { place: { file } },
     );
-}
-
-function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {
-  if (wanted === undefined)
-    return problem('E102', { what: `${file} has no visible sheet` }, { place: { file } });
-  const hint = hintAmong(wanted, 'sheets', visible.map(shortened));
-  return problem(
-    'E102',
-    { what: `${file} has no sheet "${wanted}"`, hint },
-    { place: { file }, correction: correctionOf(wanted, nearest(wanted, visible)) },
-  );
 }

@@ -1,4 +1,4 @@
-// Writes the words of a condition.
+// Writes conditions as `where.ts` reads them.
 
 export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
 
@@ -7,3 +7,7 @@ export const conditionWord = (text: string): string =>
   /^[A-Za-z_][\w-]*$/.test(text) && !KEYWORDS.has(text.toLowerCase())
     ? text
     : `"${text.replaceAll('"', '""')}"`;
+
+/** A comparison of a column with a text. Quotes keep a text such as 1 from being compared as a number. */
+export const conditionOf = (column: string, compare: '=' | '!=', text: string): string =>
+  `${conditionWord(column)} ${compare} "${text.replaceAll('"', '""')}"`;

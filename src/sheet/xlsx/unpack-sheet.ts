@@ -10,7 +10,7 @@ import { firstOf, shortened } from '../sheet-record.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { readXml, unreadable } from './xml-parts.ts';
 import { type Zip, tooLarge, withZip } from './zip-parts.ts';
-import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
+import { cellAddress, numberFormats, textsOf, type WorkbookCells } from './cell-value.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 
@@ -132,18 +132,22 @@ export const tableAmong = <T extends Pick<OtherSheet, 'begins'> & { readonly isO
     }) ?? sheets[0];
 
 /** A header is looked for in this many rows; names of inputs are not longer than this. */
-const BEGIN_ROWS = 20;
+export const BEGIN_ROWS = 20;
 const BEGIN_CELLS = 200;
 const NAME_LENGTH = 100;
 /** The beginnings of all sheets are one line of what is written. */
-const MAX_BEGINS = 4 * 1024 * 1024;
+export const MAX_BEGINS = 4 * 1024 * 1024;
+
+/** The texts of a row, as far as a header may need them. */
+export const beginTexts = (cells: WorkbookCells): readonly string[] =>
+  textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH));
 
 /** undefined for a sheet without values; one that cannot be read may have some. */
 async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet['begins'] | undefined> {
   const rows: (readonly string[])[] = [];
   try {
     for await (const { cells } of firstOf(worksheetRows(await partsOf(sheet)), BEGIN_ROWS))
-      rows.push(textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH)));
+      rows.push(beginTexts(cells));
     return rows.length === 0 ? undefined : rows;
   } catch (error) {
     if (isRunsheetError(error, 'E102')) return rows;
@@ -299,7 +303,8 @@ function notAWorkbook(file: string, { names }: Zip) {
   return problem('E102', { what, hint: 'unpack it, and give the sheet in it' }, place);
 }
 
-function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {
+/** E102 for a workbook without the sheet `wanted`, or without a visible one. */
+export function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {
   if (wanted === undefined)
     return problem('E102', { what: `${file} has no visible sheet` }, { place: { file } });
   const hint = hintAmong(wanted, 'sheets', visible.map(shortened));
