@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
+import { conditionOf } from '../../src/sheet/where/condition-word.ts';
 import { parseWhere } from '../../src/sheet/where/where.ts';
 
 const COLUMNS = ['outcome', 'seed', 'my prompt', 'in', 'output'];
@@ -180,3 +181,11 @@ const { node } = fc.letrec<{ node: Written }>((tie) => ({
     })),
   ),
 }));
+
+it.each(['in', 'not', '2024', 'a b', 'x"y', 'état'])(
+  'a printed condition on the column %s is read as printed',
+  (column) => {
+    const condition = parseWhere(conditionOf(column, '=', '1'), [column]);
+    expect([condition(() => '1'), condition(() => '01')]).toEqual([true, false]);
+  },
+);
