@@ -1,5 +1,8 @@
-// The kinds of servers that run workflows on GPUs of the user's own.
+// The kinds of servers that run tasks: a ComfyUI, a Comfy API, a GPU of this machine for programs, and vendors of hosted models.
 
-export const SERVER_KINDS = ['comfyui', 'comfy-api'] as const;
+export const VENDORS = ['replicate', 'router', 'runpod', 'fal'] as const;
+export type Vendor = (typeof VENDORS)[number];
+
+export const SERVER_KINDS = ['comfyui', 'comfy-api', 'gpu', ...VENDORS] as const;
 
 export type ServerKind = (typeof SERVER_KINDS)[number];

@@ -2,7 +2,7 @@
 //
 //      writePart ─▶ <part>, synced ──keepPart──▶ <target>, and its folder synced
 
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
@@ -43,6 +43,18 @@ export async function writePart(
 export function keepPart(part: string, target: string): Promise<void> {
   renameSync(part, target);
   return synced(dirname(target));
+}
+
+/**
+ * Moves a file of this machine, whose bytes are synced first; a large file is not written again. Returns its
+ * size, also if an earlier call has moved it; undefined if there is none.
+ */
+export async function moveFile(from: string, target: string): Promise<number | undefined> {
+  if (existsSync(from)) {
+    await synced(from);
+    await keepPart(from, target);
+  }
+  return existsSync(target) ? statSync(target).size : undefined;
 }
 
 async function synced(folder: string): Promise<void> {

@@ -32,6 +32,7 @@ export async function openDoubtful(guarantee: Guarantee, loss: Loss) {
 function backendAt(url: string, guarantee: Guarantee, posts: () => void): Backend {
   const http = openHttp(url, {});
   return {
+    kind: 'comfyui',
     guarantee,
     seats: { kind: 'given', count: 2 },
     isPolled: true,
@@ -99,7 +100,7 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       say: () => undefined,
     });
     remote.addServer({ name: 'gpu', url: 'http://gpu', backend: open() });
-    remote.addWorkflow(WORKFLOW);
+    remote.addTask(WORKFLOW);
     onTestFinished(() => remote.close());
     return remote;
   };

@@ -3,11 +3,8 @@
 import { expect, it } from 'vitest';
 import type { Graph } from '../../src/run-service/executors/remote/backend.ts';
 import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
-import {
-  restoredWorkflow,
-  keptWorkflow,
-  workflowOf,
-} from '../../src/run-service/executors/remote/workflow.ts';
+import { keptTask, restoredTask } from '../../src/run-service/executors/remote/task.ts';
+import { workflowOf, type Workflow } from '../../src/run-service/executors/remote/workflow.ts';
 import { readGraph } from '../../src/run-service/executors/remote/workflow-text.ts';
 import { openStandIn, OwnService, portrait } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
@@ -41,7 +38,7 @@ it('titles are neither in the kept graph nor in the id of a workflow, and a work
   });
   expect([noted.id, noted.graph]).toEqual([bare.id, bare.graph]);
   expect(sent(bare)).toEqual({ 1: { class_type: 'EmptyImage', inputs: { width: 8 } } });
-  expect(sent(restoredWorkflow(keptWorkflow(noted)))).toEqual({
+  expect(sent(restoredTask(keptTask(noted)) as Workflow)).toEqual({
     1: { class_type: 'EmptyImage', inputs: { width: 8 }, _meta: { title: 'EmptyImage' } },
   });
   const { nodeTitles: _, ...before } = noted;

@@ -30,11 +30,10 @@ import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/fi
 import {
   faultsOf,
   inputRefusals,
-  keptWorkflow,
-  restoredWorkflow,
   workflowOf,
   type Workflow,
 } from '../../src/run-service/executors/remote/workflow.ts';
+import { keptTask, restoredTask } from '../../src/run-service/executors/remote/task.ts';
 import type { RunPlan } from '../../src/run-service/executors/rehearsal/planned-result.ts';
 import { openStorage } from '../../src/run-service/storage.ts';
 import { keptPlan, planOf } from '../../src/run-service/executors/rehearsal/rehearsal.ts';
@@ -43,7 +42,11 @@ import { kind } from './kind.ts';
 import { count, few, integer, list, ms, name, nested, recordOf, scalar, text } from './shapes.ts';
 
 /** Writes with one service, and reads with the next one. */
-function through<T>(folder: string, write: (database: Database) => void, read: (database: Database) => T): T {
+export function through<T>(
+  folder: string,
+  write: (database: Database) => void,
+  read: (database: Database) => T,
+): T {
   const file = join(folder, `${randomUUID()}.db`);
   const before = openDatabase(file);
   before.together(() => write(before));
@@ -100,9 +103,10 @@ const made = recordOf<MadeOutput>({
   node: name,
   key: text,
   files: list(
-    recordOf<MadeOutput['files'][number]>({ filename: text, subfolder: text, type: text, asset: text }, [
-      'asset',
-    ]),
+    recordOf<MadeOutput['files'][number]>(
+      { filename: text, subfolder: text, type: text, asset: text, path: text },
+      ['asset', 'path'],
+    ),
   ),
   texts: list(text),
 });
@@ -220,7 +224,7 @@ const workflow = fc
     runTimeoutSeconds,
   }));
 
-const REQUESTS = fc.sample(
+export const REQUESTS = fc.sample(
   fc.dictionary(fc.constantFrom('3.seed', '3.prompt', 'prompt', '12.größe', '7:1.prompt'), scalar),
   { numRuns: 40, seed: 7 },
 );
@@ -325,8 +329,8 @@ export const SERVICE_KINDS = [
     restored: (original, folder) =>
       through(
         folder,
-        (database) => database.keepWorkflow(original.id, keptWorkflow(original)),
-        (database) => restoredWorkflow(database.workflows()[0] ?? ''),
+        (database) => database.keepWorkflow(original.id, keptTask(original)),
+        (database) => restoredTask(database.workflows()[0] ?? '') as Workflow,
       ),
     behaves: answersOf,
   }),

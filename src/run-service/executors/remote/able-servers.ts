@@ -1,4 +1,4 @@
-// Decides which servers can execute which workflow, because each server has its own nodes and models.
+// Decides which servers can execute which task, because each server has its own kind, nodes and models.
 
 import { errorMessage } from '../../../errors/error.ts';
 import { plural } from '../../../options/number-text.ts';
@@ -7,43 +7,50 @@ import type { AssignedRun } from './assigned-run.ts';
 import { badValue, type Refusal } from '../../../service-client/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
 import type { InspectedServer } from './server-deps.ts';
-import { choicesOf, misfitOf, NO_CHOICES, offeredInputs, type Choices } from './filled-workflow.ts';
+import { NO_CHOICES, type Choices } from './filled-workflow.ts';
 import type { GpuServer } from './gpu-server.ts';
-import { classesOf, inputRefusals, type InputType, type Workflow } from './workflow.ts';
+import { choicesIn, inputsOffered, isGraph, misfitIn, refusalsIn, runsAt, type Task } from './task.ts';
+import { classesOf, type InputType } from './workflow.ts';
 
 type Servers = readonly GpuServer[];
 
 export const isThere = ({ isInspected, away }: GpuServer): boolean => isInspected && away === undefined;
 
-export const mayServe = (server: GpuServer, workflow: Workflow | undefined, choices = NO_CHOICES): boolean =>
-  workflow !== undefined &&
+export const mayServe = (server: GpuServer, task: Task | undefined, choices = NO_CHOICES): boolean =>
+  task !== undefined &&
   isThere(server) &&
-  server.installed.has(workflow.id) &&
-  misfitOf(workflow, choices, server.installed.get(workflow.id)) === undefined;
+  server.installed.has(task.id) &&
+  misfitAt(server, task, choices) === undefined;
 
-/** Why none of these servers can execute the workflow; undefined if at least one can or may. */
-export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices): string | undefined {
+/** Why the server cannot execute the task now; undefined if it can, or may. */
+function misfitAt({ backend, installed }: GpuServer, task: Task, choices: Choices): string | undefined {
+  const own = isGraph(task) ? undefined : backend.misfit?.(task);
+  return own ?? misfitIn(task, choices, installed.get(task.id));
+}
+
+/** Why none of these servers can execute the task; undefined if at least one can or may. */
+export function misfitsAt(servers: Servers, task: Task, choices: Choices): string | undefined {
   const whys = servers.map(({ name, installed }) => {
-    const nodes = installed.get(workflow.id);
-    const why = typeof nodes === 'object' ? misfitOf(workflow, choices, nodes) : undefined;
+    const nodes = installed.get(task.id);
+    const why = typeof nodes === 'object' ? misfitIn(task, choices, nodes) : undefined;
     return why === undefined ? undefined : `${name}: ${why}`;
   });
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
 }
 
 /** Like {@link misfitsAt}, but undefined until all servers have been inspected. */
-export const hopelessAt: typeof misfitsAt = (servers, workflow, choices) =>
-  servers.every(isThere) ? misfitsAt(servers, workflow, choices) : undefined;
+export const hopelessAt: typeof misfitsAt = (servers, task, choices) =>
+  servers.every(isThere) ? misfitsAt(servers, task, choices) : undefined;
 
-/** Shows the progress of an unfinished run, or why it waits. `waiting`: how many runs of its workflow have no place. */
+/** Shows the progress of an unfinished run, or why it waits. `waiting`: how many runs of its task have no place. */
 export function workAt(
   servers: Servers,
-  { runId, workflow, waiting }: Pick<WaitingFor, 'workflow' | 'waiting'> & { readonly runId: string },
+  { runId, task, waiting }: Pick<WaitingFor, 'task' | 'waiting'> & { readonly runId: string },
 ): RunWork {
   const server = servers.find(({ runs }) => runs.has(runId));
   const assigned = server?.runs.get(runId);
   if (server === undefined || assigned === undefined)
-    return { ...NO_WORK, liveStatus: whyNone(servers, { workflow, waiting }) };
+    return { ...NO_WORK, liveStatus: whyNone(servers, { task, waiting }) };
   return {
     ...assigned.work,
     liveStatus: absenceOf(server) ?? assigned.work.liveStatus ?? faultOf(server) ?? waitOf(assigned, server),
@@ -63,15 +70,15 @@ function waitOf({ phase, mustLook, ahead }: AssignedRun, { name }: GpuServer): s
 
 const WAITS = 'it waits for a free server';
 
-type WaitingFor = { readonly workflow: Workflow | undefined; readonly waiting: number };
+type WaitingFor = { readonly task: Task | undefined; readonly waiting: number };
 
 /** Why no server has taken the run. */
-function whyNone(servers: Servers, { workflow, waiting }: WaitingFor): string | null {
-  if (workflow === undefined) return null;
-  if (servers.some((server) => mayServe(server, workflow)))
+function whyNone(servers: Servers, { task, waiting }: WaitingFor): string | null {
+  if (task === undefined) return null;
+  if (servers.some((server) => mayServe(server, task)))
     return waiting > 1 ? `it is one of ${plural(waiting, 'run')} that wait for a free server` : WAITS;
   const whyNot = (server: GpuServer): string => {
-    const misfit = misfitOf(workflow, NO_CHOICES, server.installed.get(workflow.id));
+    const misfit = misfitAt(server, task, NO_CHOICES);
     return absenceOf(server) ?? faultOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
   };
   return servers.map(whyNot).join('; ') || null;
@@ -86,37 +93,39 @@ export function runningAt(servers: Servers): ReadonlyMap<string, number> {
   return running;
 }
 
-/** The inputs of the workflow with the choices that the servers offer now. */
-export const inputsAt = (servers: Servers, workflow: Workflow): readonly InputType[] =>
-  offeredInputs(
-    workflow,
-    servers.map(({ installed }) => installed.get(workflow.id)),
+/** The inputs of the task with the choices that the servers offer now; undefined if nothing describes them. */
+export const inputsAt = (servers: Servers, task: Task): readonly InputType[] | undefined =>
+  inputsOffered(
+    task,
+    servers.map(({ installed }) => installed.get(task.id)),
   );
 
 /** Why every server would refuse a run with these inputs. */
 export function refusalsAt(
   servers: Servers,
-  workflow: Workflow,
+  task: Task,
   inputs: Readonly<Record<string, unknown>>,
 ): readonly Refusal[] {
-  const refusals = inputRefusals({ ...workflow, inputs: inputsAt(servers, workflow) }, inputs);
+  const refusals = refusalsIn(task, inputsAt(servers, task), inputs);
   if (refusals.length > 0) return refusals;
-  const choices = choicesOf(workflow, inputs);
-  const why = misfitsAt(servers, workflow, choices);
+  const choices = choicesIn(task, inputs);
+  const why = misfitsAt(servers, task, choices);
   if (why === undefined) return [];
-  const [[name, value] = ['', workflow.id]] = Object.entries(choices);
+  const [[name, value] = ['', task.id]] = Object.entries(choices);
   return [badValue(['body', ...(name === '' ? ['deployment_id'] : ['inputs', name])], value, why)];
 }
 
 /** Reads the version, the GPU and the node classes of a server. Returns whether the server answered everything. */
-export async function inspect(server: InspectedServer, workflows: readonly Workflow[]): Promise<boolean> {
+export async function inspect(server: InspectedServer, tasks: readonly Task[]): Promise<boolean> {
   const { version, gpu } = await server.backend.describe();
   server.version = version;
   if (server.gpu === '') server.gpu = gpu;
-  for (const { id, graph } of workflows) {
+  for (const task of tasks.filter((each) => runsAt(each, server.backend.kind))) {
     // A server that cannot describe one workflow may still execute the others.
-    const nodes = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
-    server.installed.set(id, nodes);
+    const nodes = isGraph(task)
+      ? await classesAt(server.backend, task.graph).catch((error: unknown) => errorMessage(error))
+      : undefined;
+    server.installed.set(task.id, nodes);
   }
   return ![...server.installed.values()].some((nodes) => typeof nodes === 'string');
 }
@@ -139,10 +148,13 @@ export async function classesAt(
 type MayServe = (server: GpuServer) => boolean;
 
 /** Why no run can execute at any of these servers until a person changes something; undefined if some run may. */
-export function blockedAt(servers: Servers, canServe: MayServe): string | undefined {
+export function blockedAt(servers: Servers, task: Task | undefined, canServe: MayServe): string | undefined {
+  const barredBy = ({ backend }: GpuServer): string | undefined =>
+    task === undefined || isGraph(task) ? undefined : backend.misfit?.(task);
   const reasons = servers
-    .filter((server) => server.blockedBy !== undefined || canServe(server))
-    .map((server) => server.blockedBy);
+    .map((server) => ({ server, reason: server.blockedBy ?? barredBy(server) }))
+    .filter(({ server, reason }) => reason !== undefined || canServe(server))
+    .map(({ reason }) => reason);
   return reasons.includes(undefined) ? undefined : reasons[0];
 }
 

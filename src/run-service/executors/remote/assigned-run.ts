@@ -13,7 +13,7 @@ import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../service-client/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { SocketEvent, MadeOutput, PutFile, Sent } from './backend.ts';
-import type { Workflow } from './workflow.ts';
+import { nodeIn, type Task } from './task.ts';
 
 export type StoredFile = {
   readonly filename: string;
@@ -58,7 +58,7 @@ export type RunState = {
 
 export class AssignedRun {
   readonly run: LiveRun;
-  readonly workflow: Workflow;
+  readonly task: Task;
   state: RunState;
   /** `returning`: the run is being taken out of its server's queue. */
   phase: 'placed' | 'sent' | 'returning' | 'storing';
@@ -88,8 +88,8 @@ export class AssignedRun {
   /** Outputs that the socket reported, and whether it reported a success. */
   reported = nothingReported();
 
-  constructor(run: LiveRun, workflow: Workflow, state: RunState, isNew: boolean) {
-    [this.run, this.workflow, this.state, this.mustLook] = [run, workflow, state, !isNew];
+  constructor(run: LiveRun, task: Task, state: RunState, isNew: boolean) {
+    [this.run, this.task, this.state, this.mustLook] = [run, task, state, !isNew];
     this.phase = state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed';
   }
 
@@ -104,18 +104,18 @@ export const keptState = (state: RunState): string => exactText(state);
 export const stateIn = (text: string | null): RunState | undefined =>
   text === null ? undefined : (parseExactly(text) as RunState);
 
-export const outputsIn = (
-  state: string | null,
-  { graph, titles = {} }: Pick<Workflow, 'graph' | 'titles'>,
-): readonly Output[] =>
-  (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
-    node,
-    nodeClass: graph[node]?.class_type ?? '',
-    ...(Object.hasOwn(titles, node) && { nodeTitle: titles[node] as string }),
-    key,
-    files: files.map(({ filename }) => ({ filename, type: 'output' })),
-    texts,
-  }));
+export const outputsIn = (state: string | null, task: Task | undefined): readonly Output[] =>
+  (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => {
+    const { class: nodeClass, title } = nodeIn(task, node);
+    return {
+      node,
+      nodeClass,
+      ...(title !== undefined && { nodeTitle: title }),
+      key,
+      files: files.map(({ filename }) => ({ filename, type: 'output' })),
+      texts,
+    };
+  });
 
 export const newState = (server: string, lines: readonly LogLine[] = []): RunState => ({
   server,
@@ -133,8 +133,8 @@ export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
   state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
 /** How long the run may execute. */
-export const timeLimitMs = ({ run, workflow }: AssignedRun): number =>
-  run.timeLimitMs ?? workflow.runTimeoutSeconds * 1_000;
+export const timeLimitMs = ({ run, task }: Pick<AssignedRun, 'run' | 'task'>): number =>
+  run.timeLimitMs ?? task.runTimeoutSeconds * 1_000;
 
 /** How long the run was seen to execute, which is a lower bound. */
 export const ranMsOf = ({ state: { startedMs }, seenMs = startedMs }: AssignedRun): number =>
@@ -181,7 +181,7 @@ export function anotherTry(before: RunState): RunState {
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 
-/** A bound above the number of outputs of any workflow. */
+/** A bound above the number of outputs of any task. */
 const MAX_MADE = 1_000;
 const MAX_LINES = 50;
 const MAX_LINE = 2_000;
@@ -216,9 +216,7 @@ export function noteSocketEvent(
   if (event.kind !== 'work') return false;
   const { node, progress } = event;
   const liveStatus =
-    node === undefined
-      ? assigned.work.liveStatus
-      : `Executing ${assigned.workflow.graph[node]?.class_type ?? node}`;
+    node === undefined ? assigned.work.liveStatus : `Executing ${nodeIn(assigned.task, node).class || node}`;
   assigned.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: nowMs };
   return node !== undefined;
 }

@@ -1,8 +1,10 @@
-// The port to one kind of GPU server. Places, restarts, tries and files are handled outside, so a further
-// vendor is one file. All calls throw Unreachable if the server did not answer. Numbers may have any kind and
-// size: withWholeNumbers in numbers.ts makes them whole.
+// The port to one kind of server that runs tasks: a ComfyUI, a GPU of this machine, a vendor. Seats, restarts,
+// tries and files are handled outside, so a further vendor is one file. All calls throw Unreachable if the
+// server did not answer. Numbers may have any kind and size: withWholeNumbers in numbers.ts makes them whole.
 
 import type { Readable } from 'node:stream';
+import type { ServerKind } from '../../../options/server-kind.ts';
+import type { TaskTarget } from './target.ts';
 
 /** The server did not answer, or answered with something foreign: nothing is known. */
 export class Unreachable extends Error {
@@ -34,6 +36,29 @@ export class Blocked extends Unreachable {
 export type Graph = Readonly<
   Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
 >;
+
+/** The part of a run that its server gets: a filled graph, or the inputs of a program or a model. */
+export type SentWork =
+  | { readonly kind: 'graph'; readonly graph: Graph }
+  | {
+      readonly kind: 'inputs';
+      readonly target: TaskTarget;
+      readonly inputs: Readonly<Record<string, unknown>>;
+      /** When the server has to end the run by itself. */
+      readonly timeLimitMs: number;
+    };
+
+/** The graph of a run; only servers of ComfyUI get one. */
+export function graphIn(work: SentWork): Graph {
+  if (work.kind !== 'graph') throw new Error('a server of ComfyUI was given a run without a graph');
+  return work.graph;
+}
+
+/** The inputs of a run of a program or a model. */
+export function inputsIn(work: SentWork): Extract<SentWork, { kind: 'inputs' }> {
+  if (work.kind !== 'inputs') throw new Error('a server that runs no graphs was given one');
+  return work;
+}
 
 /** Identifies a run to the server that it was sent to. */
 export type Sent = {
@@ -79,6 +104,8 @@ export type FileRef = {
   readonly type: string;
   /** Replaces the folder for servers that name their files themselves. */
   readonly asset?: string;
+  /** A file on this machine that nobody else needs: it is moved instead of copied. */
+  readonly path?: string;
 };
 
 /** The files or texts that a node produced. */
@@ -94,6 +121,10 @@ export type RunEnd = { readonly ranMs: number | undefined } & (
   | { readonly status: 'success'; readonly made: readonly MadeOutput[] }
   | { readonly status: 'failed'; readonly reason: string }
   | { readonly status: 'interrupted' }
+  /** The server itself ended the run at its time limit. */
+  | { readonly status: 'timeout' }
+  /** The run did nothing and asks to be sent again after `afterMs`. */
+  | { readonly status: 'postponed'; readonly reason: string; readonly afterMs: number }
 );
 
 /** A server's knowledge of a run. `absent` means that the server does not know the run, which is not an end. */
@@ -103,7 +134,8 @@ export type Seen = { readonly ref?: string } &
     | { readonly at: 'waiting'; readonly ahead?: number }
     | { readonly at: 'running' }
     | { readonly at: 'ended'; readonly end: RunEnd }
-    | { readonly at: 'absent' }
+    /** `hasBegun`: the server knows that the run had begun to execute before it was lost. */
+    | { readonly at: 'absent'; readonly hasBegun?: true }
     /** The server answers, but not about this run. */
     | { readonly at: 'unread'; readonly reason: string }
   );
@@ -196,6 +228,7 @@ export type Seats =
   | { readonly kind: 'ahead' };
 
 export type Backend = {
+  readonly kind: ServerKind;
   /** Read again for each use, because the server may have become better known. */
   readonly guarantee: Guarantee;
   readonly seats: Seats;
@@ -203,6 +236,10 @@ export type Backend = {
   readonly isPolled?: true;
   /** The server may refuse every run (key, credits), so its first run is tried alone. */
   readonly mayBlock?: true;
+  /** Why no run of it may be sent here until a person changes something; undefined if it may. */
+  misfit?(target: TaskTarget): string | undefined;
+  /** Whatever the server stores of a run is no longer needed. */
+  forget?(runId: string): void;
   /** The version, and the GPU's common name. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** The ids of current and past runs, including those of other clients; undefined if the server does not tell. */
@@ -210,7 +247,7 @@ export type Backend = {
   /** Resolves to undefined for an unknown class. The method is absent if the server does not tell its classes. */
   nodeClass?(name: string): Promise<NodeClass | undefined>;
   /** Throws only if nothing was sent. */
-  submit(run: Sent, graph: Graph): Promise<Submitted>;
+  submit(run: Sent, work: SentWork): Promise<Submitted>;
   /** The state of these runs, and of all others that wait or execute there, including those of other clients. */
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** Requests a cancellation; the run is gone once `poll` says so. */

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { openDownloads } from '../../../service-client/download.ts';
 import {
+  graphIn,
   unread,
   type Backend,
   type Graph,
@@ -47,6 +48,7 @@ export function openComfyApi(url: string, settings: ServiceSettings): Backend {
   const http = openHttp(url, settings.headers);
   const api = new ComfyApi(http, openReads(http.ask), settings);
   return {
+    kind: 'comfy-api',
     isPolled: true,
     mayBlock: true,
     get guarantee() {
@@ -56,7 +58,7 @@ export function openComfyApi(url: string, settings: ServiceSettings): Backend {
       return api.seats;
     },
     describe: () => api.describe(),
-    submit: (run, graph) => api.submit(run, graph),
+    submit: (run, work) => api.submit(run, graphIn(work)),
     poll: (runs) => api.poll(runs),
     cancel: (id) => api.cancel(id),
     file: ({ asset = '' }) =>

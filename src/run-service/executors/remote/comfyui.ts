@@ -11,6 +11,7 @@ import { isRawNumber, type RawNumber } from '../../../host/exact-json.ts';
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import {
   Unreachable,
+  graphIn,
   unread,
   type Backend,
   type ClassInput,
@@ -62,6 +63,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
   /** Our id for the websocket: progress goes only to the client that sent the run. */
   let clientId: string = randomUUID();
   return {
+    kind: 'comfyui',
     guarantee: { lost: 'asked', gone: 'again' },
     seats: { kind: 'ahead' },
     async describe() {
@@ -81,8 +83,8 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
       ];
       return classes === undefined ? undefined : nodeClassOf(classes);
     },
-    submit: ({ id }, graph) =>
-      submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
+    submit: ({ id }, work) =>
+      submit(http, id, JSON.stringify({ prompt: graphIn(work), prompt_id: id, client_id: clientId })),
     async poll(runs) {
       const { running, waiting, twice } = await queueOf(http);
       // A request that timed out may still have arrived, so one of two equal entries is removed.

@@ -12,7 +12,7 @@ import {
   type Workflow,
 } from './workflow.ts';
 
-type InputValues = Readonly<Record<string, unknown>>;
+export type InputValues = Readonly<Record<string, unknown>>;
 
 /** The values of a run that only some servers may offer, such as models. */
 export type Choices = InputValues;

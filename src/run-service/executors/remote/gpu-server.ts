@@ -22,7 +22,7 @@ import {
 import { Blocked, Unreachable, type Backend, type RunEnd, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
-import { afterAbsence, afterLoss, guaranteeFor } from './repetition.ts';
+import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './repetition.ts';
 import { SeatCount } from './seats.ts';
 import { ServerSocket, type Told } from './server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
@@ -303,7 +303,7 @@ export class GpuServer implements InspectedServer {
     const { made, hasSucceeded } = assigned.reported;
     if (seen.at !== 'waiting' && hasSucceeded)
       return this.ends.made(assigned, made, this.#deps.now() - startedMs);
-    if (seen.at === 'absent') return this.#loseRun(assigned);
+    if (seen.at === 'absent') return this.#loseRun(assigned, seen.hasBegun);
     if (seen.at === 'unread') return this.#noteUnread(assigned, seen.reason);
   }
 
@@ -329,21 +329,33 @@ export class GpuServer implements InspectedServer {
   #endedThere(assigned: AssignedRun, end: RunEnd): void {
     if (end.status === 'success') return this.ends.made(assigned, end.made, end.ranMs);
     if (end.status === 'failed') return this.ends.failed(assigned, end.reason, end.ranMs);
+    if (end.status === 'timeout') return this.ends.timedOut(assigned);
+    if (end.status === 'postponed') return this.#postpone(assigned, end);
     return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, end.ranMs);
   }
 
-  async #loseRun(assigned: AssignedRun): Promise<void> {
+  /** The run did nothing, so no death and no execution count. */
+  #postpone(assigned: AssignedRun, { reason, afterMs }: Extract<RunEnd, { status: 'postponed' }>): void {
+    assigned.begin();
+    const state = withLine(anotherTry(assigned.state), 'info', `${this.name}: ${reason}`, this.#deps.now());
+    [assigned.mustLook, assigned.unclear] = [false, 0];
+    assigned.notBefore = performance.now() + afterMs;
+    assigned.work = { ...NO_WORK, liveStatus: `${this.name}: ${reason}` };
+    this.keep(assigned, state);
+  }
+
+  async #loseRun(assigned: AssignedRun, isBegun?: true): Promise<void> {
     // A restart of the server would have closed the socket.
     const neverStopped = this.socket.isOpen && assigned.connection === this.socket.connection();
     // A socket that does not answer is closed now, and the next poll decides.
     if (neverStopped && !(await this.socket.isAlive())) return;
     if (this.runs.get(assigned.run.id) !== assigned) return;
-    const guarantee = guaranteeFor(this.backend, assigned);
-    const loss = afterLoss(assigned, { name: this.name, guarantee, neverStopped });
+    const facts = { name: this.name, guarantee: guaranteeFor(this.backend, assigned), neverStopped };
+    const loss = afterLoss(assigned, { ...facts, hasBegun: isBegun });
     if (loss.kind === 'removed') this.ends.cancelled(assigned, `another client removed it from ${this.name}`);
     if (loss.kind === 'end-unknown') this.ends.unknown(assigned, loss.reason);
     if (loss.kind === 'failed') this.ends.failed(assigned, loss.reason);
-    if (loss.kind === 'again') this.#sendAgain(assigned, loss.reason, loss.counts);
+    if (loss.kind === 'again') this.#sendAgain(assigned, loss.reason, loss.counts, isBegun);
   }
 
   /** The server answers, but not about this run, and continues with other runs. */
@@ -355,8 +367,8 @@ export class GpuServer implements InspectedServer {
     this.ends.failed(assigned, `${this.name} ${reason}`);
   }
 
-  #sendAgain(assigned: AssignedRun, reason: string, counts: Pick<RunState, 'deaths' | 'losses'>): void {
-    const [wasExecuted, ranMs] = [hasBegun(assigned), ranMsOf(assigned)];
+  #sendAgain(assigned: AssignedRun, reason: string, counts: LossCounts, isBegun = false): void {
+    const [wasExecuted, ranMs] = [isBegun || hasBegun(assigned), ranMsOf(assigned)];
     assigned.begin();
     const state = { ...anotherTry(assigned.state), ...counts };
     assigned.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());

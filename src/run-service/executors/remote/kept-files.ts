@@ -14,7 +14,7 @@ import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/media-types.ts';
-import { keepPart, writePart } from '../../whole-file.ts';
+import { keepPart, moveFile, writePart } from '../../whole-file.ts';
 
 const MAX_FILE_BYTES = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep the run forever. */
@@ -55,13 +55,17 @@ export class KeptFiles {
   ): Promise<StoredFile> {
     const filename = freeName(ref.filename, names);
     names.add(filename);
-    const content = await backend.file(ref);
-    if (content === undefined)
-      throw new FileGone(`the file ${ref.filename} was deleted before it was copied`);
     const [extension = ''] = /\.[a-z\d]{1,8}$/i.exec(filename) ?? [];
     const path = join(day, runId, `${number}${extension}`);
     const target = join(this.#folder, path);
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
+    if (ref.path !== undefined) {
+      const moved = await moveFile(ref.path, target);
+      if (moved === undefined) throw deleted(ref);
+      return { filename, path, type: typeOf(extension), bytes: moved };
+    }
+    const content = await backend.file(ref);
+    if (content === undefined) throw deleted(ref);
     let bytes = 0;
     const count = (more: number): void => {
       bytes += more;
@@ -112,6 +116,9 @@ export class KeptFiles {
     }
   }
 }
+
+const deleted = ({ filename }: FileRef): FileGone =>
+  new FileGone(`the file ${filename} was deleted before it was copied`);
 
 /** A letter may take four of the 255 bytes of a name in UTF-8. */
 const MAX_NAME = 60;

@@ -25,7 +25,7 @@ export const withWholeNumbers = (backend: Backend): Backend => ({
   get seats() {
     return wholeSeats(backend.seats);
   },
-  submit: async (run, graph) => wholeAnswer(await backend.submit(run, graph)),
+  submit: async (run, work) => wholeAnswer(await backend.submit(run, work)),
   async poll(runs) {
     const seen = await backend.poll(runs);
     return new Map([...seen].map(([id, state]) => [id, wholeSeen(state)]));
@@ -46,7 +46,10 @@ const wholeAnswer = (submitted: Submitted): Submitted =>
 
 const wholeSeen = (seen: Seen): Seen => (seen.at === 'ended' ? { ...seen, end: wholeEnd(seen.end) } : seen);
 
-const wholeEnd = (end: RunEnd): RunEnd => ({ ...end, ranMs: whole(end.ranMs) });
+const wholeEnd = (end: RunEnd): RunEnd =>
+  end.status === 'postponed'
+    ? { ...end, ranMs: whole(end.ranMs), afterMs: Math.min(whole(end.afterMs) ?? 0, MAX_AFTER_MS) }
+    : { ...end, ranMs: whole(end.ranMs) };
 
 const wholeEvent = (event: SocketEvent): SocketEvent =>
   event.kind === 'work' ? { ...event, progress: share(event.progress) } : event;

@@ -19,6 +19,7 @@ import { afterLostAnswer, afterSpent, guaranteeFor } from './repetition.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
+import { takesFiles } from './task.ts';
 import { Trial } from './trial.ts';
 
 export type Sender = {
@@ -134,7 +135,7 @@ export class Outbox {
 
   /** undefined until the files are uploaded; other runs are sent meanwhile. */
   #filesOf(assigned: AssignedRun): ReadonlyMap<string, PutFile> | undefined {
-    if (!assigned.workflow.inputs.some(({ fields }) => fields.some(({ isFile }) => isFile))) return NO_FILES;
+    if (!takesFiles(assigned.task)) return NO_FILES;
     const { files } = assigned;
     if (files === undefined && !this.#putting.has(assigned) && this.#putting.size < MAX_PUTTING) {
       const ended = (work: () => void): void => {
@@ -210,14 +211,14 @@ export class Outbox {
 
   async #post(assigned: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
     const { backend, name, socket } = this.#sender;
-    const graph = this.#deps.graphOf(assigned, files);
+    const work = this.#deps.workOf(assigned, files);
     const before = socket.connection();
     const sent = sentOf(assigned.run.id, assigned);
     this.#noteAsked(assigned, assigned.state.askedMs ?? this.#deps.now());
     // Set before the answer, because the server may report the run's start earlier.
     [this.posting, assigned.mustLook, assigned.work] = [assigned.run.id, true, NO_WORK];
     this.#postedAt = performance.now();
-    const submitted = await backend.submit(sent, graph).catch((error: unknown) => {
+    const submitted = await backend.submit(sent, work).catch((error: unknown) => {
       this.#notAsked(assigned, sent);
       throw error;
     });

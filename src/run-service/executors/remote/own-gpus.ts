@@ -20,13 +20,11 @@ import { pathOf } from './naming/values.ts';
 import { Remote } from './remote.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
+import { fileValuesIn, isGraph, keptTask, restoredTask, type Task } from './task.ts';
 import {
-  keptWorkflow,
-  restoredWorkflow,
   RUN_TIMEOUT_SECONDS,
   changeIn,
   doubtsOf,
-  fieldsNamed,
   workflowOf,
   type InputType,
   type Workflow,
@@ -119,7 +117,7 @@ export class OwnGpus {
   restore(): void {
     const { database } = this.#world;
     this.known.restore();
-    for (const text of database.workflows()) this.#serve(restoredWorkflow(text));
+    for (const text of database.workflows()) this.#serve(restoredTask(text));
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
@@ -127,10 +125,10 @@ export class OwnGpus {
   described(id: string, named: readonly string[] = []): Deployment | undefined {
     const deployment = this.#world.deployments.get(id);
     const looked = this.#looked.get(id);
-    const workflow = this.executor.workflow(id);
-    if (named.length === 0 || workflow === undefined) return deployment ?? looked;
+    const task = this.executor.task(id);
+    if (named.length === 0 || task === undefined) return deployment ?? looked;
     const { servers, unknown } = this.known.named(named);
-    return unknown.length > 0 ? (looked ?? deployment) : this.#deployment(workflow, servers);
+    return unknown.length > 0 ? (looked ?? deployment) : this.#deployment(task, servers);
   }
 
   /**
@@ -205,8 +203,8 @@ export class OwnGpus {
       }
     }
     const before =
-      first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
-    if (before) return [before, []];
+      first instanceof Unreachable && this.executor.task(workflowOf(name, nodes, undefined, inputs).id);
+    if (before && isGraph(before)) return [before, []];
     if (first instanceof Unreachable)
       throw problem('E614', { url: [...knownBackends.keys()].join(', '), reason: first.message });
     throw (
@@ -224,7 +222,7 @@ export class OwnGpus {
     const isNew = tried.some(({ isKnown }) => !isKnown);
     if (stored !== undefined && !isNew) return stored;
     const own = this.#deployment(workflow);
-    const servers = tried.length > 0 ? tried : [...this.executor.servers];
+    const servers = tried.length > 0 ? tried : this.executor.among('', workflow);
     const looked = {
       ...own,
       gpu: servers.find(({ gpu }) => gpu)?.gpu ?? own.gpu,
@@ -236,20 +234,20 @@ export class OwnGpus {
     return looked;
   }
 
-  #serve(workflow: Workflow): Deployment {
+  #serve(task: Task): Deployment {
     const { deployments, database } = this.#world;
-    database.keepWorkflow(workflow.id, keptWorkflow(workflow));
-    this.executor.addWorkflow(workflow);
-    const deployment = this.#deployment(workflow);
-    deployments.delete(workflow.id);
-    deployments.set(workflow.id, deployment);
+    database.keepWorkflow(task.id, keptTask(task));
+    this.executor.addTask(task);
+    const deployment = this.#deployment(task);
+    deployments.delete(task.id);
+    deployments.set(task.id, deployment);
     return deployment;
   }
 
-  #deployment(workflow: Workflow, named = ''): Deployment {
+  #deployment(task: Task, named = ''): Deployment {
     const { executor } = this;
-    const servers = () => executor.among(named);
-    const { id, name, runTimeoutSeconds } = workflow;
+    const servers = () => executor.among(named, task);
+    const { id, name, runTimeoutSeconds } = task;
     return {
       id,
       name,
@@ -271,7 +269,7 @@ export class OwnGpus {
         return servers().map(shownServer);
       },
       get inputTypes() {
-        return executor.inputsOf(workflow, servers()).map(shownInput);
+        return executor.inputsOf(task, servers())?.map(shownInput);
       },
     };
   }
@@ -338,12 +336,9 @@ function fileCarrier({ uploads, origin, files: kept }: OwnGpusWorld): RemoteWorl
     const signal = AbortSignal.timeout(INPUT_MS);
     return bounded((await download(address, { service: PUBLIC, signal })).chunks);
   };
-  return async ({ inputs }, values, backend) => {
+  return async (task, values, backend) => {
     const put = new Map<string, PutFile>();
-    const files = Object.entries(values)
-      .filter(([name]) => fieldsNamed(inputs, name)?.some(({ isFile }) => isFile))
-      .map(([, value]) => value);
-    for (const address of new Set(files.filter(isAddress))) {
+    for (const address of new Set(fileValuesIn(task, values).filter(isAddress))) {
       const extension = extname(new URL(address).pathname).slice(0, 8);
       const putFile = await kept.passing(await chunksAt(address), (content, hash) =>
         backend.put({ name: `${hash}${extension}`, content }),

@@ -4,7 +4,7 @@ import type { ExecutorEvents } from '../executor.ts';
 import type { Backend, PutFile } from './backend.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Timing } from './server-deps.ts';
-import type { Workflow } from './workflow.ts';
+import type { Task } from './task.ts';
 
 export type RemoteWorld = {
   readonly now: () => number;
@@ -15,7 +15,7 @@ export type RemoteWorld = {
   readonly files: KeptFiles;
   /** Uploads the files that inputs name to a server. Returns their names there, keyed by the input value. */
   readonly putFiles: (
-    workflow: Workflow,
+    task: Task,
     inputs: Readonly<Record<string, unknown>>,
     backend: Backend,
   ) => Promise<ReadonlyMap<string, PutFile>>;

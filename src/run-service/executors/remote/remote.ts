@@ -25,12 +25,14 @@ import {
   NOWHERE,
   outputsIn,
   ranMsOf,
+  timeLimitMs,
   stateIn,
   withLine,
   type RunState,
 } from './assigned-run.ts';
 import { afterAbsence } from './repetition.ts';
 import type { RemoteWorld } from './remote-world.ts';
+import { runEvents } from './run-events.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
@@ -48,9 +50,10 @@ import {
   runningAt,
   workAt,
 } from './able-servers.ts';
-import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
+import { NO_CHOICES, type Choices } from './filled-workflow.ts';
 import { RunQueues, type RunQueue } from './run-queues.ts';
-import type { InputType, Workflow } from './workflow.ts';
+import { choicesIn, runsAt, workOf, type Task } from './task.ts';
+import type { InputType } from './workflow.ts';
 
 /** After how many idle polls a server takes a run from another one. */
 const IDLES_POLLS = 2;
@@ -60,7 +63,7 @@ const STAYS_MS = 60_000;
 export class Remote implements Executor {
   readonly #world: RemoteWorld;
   readonly #servers = new Map<string, GpuServer>();
-  readonly #workflows = new Map<string, Workflow>();
+  readonly #tasks = new Map<string, Task>();
   readonly #queues = new RunQueues((run) => this.#choicesOf(run));
   /** The states of runs from before they were moved. */
   readonly #moved = new Map<number, RunState>();
@@ -90,7 +93,7 @@ export class Remote implements Executor {
     const waiting = this.#queues.ahead(Number.MAX_SAFE_INTEGER);
     const needed = neededFor(
       server,
-      waiting.map(({ servers }) => this.among(servers)),
+      waiting.map((run) => this.#serversOf(run)),
     );
     if (needed !== undefined) return needed;
     this.#servers.delete(server.name);
@@ -98,43 +101,45 @@ export class Remote implements Executor {
     return undefined;
   }
 
-  /** The servers that a run with this list may use; all of them if the list is empty. */
-  among(named: string): readonly GpuServer[] {
-    if (named === '') return this.servers;
+  /** The servers of the task's kind that a run with this list may use; all of them if the list is empty. */
+  among(named: string, task: Task | undefined): readonly GpuServer[] {
+    const servers = this.servers.filter(({ backend }) => task === undefined || runsAt(task, backend.kind));
+    if (named === '') return servers;
     const urls = new Set(named.split(' ').map(this.#world.keptUnder));
-    return this.servers.filter(({ url }) => urls.has(url));
+    return servers.filter(({ url }) => urls.has(url));
   }
 
-  workflow(id: string): Workflow | undefined {
-    return this.#workflows.get(id);
+  #serversOf = ({ deploymentId, servers }: Destination): readonly GpuServer[] =>
+    this.among(servers, this.#tasks.get(deploymentId));
+
+  task(id: string): Task | undefined {
+    return this.#tasks.get(id);
   }
 
-  addWorkflow(workflow: Workflow): void {
-    this.#workflows.set(workflow.id, workflow);
-    // Servers are inspected again, because the new workflow may not fit them.
+  addTask(task: Task): void {
+    this.#tasks.set(task.id, task);
+    // Servers are inspected again, because the new task may not fit them.
     for (const server of this.servers) server.inspectAgain();
   }
 
-  refusals(
-    { deploymentId, servers }: Destination,
-    inputs: Readonly<Record<string, unknown>>,
-  ): readonly Refusal[] {
-    const workflow = this.#workflows.get(deploymentId);
-    return workflow === undefined ? [] : refusalsAt(this.among(servers), workflow, inputs);
+  refusals(to: Destination, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
+    const task = this.#tasks.get(to.deploymentId);
+    return task === undefined ? [] : refusalsAt(this.#serversOf(to), task, inputs);
   }
 
   /** The inputs with the options that these servers offer now. */
-  inputsOf(workflow: Workflow, servers = this.servers): readonly InputType[] {
-    return inputsAt(servers, workflow);
+  inputsOf(task: Task, servers = this.among('', task)): readonly InputType[] | undefined {
+    return inputsAt(servers, task);
   }
 
-  blockedBy({ deploymentId, servers }: Destination): string | undefined {
-    return blockedAt(this.among(servers), (server) => this.#mayServe(server, deploymentId));
+  blockedBy(to: Destination): string | undefined {
+    const task = this.#tasks.get(to.deploymentId);
+    return blockedAt(this.#serversOf(to), task, (server) => mayServe(server, task));
   }
 
-  trial({ deploymentId, servers }: Destination): Promise<void> | undefined {
+  trial(to: Destination): Promise<void> | undefined {
     const { trialMs } = this.#world.timing;
-    return trialAt(this.among(servers), (server) => this.#mayServe(server, deploymentId), trialMs);
+    return trialAt(this.#serversOf(to), (server) => this.#mayServe(server, to.deploymentId), trialMs);
   }
 
   accept(run: LiveRun): void {
@@ -145,11 +150,11 @@ export class Remote implements Executor {
   resume(rows: readonly LiveRow[]): void {
     for (const run of rows) {
       const { state: text, status } = run;
-      const workflow = this.#workflows.get(run.deploymentId);
+      const task = this.#tasks.get(run.deploymentId);
       // The end of this run is unknown for good.
-      if (status === 'timeout' || workflow === undefined) continue;
+      if (status === 'timeout' || task === undefined) continue;
       const state = stateIn(text);
-      const assigned = state && new AssignedRun(run, workflow, state, false);
+      const assigned = state && new AssignedRun(run, task, state, false);
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || assigned === undefined || state.server === NOWHERE) this.#queues.join(run);
@@ -163,7 +168,7 @@ export class Remote implements Executor {
     const server = this.#servers.get(name);
     if (server !== undefined) return server.take(assigned);
     const why = `${name} is no server any more`;
-    const next = afterAbsence(assigned, { gone: assigned.workflow.isPaid ? 'unknown' : 'again' });
+    const next = afterAbsence(assigned, { gone: assigned.task.isPaid ? 'unknown' : 'again' });
     if (next.kind === 'move') return this.#takeBack(assigned, why);
     const text = `${why}, and this run calls a paid service`;
     assigned.state = withLine(assigned.state, 'error', text, this.#world.now());
@@ -181,13 +186,13 @@ export class Remote implements Executor {
     if (row.status === 'timeout') return NO_WORK;
     const { id: runId, deploymentId } = row;
     const waiting = this.#queues.sizeOf(deploymentId);
-    return workAt(this.among(row.servers), { runId, workflow: this.#workflows.get(deploymentId), waiting });
+    return workAt(this.#serversOf(row), { runId, task: this.#tasks.get(deploymentId), waiting });
   }
 
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
 
   outputs({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): readonly Output[] {
-    return outputsIn(state, this.#workflows.get(deploymentId) ?? { graph: {} });
+    return outputsIn(state, this.#tasks.get(deploymentId));
   }
 
   file({ state }: RunRow, filename: string) {
@@ -199,10 +204,12 @@ export class Remote implements Executor {
   census(): ReadonlyMap<string, Census> {
     const running = runningAt(this.servers);
     const of = (id: string): Census => {
-      const idle = this.servers.filter((server) => server.load === 0 && this.#mayServe(server, id)).length;
+      const idle = this.among('', this.#tasks.get(id)).filter(
+        (server) => server.load === 0 && this.#mayServe(server, id),
+      ).length;
       return { waiting: this.#queues.sizeOf(id), busy: running.get(id) ?? 0, idle };
     };
-    return new Map([...this.#workflows.keys()].map((id) => [id, of(id)]));
+    return new Map([...this.#tasks.keys()].map((id) => [id, of(id)]));
   }
 
   ahead = (most: number): readonly number[] => this.#queues.ahead(most).map(({ number }) => number);
@@ -230,9 +237,9 @@ export class Remote implements Executor {
   }
 
   #place({ owner, deploymentId, runs }: RunQueue): boolean {
-    const workflow = this.#workflows.get(deploymentId);
+    const task = this.#tasks.get(deploymentId);
     const hasRoom = this.servers.some((candidate) => isThere(candidate) && candidate.load < candidate.places);
-    if (workflow === undefined || !hasRoom) return false;
+    if (task === undefined || !hasRoom) return false;
     const next = runs.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
     this.#queues.served(owner);
@@ -244,7 +251,7 @@ export class Remote implements Executor {
     const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, keptState(state), now(), true));
-    server.take(new AssignedRun({ ...run, gpu: server.gpu }, workflow, state, true));
+    server.take(new AssignedRun({ ...run, gpu: server.gpu }, task, state, true));
     return true;
   }
 
@@ -257,7 +264,7 @@ export class Remote implements Executor {
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
     // A server that is being inspected may be idle.
-    if (this.among(run.servers).some(({ isInspected, away }) => !isInspected && away === undefined))
+    if (this.#serversOf(run).some(({ isInspected, away }) => !isInspected && away === undefined))
       return undefined;
     const next = able.filter(
       (server) => server.load < server.places && !this.#mustStay(server, deploymentId),
@@ -266,25 +273,25 @@ export class Remote implements Executor {
   }
 
   /** Servers that could not take the run's files come into question only if there is no other. */
-  #ableFor({ id, deploymentId, servers }: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
+  #ableFor(run: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
     // A server that the run left must let go of it first.
-    const able = this.among(servers).filter(
-      (server) => !server.leaving.has(id) && this.#mayServe(server, deploymentId, choices),
+    const able = this.#serversOf(run).filter(
+      (server) => !server.leaving.has(run.id) && this.#mayServe(server, run.deploymentId, choices),
     );
     const fresh = able.filter(({ name }) => !notPutAt.includes(name));
     return fresh.length > 0 ? fresh : able;
   }
 
   #mayServe = (server: GpuServer, deploymentId: string, choices?: Choices): boolean =>
-    mayServe(server, this.#workflows.get(deploymentId), choices);
+    mayServe(server, this.#tasks.get(deploymentId), choices);
 
   /** Runs that no server can execute any more end instead of waiting forever. */
   #endHopeless(): void {
     for (const { deploymentId, runs } of this.#queues.waiting) {
-      const workflow = this.#workflows.get(deploymentId);
-      if (workflow === undefined) continue;
-      const why = (choices: Choices, { servers }: LiveRun): string | undefined =>
-        hopelessAt(this.among(servers), workflow, choices);
+      const task = this.#tasks.get(deploymentId);
+      if (task === undefined) continue;
+      const why = (choices: Choices, run: LiveRun): string | undefined =>
+        hopelessAt(this.#serversOf(run), task, choices);
       for (const { run, reason } of runs.removed(why)) this.#endUnplaced(run, `failed validation: ${reason}`);
     }
   }
@@ -297,8 +304,8 @@ export class Remote implements Executor {
       now(),
       timing.pollMs * IDLES_POLLS,
       (idle, waiting) =>
-        this.among(waiting.run.servers).includes(idle) &&
-        mayServe(idle, waiting.workflow, this.#choicesOf(waiting.run)),
+        this.#serversOf(waiting.run).includes(idle) &&
+        mayServe(idle, waiting.task, this.#choicesOf(waiting.run)),
     );
     if (better === undefined || this.#isEvening) return;
     const { idle, holder, assigned } = better;
@@ -319,14 +326,14 @@ export class Remote implements Executor {
   }
 
   #choicesOf({ id, deploymentId }: LiveRun): Choices {
-    const workflow = this.#workflows.get(deploymentId);
-    return workflow === undefined ? NO_CHOICES : choicesOf(workflow, this.#inputsOf(id));
+    const task = this.#tasks.get(deploymentId);
+    return task === undefined ? NO_CHOICES : choicesIn(task, this.#inputsOf(id));
   }
 
   #inputsOf = (runId: string): Readonly<Record<string, unknown>> =>
     parseExactly(this.#world.inputsOf(runId)) as Readonly<Record<string, unknown>>;
 
-  /** The server keeps the models of another workflow, whose runs wait and which it has not served for long. */
+  /** The server keeps the models of another task, whose runs wait and which it has not served for long. */
   #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
     if (serves === undefined || serves.deploymentId === deploymentId) return false;
     return this.#queues.sizeOf(serves.deploymentId) > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
@@ -362,30 +369,17 @@ export class Remote implements Executor {
       commit,
       commitSoon,
       say,
-      keep: ({ run, state }) => events.keep(run, keptState(state)),
-      reached: ({ run }, change) =>
-        events.reached(run, change, change.status === 'started' ? change.atMs : undefined),
-      progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
-      ended: ({ run, state }, change, startedMs) => {
-        // The run was too quick to be seen at work.
-        if (startedMs !== undefined && state.startedMs === undefined)
-          for (const status of ['started', 'running'] as const)
-            events.reached(run, { status, atMs: startedMs, work: NO_WORK });
-        events.ended(run, change, startedMs);
-      },
-      lost: ({ run, state }, ranMs) => {
-        events.lost(run, ranMs, true, true);
-        events.took(run, state.server, keptState(state), now(), true);
-      },
-      endUnknown: (assigned) => {
-        events.keep(assigned.run, keptState(assigned.state));
-        events.endUnknown(assigned.run);
-      },
-      put: ({ run, workflow }, backend) => putFiles(workflow, this.#inputsOf(run.id), backend),
-      graphOf: ({ run: { id }, workflow }, put) =>
-        filledGraph(workflow, this.#inputsOf(id), { id, day: dayOf(now()) }, put),
+      ...runEvents(events, now),
+      put: ({ run, task }, backend) => putFiles(task, this.#inputsOf(run.id), backend),
+      workOf: ({ run, task }, put) =>
+        workOf(
+          task,
+          this.#inputsOf(run.id),
+          { id: run.id, day: dayOf(now()), timeLimitMs: timeLimitMs({ run, task }) },
+          put,
+        ),
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
-      inspect: (server) => inspect(server, [...this.#workflows.values()]),
+      inspect: (server) => inspect(server, [...this.#tasks.values()]),
       free: () => this.#serve(),
       handBack: (assigned, why) => this.#leaves(assigned, why, assigned.state.notPutAt ?? [], true),
       move: (assigned, why) => this.#leaves(assigned, why, [assigned.state.server], false),

@@ -10,11 +10,11 @@
 import type { AssignedRun, RunState } from './assigned-run.ts';
 import type { Backend, Guarantee } from './backend.ts';
 
-/** A workflow that calls a paid service elsewhere is never repeated on suspicion, wherever it runs. */
+/** A task that calls a paid service elsewhere is never repeated on suspicion, wherever it runs. */
 export const guaranteeFor = (
   { guarantee }: Pick<Backend, 'guarantee'>,
-  { workflow }: Pick<AssignedRun, 'workflow'>,
-): Guarantee => (workflow.isPaid ? { ...guarantee, gone: 'unknown' } : guarantee);
+  { task }: Pick<AssignedRun, 'task'>,
+): Guarantee => (task.isPaid ? { ...guarantee, gone: 'unknown' } : guarantee);
 
 type EndDecision =
   | { readonly kind: 'failed'; readonly reason: string }
@@ -82,7 +82,7 @@ const MAX_DEATHS = 2;
  */
 const MAX_LOSSES = 10;
 
-type LossCounts = Pick<RunState, 'deaths' | 'losses'>;
+export type LossCounts = Pick<RunState, 'deaths' | 'losses'>;
 const countsOf = ({ deaths, losses = 0 }: RunState): Required<LossCounts> => ({ deaths, losses });
 
 /**
@@ -90,8 +90,19 @@ const countsOf = ({ deaths, losses = 0 }: RunState): Required<LossCounts> => ({ 
  * process is the one that held the run.
  */
 export function afterLoss(
-  assigned: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'workflow'>,
-  { guarantee, name, neverStopped }: { guarantee: Guarantee; name: string; neverStopped: boolean },
+  assigned: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'task'>,
+  {
+    guarantee,
+    name,
+    neverStopped,
+    hasBegun = false,
+  }: {
+    readonly guarantee: Guarantee;
+    readonly name: string;
+    readonly neverStopped: boolean;
+    /** Whether the server knows that the run had begun. */
+    readonly hasBegun?: boolean | undefined;
+  },
 ):
   | { readonly kind: 'removed' }
   | { readonly kind: 'again'; readonly reason: string; readonly counts: LossCounts }
@@ -110,11 +121,11 @@ export function afterLoss(
   if (guarantee.gone === 'unknown')
     return {
       kind: 'end-unknown',
-      reason: assigned.workflow.isPaid
+      reason: assigned.task.isPaid
         ? 'stopped when it had this run, which calls a paid service'
         : 'does not know any more how this run has ended',
     };
-  const isDeath = startedMs !== undefined;
+  const isDeath = startedMs !== undefined || hasBegun;
   if (isDeath && deaths + 1 >= MAX_DEATHS)
     return { kind: 'failed', reason: `${name} stopped twice while it executed this run` };
   const counts = { deaths: deaths + Number(isDeath), losses: losses + 1 };

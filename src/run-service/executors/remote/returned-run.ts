@@ -18,7 +18,7 @@ function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): Assig
       (assigned.phase === 'sent' &&
         open !== undefined &&
         assigned.acceptedOn === open &&
-        !(assigned.isWithdrawn || assigned.workflow.isPaid || hasBegun(assigned))),
+        !(assigned.isWithdrawn || assigned.task.isPaid || hasBegun(assigned))),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
-import type { Backend, Graph, MadeOutput, PutFile } from './backend.ts';
+import type { Backend, MadeOutput, PutFile, SentWork } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 
 /** The facts about a server from its first answers. */
@@ -12,7 +12,7 @@ export type InspectedServer = {
   /** The GPU's common name. */
   gpu: string;
   version: string;
-  /** The installed nodes of each workflow; no entry until they are known. */
+  /** The installed nodes of each task; no entry until they are known. */
   readonly installed: Map<string, InstalledNodes>;
 };
 
@@ -56,7 +56,7 @@ export type ServerDeps = {
   readonly endUnknown: (one: AssignedRun) => void;
   /** Throws an error of the row if its files cannot be uploaded. */
   readonly put: (one: AssignedRun, backend: Backend) => Promise<ReadonlyMap<string, PutFile>>;
-  readonly graphOf: (one: AssignedRun, files: ReadonlyMap<string, PutFile>) => Graph;
+  readonly workOf: (one: AssignedRun, files: ReadonlyMap<string, PutFile>) => SentWork;
   /** Throws `FileGone` if the server has deleted a file. */
   readonly store: (
     one: AssignedRun,

@@ -2,7 +2,7 @@
 // running. The id depends on what the workflow does, so that an edited file is another deployment and never
 // silently continues a batch.
 
-import { exactText, isRawNumber, parseExactly } from '../../../host/exact-json.ts';
+import { isRawNumber } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { list, nearest } from '../../../errors/error.ts';
@@ -18,6 +18,8 @@ import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
 import { refuse, type Nodes } from './workflow-text.ts';
 
 export type Workflow = {
+  /** Tasks of other kinds have one. */
+  readonly kind?: undefined;
   readonly id: string;
   readonly name: string;
   readonly graph: Graph;
@@ -34,9 +36,6 @@ export type Workflow = {
 };
 
 export const RUN_TIMEOUT_SECONDS = 3_600;
-
-export const keptWorkflow = (workflow: Workflow): string => exactText(workflow);
-export const restoredWorkflow = (text: string): Workflow => parseExactly(text) as Workflow;
 
 export const classesOf = (graph: Nodes | Graph): readonly string[] => [
   ...new Set(Object.values(graph).map(({ class_type }) => class_type)),
