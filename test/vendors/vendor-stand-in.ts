@@ -1,0 +1,308 @@
+// The common part of the stand-ins for hosted vendors: runs that wait, execute and end, answers that are lost on demand, a clock that
+// can be moved, files with an end, and webhooks.
+//
+//   waiting → running → succeeded | failed
+//        └──────┴─────→ cancelled
+//
+// Every stand-in is a `VendorStandIn`, so one suite can drive them all:
+//
+//   url            base address, in place of the vendor's
+//   key            the API key that it accepts, in the vendor's own header
+//   model          the model, endpoint or application that it runs; its inputs are a prompt and a seed
+//   posts()        POSTs for a run whose body has arrived, answered or not, refused ones too
+//   executions()   runs that began to execute, in their order: the money
+//   lose(how, n)   the next n POSTs are taken, and their answers lost; with 'before', the runs are never made either
+//   setDuration    how long a run executes from now on
+//   setParallel    how many execute at the same time; others wait
+//   failNext       the next n runs that begin fail for this reason
+//   setLimit       how many runs the vendor takes before its own 429; undefined: any number
+//   setCredits     whether the account has any: without, the vendor refuses every run
+//   age(ms)        moves the vendor's clock, so that inputs, results and keys expire
+//
+// Whatever only one vendor has is a property of its own stand-in.
+
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { encodePng } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
+import { serve, type Served } from '../stage/serve.ts';
+import type { ModelInputs } from './model-inputs.ts';
+
+export type LostAnswer = 'closed' | '502' | 'timeout';
+export type VendorRunState = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+
+export type VendorRun = {
+  readonly id: string;
+  readonly model: string;
+  readonly input: ModelInputs;
+  readonly webhook: string | undefined;
+  readonly createdMs: number;
+  state: VendorRunState;
+  startedMs?: number;
+  endedMs?: number;
+  reason?: string;
+};
+
+export type VendorStandIn = {
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+  posts(): number;
+  executions(): readonly VendorRun[];
+  lose(how: LostAnswer, times: number, when?: 'before' | 'after'): void;
+  setDuration(ms: number): void;
+  setParallel(most: number): void;
+  failNext(times: number, reason: string): void;
+  setLimit(most: number | undefined): void;
+  setCredits(hasCredits: boolean): void;
+  age(ms: number): void;
+  close(): void;
+};
+
+export type VendorRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  /** The parsed body; an empty object if it is no JSON. */
+  readonly body: ModelInputs;
+  readonly bytes: Buffer;
+};
+
+type Webhook = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+
+export type VendorAnswer = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const GATEWAY_PAGE =
+  '<html><body><center><h1>502 Bad Gateway</h1></center><hr><center>nginx</center></body></html>';
+
+export const isEnded = ({ state }: VendorRun): boolean => state !== 'waiting' && state !== 'running';
+
+export abstract class Vendor implements VendorStandIn {
+  readonly key = 'key-of-a-test';
+  readonly model: string;
+  readonly runs: VendorRun[] = [];
+  readonly #began: VendorRun[] = [];
+  readonly #timers = new Map<VendorRun, NodeJS.Timeout>();
+  #served: Served | undefined;
+  #posts = 0;
+  #losses: { readonly how: LostAnswer; readonly when: 'before' | 'after' }[] = [];
+  #failures: string[] = [];
+  #durationMs = 20;
+  #parallel = Infinity;
+  #limit = Infinity;
+  #ageMs = 0;
+  readonly #alarms = new Set<{ readonly atMs: number; readonly act: () => void }>();
+  protected hasCredits = true;
+
+  constructor(model: string) {
+    this.model = model;
+  }
+
+  /** Whether this request asks for a run. */
+  protected abstract isCreate(request: VendorRequest): boolean;
+
+  protected abstract answer(request: VendorRequest): VendorAnswer | Promise<VendorAnswer>;
+
+  /** Called after each change of a run. */
+  protected abstract onChange(run: VendorRun): void;
+
+  async open(): Promise<this> {
+    this.#served = await serve((incoming, response) => this.#exchange(incoming, response));
+    return this;
+  }
+
+  get url(): string {
+    return this.#served?.url ?? '';
+  }
+
+  posts(): number {
+    return this.#posts;
+  }
+
+  executions(): readonly VendorRun[] {
+    return this.#began;
+  }
+
+  lose(how: LostAnswer, times: number, when: 'before' | 'after' = 'after'): void {
+    this.#losses.push(...Array.from({ length: times }, () => ({ how, when })));
+  }
+
+  setDuration(ms: number): void {
+    this.#durationMs = ms;
+  }
+
+  setParallel(most: number): void {
+    this.#parallel = most;
+    this.#begin();
+  }
+
+  failNext(times: number, reason: string): void {
+    this.#failures.push(...Array.from({ length: times }, () => reason));
+  }
+
+  setLimit(most: number | undefined): void {
+    this.#limit = most ?? Infinity;
+  }
+
+  setCredits(hasCredits: boolean): void {
+    this.hasCredits = hasCredits;
+  }
+
+  age(ms: number): void {
+    this.#ageMs += ms;
+    this.#ring();
+  }
+
+  close(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#served?.close();
+  }
+
+  /** Acts once the vendor's clock has reached this moment. */
+  protected at(atMs: number, act: () => void): void {
+    this.#alarms.add({ atMs, act });
+    setTimeout(() => this.#ring(), atMs - this.now()).unref();
+  }
+
+  #ring(): void {
+    for (const alarm of this.#alarms) if (alarm.atMs <= this.now() && this.#alarms.delete(alarm)) alarm.act();
+  }
+
+  now(): number {
+    return Date.now() + this.#ageMs;
+  }
+
+  /** Whether the vendor takes another run under its limit, of which the vendor counts `used`. */
+  hasRoom(used: number): boolean {
+    return used < this.#limit;
+  }
+
+  /** Whether a header has the key, after its scheme. */
+  hasKey(header: string | string[] | undefined, scheme: string): boolean {
+    return header === `${scheme}${this.key}`;
+  }
+
+  find(id: string | undefined): VendorRun | undefined {
+    return this.runs.find((run) => run.id === id);
+  }
+
+  add(input: ModelInputs, id: string, webhook: unknown, model = this.model): VendorRun {
+    const run: VendorRun = {
+      id,
+      model,
+      input,
+      webhook: typeof webhook === 'string' ? webhook : undefined,
+      createdMs: this.now(),
+      state: 'waiting',
+    };
+    this.runs.push(run);
+    // After the answer, as at a vendor.
+    setImmediate(() => this.#begin());
+    return run;
+  }
+
+  cancel(run: VendorRun): void {
+    if (!isEnded(run)) this.#end(run, 'cancelled');
+  }
+
+  /** The address of the picture that a run made. */
+  fileOf({ id }: VendorRun): string {
+    return `${this.url}/files/${id}.png`;
+  }
+
+  /** Answers with the picture of a run as long as `keepsMs` after its end. Its comment has the inputs. */
+  file({ path }: VendorRequest, keepsMs: number): VendorAnswer {
+    const run = this.find(/^\/files\/(.+)\.png$/.exec(path)?.[1]);
+    if (run?.state !== 'succeeded' || this.isOver(run, keepsMs)) return { status: 404 };
+    const colour = createHash('sha256').update(JSON.stringify(run.input)).digest().subarray(0, 3);
+    const bitmap = { width: 8, height: 8, pixels: new Uint8Array(64) };
+    return { status: 200, body: encodePng(bitmap, colour, JSON.stringify(run.input)) };
+  }
+
+  /** Whether what a run left is gone: `keepsMs` after its end. */
+  isOver({ endedMs = Infinity }: VendorRun, keepsMs: number): boolean {
+    return this.now() >= endedMs + keepsMs;
+  }
+
+  /** Sends a webhook, and again after pauses until the receiver takes it. A pause of the vendor's second lasts 1 ms. */
+  async notify(url: string, pausesSeconds: readonly number[], sign: () => Webhook): Promise<void> {
+    for (const pause of [0, ...pausesSeconds]) {
+      await wait(pause);
+      const { body, headers } = sign();
+      const sent = { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } };
+      const response = await fetch(url, { ...sent, redirect: 'manual' }).catch(() => undefined);
+      await response?.body?.cancel();
+      if (response?.ok === true) return;
+    }
+  }
+
+  #begin(): void {
+    for (const run of this.runs) {
+      if (this.#timers.size >= this.#parallel) return;
+      if (run.state !== 'waiting') continue;
+      run.state = 'running';
+      run.startedMs = this.now();
+      this.#began.push(run);
+      const reason = this.#failures.shift();
+      if (reason !== undefined) run.reason = reason;
+      const end = (): void => this.#end(run, reason === undefined ? 'succeeded' : 'failed');
+      this.#timers.set(run, setTimeout(end, this.#durationMs));
+      this.onChange(run);
+    }
+  }
+
+  #end(run: VendorRun, state: VendorRunState): void {
+    clearTimeout(this.#timers.get(run));
+    this.#timers.delete(run);
+    run.state = state;
+    run.endedMs = this.now();
+    this.onChange(run);
+    this.#begin();
+  }
+
+  async #exchange(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(incoming.url ?? '/', this.url);
+    const bytes = await buffer(incoming).catch(() => Buffer.alloc(0));
+    const request: VendorRequest = {
+      method: incoming.method ?? 'GET',
+      path: pathname,
+      query: searchParams,
+      headers: incoming.headers,
+      body: parsed(bytes),
+      bytes,
+    };
+    const isCreate = this.isCreate(request);
+    if (isCreate) this.#posts += 1;
+    const loss = isCreate ? this.#losses.shift() : undefined;
+    const answer = loss?.when === 'before' ? { status: 500 } : await this.answer(request);
+    if (loss === undefined) send(response, answer);
+    else if (loss.how === '502')
+      send(response, {
+        status: 502,
+        body: Buffer.from(GATEWAY_PAGE),
+        headers: { 'content-type': 'text/html' },
+      });
+    else if (loss.how === 'closed') incoming.socket.destroy();
+  }
+}
+
+function parsed(bytes: Buffer): ModelInputs {
+  try {
+    return JSON.parse(bytes.toString()) as ModelInputs;
+  } catch {
+    return {};
+  }
+}
+
+function send(response: ServerResponse, { status, body, headers = {} }: VendorAnswer): void {
+  const isFile = Buffer.isBuffer(body);
+  const type = isFile ? 'image/png' : 'application/json';
+  response.writeHead(status, { ...(body === undefined ? {} : { 'content-type': type }), ...headers });
+  response.end(isFile || body === undefined ? body : JSON.stringify(body));
+}
