@@ -1,6 +1,7 @@
 // Prints a line for each column of a sheet: what becomes of it, and its first value.
 
 import { terminalLine } from '../errors/outside-text.ts';
+import { count, plural } from '../options/number-text.ts';
 import type { ColumnUse, Use } from '../sheet/column-use.ts';
 
 /** Longer names and values are cut at this many characters. */
@@ -22,6 +23,17 @@ export function columnLines(columns: readonly ColumnUse[]): readonly string[] {
   return [...lines, ...groups].map((line, at) =>
     terminalLine(`${at === 0 ? '  columns   ' : '            '}${line}`),
   );
+}
+
+/** The line about --fill-down; undefined if no cell was filled or left empty by it. */
+export function filledLine(columns: readonly ColumnUse[]): string | undefined {
+  const texts = columns.flatMap(({ name, filled }) => {
+    if (filled === undefined) return [];
+    const { cells, left, group } = filled;
+    const stays = left === 0 ? '' : `, ${count(left)} left empty, whose "${group}" has none or several`;
+    return [`"${name}": ${plural(cells, 'cell')}${stays}`];
+  });
+  return texts.length === 0 ? undefined : terminalLine(`  filled    ${texts.join('; ')}`);
 }
 
 function tableOf(columns: readonly ColumnUse[]): readonly string[] {

@@ -77,7 +77,7 @@ export interface ReadingOptions {
   readonly unwrap?: string;
   /** Cells with these words count as empty, such as N/A,-; keep: all words are values. */
   readonly null?: readonly string[];
-  /** Empty cells of this column have the value of the row above. */
+  /** Empty cells of this column have the value of the row above, within a product. */
   readonly fillDown?: readonly string[];
   /** Leave out rows whose inputs equal those of an earlier row, or run them too (default: asked). */
   readonly unique?: boolean;

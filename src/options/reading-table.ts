@@ -132,7 +132,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'empty cells of this column have the value of the row above',
+    help: 'empty cells of this column have the value of the row above, within a product',
   },
   unique: {
     kind: flag,

@@ -6,6 +6,7 @@ import type { OrderOptions } from './sending-order.ts';
 import { ownColumns } from './result-columns.ts';
 import { cellText, type SheetRecord, shortened } from './sheet-record.ts';
 import type { SheetOptions } from './sheet-source.ts';
+import { FilledCells, type FilledColumn } from './fill-down.ts';
 import { columnsIn } from './templates.ts';
 import { parseWhere } from './where/where.ts';
 
@@ -15,6 +16,8 @@ export type ColumnUse = {
   readonly first?: string;
   /** Empty if nothing of the column is sent, and nothing depends on it. */
   readonly uses: readonly Use[];
+  /** With --fill-down: its filled cells. */
+  readonly filled?: FilledColumn;
 };
 
 export const USES = [
@@ -84,13 +87,16 @@ function rolesByName(
 export class FirstCells {
   readonly #first: (string | undefined)[];
   #empty: readonly number[];
+  readonly #filled = new FilledCells();
 
   constructor({ columns }: Pick<ColumnMapping, 'columns'>) {
     this.#first = columns.map(() => undefined);
     this.#empty = [...columns.keys()];
   }
 
-  take({ cells }: SheetRecord): void {
+  take(record: SheetRecord): void {
+    const { cells } = record;
+    this.#filled.take(record);
     if (this.#empty.length === 0) return;
     this.#empty = this.#empty.filter((at) => {
       const text = cellText(cells[at]).trim();
@@ -101,9 +107,10 @@ export class FirstCells {
 
   /** `uses` of each column, from {@link usesOf}. */
   with({ columns }: Pick<ColumnMapping, 'columns'>, uses: readonly (readonly Use[])[]): readonly ColumnUse[] {
-    return columns.map(({ name }, at) => ({
+    const names = columns.map(({ name }) => name);
+    return names.map((name, at) => ({
       name,
-      ...definedOnly({ first: this.#first[at] }),
+      ...definedOnly({ first: this.#first[at], filled: this.#filled.in(at, names) }),
       uses: uses[at] ?? [],
     }));
   }

@@ -5,6 +5,7 @@ import { isUnpacked } from './formats.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
 import { expandedRows, isExpanded, ownWidth, withAdded, whereOf } from './grid/expanded-rows.ts';
+import { filledDown, rowGroups } from './fill-down.ts';
 import { cellText, type Column, firstOf, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { workbookColumns, workbookRecords } from './xlsx/unpacked-sheet.ts';
@@ -48,7 +49,7 @@ function expandedOf(
   isSurveyed: boolean,
 ): AsyncIterable<SheetRecord> {
   const own = columns.slice(0, ownWidth(options, columns));
-  const records = shapedRecords(source.name, allRecords(source, options, own), options, own);
+  const records = shapedRecords(source, options, own);
   if (!isExpanded(options)) return records;
   const rows = expandedRows(records, options, columns, isSurveyed);
   const { unique, repeat, where: _, ...recordOptions } = options;
@@ -81,51 +82,22 @@ export async function* readCells(
   }
 }
 
-// Fills empty cells from above, and keeps the first of equal rows. Runs before rows are expanded.
-const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
-
-export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
-
-/** `names`: the columns of the sheet itself. */
-function shapedRecords(
-  file: string,
-  records: AsyncIterable<SheetRecord>,
+/**
+ * Fills empty cells from above, and keeps the first of equal rows. Runs before rows are expanded. `names`: the columns of the
+ * sheet itself.
+ */
+async function* shapedRecords(
+  source: SheetSource,
   options: SheetOptions,
   names: readonly string[],
-) {
+): AsyncGenerator<SheetRecord> {
   const { fillDown = [], unique = false } = options;
   const wanted = fillDown.map((name) => names.indexOf(name)).filter((at) => at >= 0);
-  const filled = wanted.length === 0 ? records : filledDown(file, records, wanted);
-  return unique ? firstOfEach(filled, options, names) : filled;
-}
-
-/** Length in characters. A cell of megabytes in each of a million rows would fill the disk. */
-const MAX_FILLED = 512 * 1024 ** 2;
-
-async function* filledDown(
-  file: string,
-  records: AsyncIterable<SheetRecord>,
-  wanted: readonly number[],
-): AsyncGenerator<SheetRecord> {
-  const above = new Map<number, unknown>();
-  let filled = 0;
-  for await (const record of records) {
-    const cells = [...record.cells];
-    // Filled from above, totals would become a row.
-    const isSum = cells.some((cell) => isTotal(cellText(cell)));
-    for (const at of isSum ? [] : wanted)
-      if (cellText(cells[at]).trim() === '') {
-        cells[at] = above.get(at) ?? cells[at];
-        filled += cellText(cells[at]).length;
-      } else above.set(at, cells[at]);
-    if (filled > MAX_FILLED)
-      throw problem(
-        'E103',
-        { what: '--fill-down fills cells with more than 512 MiB of text', hint: 'pass large data by URL' },
-        { place: { file, line: record.line } },
-      );
-    yield { ...record, cells };
-  }
+  const records = allRecords(source, options, names);
+  const isFilled = wanted.length > 0;
+  const groups = isFilled ? await rowGroups(allRecords(source, options, names), names, wanted) : undefined;
+  const filled = isFilled ? filledDown(source.name, records, wanted, groups) : records;
+  yield* unique ? firstOfEach(filled, options, names) : filled;
 }
 
 /** The used rows without those that equal an earlier row in every column that is sent. */

@@ -47,6 +47,15 @@ export type SheetRecord = Spot & {
   /** For an expanded row: how many of its cells are the sheet's own, and the end of its key. */
   readonly own?: number;
   readonly keyEnd?: string;
+  /**
+   * Columns that have the value of the row above, columns that stay empty because their group
+   * has no value for them or several files, and the column of the groups.
+   */
+  readonly fill?: {
+    readonly filled: readonly number[];
+    readonly left: readonly number[];
+    readonly group: number | undefined;
+  };
 };
 
 export function cellText(cell: unknown): string {

@@ -25,6 +25,15 @@ const of = (name: string, runSeconds: number) => ({
 const DEPLOYMENTS = deploymentsOf(
   ...['portrait-v3', 'portraits', 'drafts', 'finals'].map((name) => of(name, 0.5)),
   of('slow', 40),
+  {
+    ...of('product-shot', 0.5),
+    inputTypes: [
+      { name: 'input_image', type: 'image', required: true },
+      { name: 'product_name', type: 'string' },
+      { name: 'prompt', type: 'string', required: true },
+      { name: 'strength', type: 'float', default: 0.6 },
+    ],
+  },
 );
 
 describe('the commands of', () => {

@@ -5,6 +5,7 @@ import { packed } from '../stage/packed.ts';
 import { portrait } from '../comfy/own-service.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { KEY } from '../stage/stage.ts';
+import { SHOPIFY } from '../sheet/shopify.ts';
 import { blockWith } from './page-commands.ts';
 import { freePort } from '../stage/free-port.ts';
 
@@ -67,6 +68,14 @@ export const PASTED_PAGES: readonly PastedPage[] = [
         await workbook({ rows: textRow('sku', 'prompt') + textRow('SKU-0017', 'a wooden bowl') }),
       ),
       'prompts.txt': 'a fox\nan owl\n',
+    }),
+    first: ['runsheet dev'],
+  },
+  {
+    path: 'docs/guide/recipes.md',
+    files: (page) => ({
+      'products_export.csv': SHOPIFY,
+      'shop.job.toml': blockWith(page, 'toml', 'deployment'),
     }),
     first: ['runsheet dev'],
   },

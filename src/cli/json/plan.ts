@@ -55,6 +55,12 @@ export const planSchema = z.object({
         uses: z
           .array(z.object({ as: z.enum(USES), input: z.string().nullable(), type: z.string().nullable() }))
           .describe('empty if nothing of the column is sent'),
+        filled: z
+          .object({ cells: count, left: count, group: z.string().nullable() })
+          .nullable()
+          .describe(
+            'with --fill-down: its cells that have the value above, those left empty because their group has no value or several files, and the column of the groups',
+          ),
         questions: z.array(z.string()).describe('what run asks about this column'),
       }),
     )
@@ -167,9 +173,10 @@ export function planJson({
   });
 }
 
-const columnUseOf = ({ name, first, uses }: ColumnUse, guesses: readonly Guess[]) => ({
+const columnUseOf = ({ name, first, uses, filled }: ColumnUse, guesses: readonly Guess[]) => ({
   column: name,
   first,
+  filled: filled && { group: undefined, ...filled },
   uses: uses.map((use) => ({ input: undefined, type: undefined, ...use })),
   questions: unconfirmed(guesses).flatMap((guess) => (isAbout(guess, name) ? [guess.text] : [])),
 });

@@ -8,7 +8,7 @@ import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
-import { columnLines } from '../column-lines.ts';
+import { columnLines, filledLine } from '../column-lines.ts';
 import { unreadLines } from './refused-lines.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
@@ -41,6 +41,8 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
     );
   for (const line of unreadLines(laidOut?.refused)) printer.notice(printer.paint('yellow', line));
   for (const line of columnLines(laidOut?.uses ?? [])) printer.notice(line);
+  const filled = filledLine(laidOut?.uses ?? []);
+  if (filled !== undefined) printer.notice(filled);
   const constants = constantsText(file);
   if (constants !== '') printer.notice(`  set       ${constants}`);
   if (laidOut?.files !== undefined) printer.notice(`  files     ${filesText(laidOut.files)}`);

@@ -15,7 +15,7 @@ import {
   YES_MARK,
   NOTHING_WORDS,
 } from '../parse-cell.ts';
-import { isTotal } from '../read-records.ts';
+import { isTotal } from '../fill-down.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { plainNumber } from '../number-signs.ts';
 import { EmptyParts } from './empty-parts.ts';
