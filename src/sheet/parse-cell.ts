@@ -59,6 +59,10 @@ export const YES_MARK = /^[x✓✔☑]$/i;
 /** Whether the text says yes or no. */
 export const isYesOrNo = (text: string): boolean => BOOLEANS.has(text.toLowerCase());
 
+/** Whether the text says yes, or is a mark for it. */
+export const isYes = (text: string): boolean =>
+  BOOLEANS.get(text.toLowerCase()) === 'true' || YES_MARK.test(text);
+
 /** `1024px`, which is 1024. */
 export const WITH_UNIT =
   /^(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s?(px|pixels?|s|secs?|seconds?|fps|frames?|steps?|x)$/i;

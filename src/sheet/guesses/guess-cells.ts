@@ -5,7 +5,8 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { KEEP, withoutUnit } from '../parse-cell.ts';
 import type { InputKind, SheetOptions } from '../sheet-source.ts';
 import { type Guess, NOTHING, type GuessPart, or, said, toConfirm } from './guess.ts';
-import { type NumberSurvey, RANDOM_SEED, type Survey } from './survey.ts';
+import type { NumberSurvey } from './number-survey.ts';
+import { RANDOM_SEED, type Survey } from './survey.ts';
 
 export function numberGuesses(
   survey: Survey,

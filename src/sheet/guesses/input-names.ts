@@ -140,9 +140,10 @@ const MIN_SYNONYM = 3;
 
 const synonymsOf = (input: string): readonly string[] => KNOWN[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
 
-/** Whether the name says that cells are states of rows: `Status`. */
-export const isState = (column: string): boolean =>
-  wordsOf(column).some((word) => /^(?:status|state)$/.test(word));
+/** Whether the name asks for the state of each row: `Done?`, `Status`, `Rendered`. No setting ends like `rendered` does. */
+export const asksState = (column: string): boolean =>
+  /[?？]\s*$/.test(column) ||
+  wordsOf(column).some((word) => /^(?:status|state|done|skip|.{3,}[^e]ed)$/.test(word));
 
 /** Column names for descriptions of the output. */
 export const isDescriptive = (column: string): boolean =>

@@ -8,9 +8,9 @@ import { namesInTemplates } from '../templates.ts';
 import { type Guess, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { keysIn, likelyColumns } from './likely-columns.ts';
-import { cellsAt, type SampledRows, valuesAt } from './sample.ts';
+import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
-import { sentAsWritten, settingsUnsent, statesUnsent } from './unsent-settings.ts';
+import { sentAsWritten, settingsUnsent } from './unsent-settings.ts';
 import { noHeader, valueAmong } from './headerless.ts';
 import { ownColumns } from '../result-columns.ts';
 import { certainInputs, inputsFor } from '../named-inputs.ts';
@@ -21,6 +21,8 @@ export type MatchedColumns = Settled & {
   /** Columns without a known meaning, and those among them that may name rows, best first. */
   readonly data: readonly string[];
   readonly keys: readonly string[];
+  /** Columns that nothing uses and no question is about, with their places. Users who give a condition have chosen their rows. */
+  readonly idle?: ReadonlyMap<string, number>;
   /** Required input without a column → its most likely column. */
   readonly likely: Readonly<Record<string, string>>;
   readonly problems: readonly RunsheetError[];
@@ -81,17 +83,14 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
   const idle = data.filter((name) => !isAskedAbout(name, questions));
-  const unsent = [
-    ...settingsUnsent(idle, inputTypes, valuesOf),
-    ...statesUnsent(idle, options, (name) =>
-      isSurplus(placeOf(name)) ? [] : cellsAt(sample, placeOf(name)),
-    ),
-  ];
+  const unsent = settingsUnsent(idle, inputTypes, valuesOf);
+  const open = idle.filter((name) => !isSurplus(placeOf(name)) && !isAskedAbout(name, unsent));
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
     guesses: [...gpu.guesses, ...guesses, ...questions, ...unsent, ...written],
     data,
+    idle: new Map(options.where === undefined ? open.map((name) => [name, placeOf(name)]) : []),
     keys: options.keyColumn === undefined ? keysIn(data, true) : [],
     likely,
     problems: [],

@@ -20,13 +20,11 @@ export const sampleOf = (
     cells.map(cellText),
   );
 
-/** The cells of a column, '' if empty. */
-export const cellsAt = (sample: SampledRows, at: number): readonly string[] =>
-  sample.map((cells) => cells[at]?.trim() ?? '');
-
 /** The values of a column, without words for nothing. */
 export const valuesAt = (sample: SampledRows, at: number): readonly string[] =>
-  cellsAt(sample, at).filter((text) => text !== '' && !NOTHING_WORDS.has(text.toLowerCase()));
+  sample
+    .map((cells) => cells[at]?.trim() ?? '')
+    .filter((text) => text !== '' && !NOTHING_WORDS.has(text.toLowerCase()));
 
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =

@@ -172,7 +172,7 @@ async function settleValues(
   knownSheet: KnownSheet,
 ): Promise<Settled> {
   const { columns, inputTypes, reading } = knownSheet;
-  const { data, keys } = matched;
+  const { keys } = matched;
   const first = await surveyed(source, matched, knownSheet);
   const shapes = [
     commentGuess(first, matched.options),
@@ -189,7 +189,7 @@ async function settleValues(
   ];
   const changes = shapes.map((part) => part.options).filter((part) => Object.keys(part).length > 0);
   const options: SheetOptions = Object.assign({}, matched.options, ...changes);
-  const survey = changes.length === 0 ? first : await surveyed(source, { options, data, keys }, knownSheet);
+  const survey = changes.length === 0 ? first : await surveyed(source, { ...matched, options }, knownSheet);
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const shaped = shapes.flatMap((part) => part.guesses);
   try {
@@ -205,6 +205,7 @@ async function settleValues(
     emptyPartGuesses(survey.emptyParts, plan, options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
+    { guesses: stateGuesses(survey, keys), options: {} },
     marks,
     numberGuesses(survey, plan, { ...matched.options, ...marks.options }),
     { guesses: encodingGuess(survey, reading), options: {} },
@@ -221,14 +222,14 @@ const isFewOf = ({ short, long, rows }: Survey, { invalid }: SheetOptions): bool
 
 async function surveyed(
   source: SheetSource,
-  { options, data, keys }: Pick<MatchedColumns, 'options' | 'data' | 'keys'>,
+  { options, data, keys, idle }: Pick<MatchedColumns, 'options' | 'data' | 'keys' | 'idle'>,
   { columns, inputTypes }: Omit<KnownSheet, 'reading'>,
 ): Promise<Survey> {
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const names = columns.map(({ name }) => name);
   const compared = new Set<string>();
   const isMet = whereOf(options, names, compared);
-  const survey = new Survey({ plan, keys, data, compared });
+  const survey = new Survey({ plan, keys, data, compared, idle });
   const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, totals, ...whole } = options;
   await survey.read(surveyedRecords(source, whole, names), {
     most: limit,
@@ -239,6 +240,12 @@ async function surveyed(
       ('cells' in row && ((hidden === 'skip' && row.isHidden === true) || isMet(row) === false)),
   });
   return survey;
+}
+
+/** A column that names the rows or their GPUs says no state. */
+function stateGuesses({ states, names, gpuColumns, otherGpus }: Survey, keys: readonly string[]) {
+  const key = keys.find((name) => !names.has(name));
+  return states.guesses(new Set([key, ...gpuColumns, ...otherGpus.keys()]));
 }
 
 /** Without declared inputs, the key column may itself be an input. */

@@ -6,22 +6,15 @@ import { breaksIn } from '../csv/csv-parser.ts';
 import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
-import {
-  isClock,
-  isErrorWord,
-  isNumeric,
-  PERCENT,
-  WITH_UNIT,
-  YES_MARK,
-  NOTHING_WORDS,
-} from '../parse-cell.ts';
+import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../fill-down.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
-import { plainNumber } from '../number-signs.ts';
 import { EmptyParts } from './empty-parts.ts';
 import { setsSetting } from './input-names.ts';
 import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
+import { type NumberSurvey, takeNumber } from './number-survey.ts';
+import { StateColumns } from './state-columns.ts';
 
 export type SurveyParams = {
   readonly plan: ColumnMapping;
@@ -30,6 +23,8 @@ export type SurveyParams = {
   readonly data: readonly string[];
   /** Columns that a condition compares with numbers. */
   readonly compared?: ReadonlySet<string>;
+  /** Columns that may have states of rows, with their places. */
+  readonly idle?: ReadonlyMap<string, number> | undefined;
 };
 
 export type NameSurvey = {
@@ -37,17 +32,6 @@ export type NameSurvey = {
   /** The first row whose text is too long for a key, or has several lines. */
   readonly unfit?: number;
   readonly repeated?: { readonly first: number; readonly again: number };
-};
-
-export type NumberSurvey = {
-  /** Cells with a decimal comma; whether one of them may be thousands; whether other cells are no numbers. */
-  commas: number;
-  isAmbiguous: boolean;
-  others: number;
-  points: number;
-  /** A cell such as `1024px`; '' if cells have different units. */
-  unit?: string;
-  percent: number;
 };
 
 type SurveyReading = {
@@ -108,6 +92,7 @@ export class Survey {
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
   readonly emptyParts: EmptyParts;
+  readonly states: StateColumns;
   /** Cells of seeds that mean any number. */
   randomSeeds = 0;
   /** Column → a mark such as x that may mean true. */
@@ -139,7 +124,8 @@ export class Survey {
   readonly #gpuValues = new Map<string, number>();
   readonly #compared: ReadonlySet<string>;
 
-  constructor({ plan, keys, data, compared = new Set() }: SurveyParams) {
+  constructor({ plan, keys, data, compared = new Set(), idle = new Map() }: SurveyParams) {
+    this.states = new StateColumns(idle);
     [this.#plan, this.#compared] = [plan, compared];
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
@@ -241,6 +227,7 @@ export class Survey {
     else this.emptyParts.take(record);
     this.#takeContinued(cells);
     this.#above = cells;
+    this.states.take(record);
     this.#takeNames(cells);
     this.#takeGpus(cells);
     for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
@@ -248,7 +235,8 @@ export class Survey {
       const text = cells[column]?.trim() ?? '';
       this.#takeWord(text, kind, name, choices);
       if (isOfSeed && text === RANDOM_SEED && !this.#plan.nothings.has(text)) this.randomSeeds += 1;
-      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(this.numbers, record, column, name);
+      if (isNumeric(kind) || kind === 'auto')
+        takeNumber(this.numbers, record, column, { name, nothings: this.#plan.nothings });
       if (!isNumeric(kind) && this.words.size < MAX_WORDS) this.#takeWords(cells[column] ?? '');
     }
   }
@@ -342,39 +330,10 @@ export class Survey {
     for (const name of this.#compared) {
       const at = this.#at.get(name) ?? -1;
       const text = cellText(record.cells[at]).trim();
-      if (/\d/.test(text)) this.#takeNumber(this.compared, record, at, name);
+      if (/\d/.test(text)) takeNumber(this.compared, record, at, { name, nothings: this.#plan.nothings });
       else if (text !== '' && !NOTHING_WORDS.has(text.toLowerCase()) && this.wordsCompared.size < MAX_WORDS)
         this.wordsCompared.add(shortened(text));
     }
-  }
-
-  #takeNumber(
-    numbers: Map<string, NumberSurvey>,
-    { cells, marks }: SheetRecord,
-    column: number,
-    name: string,
-  ): void {
-    const text = plainNumber(cellText(cells[column]).trim());
-    if (text === '' || this.#plan.nothings.has(text)) return;
-    const survey = numbers.get(name) ?? {
-      commas: 0,
-      isAmbiguous: false,
-      others: 0,
-      points: 0,
-      percent: 0,
-    };
-    numbers.set(name, survey);
-    if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
-      survey.percent += 1;
-    const unit = unitIn(text);
-    if (unit !== '') survey.unit = unit === unitIn(survey.unit ?? text) ? (survey.unit ?? text) : '';
-    if (/^-?\d+,\d+$/.test(text)) {
-      survey.commas += 1;
-      survey.isAmbiguous ||= /,\d{3}$/.test(text);
-    } else if (/^-?\d*\.\d+$/.test(text)) {
-      survey.points += 1;
-      survey.isAmbiguous ||= /^-?\d+\.\d{3}$/.test(text);
-    } else if (!/^-?\d+$/.test(text) && !PERCENT.test(text)) survey.others += 1;
   }
 
   #takeWords(text: string): void {
@@ -383,10 +342,6 @@ export class Survey {
       if (this.words.size < MAX_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
-
-/** The first letter identifies the unit: `5s`, `8 sec`; `0:05` is in seconds. */
-const unitIn = (text: string): string =>
-  isClock(text) ? 's' : (WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '');
 
 /** A cell of a totals row: in a numeric column, or any number, such as a count of texts. */
 const isSum = (text: string, kind: string): boolean =>

@@ -1,16 +1,14 @@
-// Asks about columns that change nothing although they seem to be settings or states of rows, and about cells that seem to mean more
-// than text.
+// Asks about columns that change nothing although they seem to be settings, and about cells that seem to mean more than text.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { isYesOrNo, kindOf, YES_MARK } from '../parse-cell.ts';
+import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
-import { conditionOf } from '../where/condition-word.ts';
-import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
-import { areOneSetting, isSetting, isState, isTellingSetting } from './input-names.ts';
-import { isMedia, isRepeating } from './sample.ts';
+import { dropped, type Guess, mapped, said, toConfirm } from './guess.ts';
+import { areOneSetting, isSetting, isTellingSetting } from './input-names.ts';
+import { isMedia } from './sample.ts';
 
 type ValuesOf = (column: string) => readonly string[];
 
@@ -46,41 +44,6 @@ function hasSettings(text: string): boolean {
 }
 
 const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$/i.test(name);
-
-const MAX_STATES = 6;
-const MAX_STATE = 20;
-
-/** Columns that may say which rows are to run: yes or no, or a state. Programs, and users who give a condition, have chosen their rows. */
-export function statesUnsent(
-  columns: readonly string[],
-  { where, format }: SheetOptions,
-  cellsOf: ValuesOf,
-): readonly Guess[] {
-  if (where !== undefined || format === 'json' || format === 'jsonl') return [];
-  return columns.flatMap((name) => {
-    const cells = cellsOf(name);
-    if (!areStates(name, cells)) return [];
-    const filled = [...new Set(cells)].filter((state) => state !== '');
-    const values = list(filled.map((state) => JSON.stringify(state)));
-    const only = filled.map((state) => or('to run only some', { where: conditionOf(name, '=', state) }));
-    return [
-      toConfirm('rows', `all rows run, whatever column "${name}" says (${values})`, dropped(name), ...only),
-    ];
-  });
-}
-
-/** A column that is the same in every row tells no row from another, unless it is called a state. */
-function areStates(name: string, cells: readonly string[]): boolean {
-  const states = [...new Set(cells)];
-  const filled = states.filter((state) => state !== '');
-  const isShort = filled.every((state) => state.length <= MAX_STATE);
-  if (filled.length === 0 || filled.length > MAX_STATES || !isShort) return false;
-  if (isState(name)) return true;
-  if (states.length === 1) return false;
-  // 0 and 1 may also count rows.
-  const isCounted = filled.every((state) => /^\d$/.test(state)) && !isRepeating(cells);
-  return (filled.every(isYesOrNo) && !isCounted) || (filled.length === 1 && YES_MARK.test(filled[0] ?? ''));
-}
 
 type SentFacts = {
   readonly free: readonly string[];

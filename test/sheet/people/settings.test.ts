@@ -90,20 +90,34 @@ describe('a setting that no input takes', () => {
 
 describe('a column that says which rows are to run', () => {
   it.each([
-    ['enabled', ['TRUE', 'FALSE', 'TRUE'], 'enabled = "FALSE"', 1],
-    ['generate?', ['yes', 'no', 'yes'], '"generate?" = "yes"', 2],
-    ['Status', ['Done', 'To do', 'Done'], 'Status = "To do"', 1],
-    ['Use', ['x', '', 'x'], 'Use = "x"', 2],
-  ])('is asked, with the answer for some: %s', async (name, cells, where, count) => {
-    const text = `prompt,${name}\n${cells.map((cell, at) => `fox ${at},${cell}\n`).join('')}`;
-    const { rows, guesses } = await read('a.csv', text);
-    expect(rows).toHaveLength(3);
-    expect(guesses).toEqual([expect.stringMatching(/^\? all rows run, whatever column/)]);
-    expect(guesses[0]).toContain(`--where '${where}'`);
-    const some = await read('a.csv', text, { where });
-    expect(some.rows).toHaveLength(count);
-    expect(some.guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
-  });
+    ['enabled', 'TRUE,FALSE,TRUE', 'enabled = "FALSE"', 1],
+    ['generate?', 'yes,no,yes', '"generate?" = "yes"', 2],
+    ['Status', 'Done,To do,Done', 'Status = "To do"', 1],
+    ['Use', 'x,,x', 'Use != "x"', 1],
+    ['Use', 'x,,x', 'Use = "x"', 2],
+    ['Done?', 'x,x,,,,no', '"Done?" != "x"', 4],
+    ['Skip', 'yes,yes,no,TBD,', 'Skip != "yes"', 3],
+    ['Take OK?', 'ok,ok,,', '"Take OK?" != "ok"', 2],
+    ['Shot', 'ok,OK,,', 'Shot not in ("ok", "OK")', 2],
+    ['Done?', 'yes,x,,no,TBD', '"Done?" not in ("yes", "x")', 3],
+    ['Rendered', '1 May,2 May,3 May,4 May,5 May,6 May,7 May,', 'Rendered = ""', 1],
+  ])(
+    'is asked, with an answer for some and its number of rows: %s %s',
+    async (name, joined, where, count) => {
+      const cells = joined.split(',');
+      const text = `prompt,${name}\n${cells.map((cell, at) => `fox ${at},${cell}\n`).join('')}`;
+      const { rows, guesses } = await read('a.csv', text);
+      expect(rows).toHaveLength(cells.length);
+      expect(guesses).toEqual([expect.stringMatching(/^\? all rows run, whatever column/)]);
+      const counted = new RegExp(
+        `to run (\\d+) of ${cells.length} rows: [^;]*--where '${where.replaceAll(/[?()]/g, String.raw`\$&`)}'`,
+      );
+      expect(counted.exec(guesses[0] ?? '')?.[1]).toBe(String(count));
+      const some = await read('a.csv', text, { where });
+      expect(some.rows).toHaveLength(count);
+      expect(some.guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
+    },
+  );
 
   it('is not asked about beside a condition: its user has chosen the rows', async () => {
     const { guesses } = await read('a.csv', 'prompt,lot,ok\na,1,yes\nb,1,no\nc,2,yes\n', {
@@ -117,6 +131,8 @@ describe('a column that says which rows are to run', () => {
     ['note', 'x,y,x,y'],
     ['index', '0,1'],
     ['ok', 'yes,yes,yes'],
+    ['speed', 'fast,slow'],
+    ['lens', '50mm,,'],
   ])('is none: %s', async (name, cells) => {
     const text = `prompt,${name}\n${cells
       .split(',')
