@@ -3,6 +3,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../stage/stage.ts';
 import { openReplicate } from './replicate.ts';
+import { openRunpod } from './runpod.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
 
 type Row = {
@@ -27,6 +28,16 @@ const STAND_INS: Readonly<Record<string, Row>> = {
     broke: 402,
     limited: 429,
   },
+  RunPod: {
+    open: openRunpod,
+    post: ({ model, key }, seed) => [
+      `/v2/${model}/run`,
+      { input: { prompt: 'an owl', seed } },
+      { authorization: `Bearer ${key}` },
+    ],
+    broke: 402,
+    limited: 429,
+  },
 };
 
 describe.each(Object.entries(STAND_INS))("%s's stand-in", (_, { open, post, broke, limited }) => {
@@ -34,9 +45,9 @@ describe.each(Object.entries(STAND_INS))("%s's stand-in", (_, { open, post, brok
     const vendor = await open();
     onTestFinished(() => vendor.close());
     let seed = 0;
-    const submit = async (): Promise<number | 'lost'> => {
+    const submit = async (patienceMs = 10_000): Promise<number | 'lost'> => {
       const [path, body, headers] = post(vendor, (seed += 1));
-      const sent = { method: 'POST', body: JSON.stringify(body), signal: AbortSignal.timeout(300) };
+      const sent = { method: 'POST', body: JSON.stringify(body), signal: AbortSignal.timeout(patienceMs) };
       const type = { 'content-type': 'application/json' };
       const response = await fetch(`${vendor.url}${path}`, {
         ...sent,
@@ -57,16 +68,16 @@ describe.each(Object.entries(STAND_INS))("%s's stand-in", (_, { open, post, brok
     expect((run?.endedMs ?? 0) - (run?.startedMs ?? 0)).toBeGreaterThanOrEqual(95);
   });
 
-  it.each<[LostAnswer, number | 'lost']>([
-    ['closed', 'lost'],
-    ['502', 502],
-    ['timeout', 'lost'],
-  ])('loses answers (%s): each POST is a run, unless it was lost before', async (how, seen) => {
+  it.each<[LostAnswer, number | 'lost', number]>([
+    ['closed', 'lost', 10_000],
+    ['502', 502, 10_000],
+    ['timeout', 'lost', 500],
+  ])('loses answers (%s): each POST is a run, unless it was lost before', async (how, seen, patienceMs) => {
     const { vendor, submit } = await openOne();
     vendor.lose(how, 2);
-    expect([await submit(), await submit()]).toEqual([seen, seen]);
+    expect([await submit(patienceMs), await submit(patienceMs)]).toEqual([seen, seen]);
     vendor.lose(how, 1, 'before');
-    expect(await submit()).toBe(seen);
+    expect(await submit(patienceMs)).toBe(seen);
     await until(() => vendor.executions().length === 2, 'both begin');
     expect([vendor.posts(), vendor.executions().length]).toEqual([3, 2]);
   });

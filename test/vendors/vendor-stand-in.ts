@@ -171,7 +171,9 @@ export abstract class Vendor implements VendorStandIn {
   }
 
   #ring(): void {
-    for (const alarm of this.#alarms) if (alarm.atMs <= this.now() && this.#alarms.delete(alarm)) alarm.act();
+    const due = [...this.#alarms].filter(({ atMs }) => atMs <= this.now());
+    // The latest first, so that a run that is due does not begin in the place of another one that is.
+    for (const alarm of due.toReversed()) if (this.#alarms.delete(alarm)) alarm.act();
   }
 
   now(): number {
@@ -207,8 +209,17 @@ export abstract class Vendor implements VendorStandIn {
     return run;
   }
 
+  /** Executes a run again under its id. */
+  protected again(run: VendorRun): void {
+    run.state = 'waiting';
+    delete run.startedMs;
+    delete run.endedMs;
+    delete run.reason;
+    setImmediate(() => this.#begin());
+  }
+
   cancel(run: VendorRun): void {
-    if (!isEnded(run)) this.#end(run, 'cancelled');
+    if (!isEnded(run)) this.end(run, 'cancelled');
   }
 
   /** The address of the picture that a run made. */
@@ -216,13 +227,18 @@ export abstract class Vendor implements VendorStandIn {
     return `${this.url}/files/${id}.png`;
   }
 
-  /** Answers with the picture of a run as long as `keepsMs` after its end. Its comment has the inputs. */
+  /** Answers with the picture of a run as long as `keepsMs` after its end. */
   file({ path }: VendorRequest, keepsMs: number): VendorAnswer {
     const run = this.find(/^\/files\/(.+)\.png$/.exec(path)?.[1]);
     if (run?.state !== 'succeeded' || this.isOver(run, keepsMs)) return { status: 404 };
-    const colour = createHash('sha256').update(JSON.stringify(run.input)).digest().subarray(0, 3);
-    const bitmap = { width: 8, height: 8, pixels: new Uint8Array(64) };
-    return { status: 200, body: encodePng(bitmap, colour, JSON.stringify(run.input)) };
+    return { status: 200, body: this.pictureOf(run) };
+  }
+
+  /** A picture whose comment has the inputs of the run. */
+  pictureOf({ input }: VendorRun): Buffer {
+    const text = JSON.stringify(input);
+    const colour = createHash('sha256').update(text).digest().subarray(0, 3);
+    return encodePng({ width: 8, height: 8, pixels: new Uint8Array(64) }, colour, text);
   }
 
   /** Whether what a run left is gone: `keepsMs` after its end. */
@@ -249,15 +265,17 @@ export abstract class Vendor implements VendorStandIn {
       run.state = 'running';
       run.startedMs = this.now();
       this.#began.push(run);
-      const reason = this.#failures.shift();
+      // A reason that is there already lets the run fail in any case.
+      const reason = run.reason ?? this.#failures.shift();
       if (reason !== undefined) run.reason = reason;
-      const end = (): void => this.#end(run, reason === undefined ? 'succeeded' : 'failed');
+      const end = (): void => this.end(run, reason === undefined ? 'succeeded' : 'failed');
       this.#timers.set(run, setTimeout(end, this.#durationMs));
       this.onChange(run);
     }
   }
 
-  #end(run: VendorRun, state: VendorRunState): void {
+  /** Ends a run, as its timer does. */
+  protected end(run: VendorRun, state: VendorRunState): void {
     clearTimeout(this.#timers.get(run));
     this.#timers.delete(run);
     run.state = state;
