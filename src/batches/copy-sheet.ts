@@ -16,7 +16,7 @@ import { takeStateFolder } from '../host/state-folder.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
-import { isUnpacked, isWorkbook, type SheetFormat } from '../sheet/formats.ts';
+import { isWorkbook, type SheetFormat } from '../sheet/formats.ts';
 import { formatOf } from '../sheet/recognized-format.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
 import type { UnpackParams } from '../sheet/xlsx/unpack-sheet.ts';
@@ -164,7 +164,7 @@ export async function copySheet(address: string, own: CopyParams, folder: string
   const file = fileFor(name, format);
   await rename(join(folder, COPY), join(folder, file));
   const beside = besideOf(path, params);
-  if (!isUnpacked(format)) return { name, folder, file, format, ...content, ...beside };
+  if (!isWorkbook(format)) return { name, folder, file, format, ...content, ...beside };
   await unpack(format, {
     from: join(folder, file),
     file: name,
@@ -177,9 +177,7 @@ export async function copySheet(address: string, own: CopyParams, folder: string
 /** Loads the reader of a format only when a sheet has it. */
 async function unpack(format: SheetFormat, params: UnpackParams): Promise<void> {
   if (format === 'ods') return (await import('../sheet/ods/unpack-ods.ts')).unpackOds(params);
-  if (isWorkbook(format)) return (await import('../sheet/xlsx/unpack-sheet.ts')).unpackSheet(params);
-  const { unpackText } = await import('../sheet/trade/text-table.ts');
-  return unpackText({ ...params, format: format === 'a1111' ? 'a1111' : 'subtitles' });
+  return (await import('../sheet/xlsx/unpack-sheet.ts')).unpackSheet(params);
 }
 
 const fileFor = (name: string, format: SheetFormat): string =>

@@ -164,6 +164,14 @@ export const READING = {
     help: 'rows that cannot be read, or whose files are missing: refuse the sheet, or skip these rows, which end as refused; skip also applies to further sheets and to every firing',
     usual: 'refuse',
   },
+  tags: {
+    kind: choice(['strip', 'send']),
+    scope: 'reading',
+    stays: true,
+    group: 'reading',
+    help: 'tags in subtitles, such as <i> and {\\an8}: leave them out of the texts, or send them',
+    usual: 'asked',
+  },
   totals: {
     kind: choice(['skip', 'send']),
     scope: 'reading',

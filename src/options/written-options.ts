@@ -24,7 +24,7 @@ export function flagsOf(options: object): readonly (readonly string[])[] {
 
 /** The value as the user writes it. */
 function textOf(type: AnyOption['kind']['type'], value: unknown): string {
-  if (type === 'rowRanges') return rangesText(value as readonly RowRange[]);
+  if (type === 'rowRanges') return rangesText(value as readonly RowRange[]) || 'none';
   if (type === 'rowOrNone') return value === 0 ? 'none' : String(value);
   if (type === 'repeat') {
     const { by, isSame } = value as Repeat;
@@ -40,8 +40,11 @@ export const rangesText = (ranges: readonly RowRange[]): string =>
 /** Members of an object literal: `map: {"prompt":"text"}`. */
 export function membersOf(options: object): readonly string[] {
   const values: Readonly<Record<string, unknown>> = { ...options };
-  return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kept = option }]) =>
-    isEmpty(values[kept]) ? [] : [`${option}: ${JSON.stringify(values[kept])}`],
+  return Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kind, kept = option }]) =>
+    // No row is left out, which is an answer.
+    isEmpty(values[kept]) && !(kind.type === 'rowRanges' && Array.isArray(values[kept]))
+      ? []
+      : [`${option}: ${JSON.stringify(values[kept])}`],
   );
 }
 

@@ -11,6 +11,8 @@ export const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
   '.json': 'json',
+  '.srt': 'subtitles',
+  '.vtt': 'subtitles',
 };
 
 /** The extensions that a folder's sheets are known by; a `.txt` may be anything. */
@@ -19,8 +21,6 @@ const SHEET_EXTENSIONS: ReadonlySet<string> = new Set([
   '.xlsx',
   '.xlsm',
   '.ods',
-  '.srt',
-  '.vtt',
 ]);
 
 export const isSheetName = (name: string): boolean => SHEET_EXTENSIONS.has(extname(name).toLowerCase());
@@ -28,6 +28,8 @@ export const isSheetName = (name: string): boolean => SHEET_EXTENSIONS.has(extna
 /** Whether the format has sheets, cells with addresses, and hidden rows. */
 export const isWorkbook = (format: SheetFormat): boolean => format === 'xlsx' || format === 'ods';
 
-/** Whether the rows are written as lines of JSON before they are read. */
-export const isUnpacked = (format: SheetFormat): boolean =>
-  isWorkbook(format) || format === 'a1111' || format === 'subtitles';
+/** Whether the rows are those of a text of the trade, which has no header. */
+export const isTrade = (format: SheetFormat): boolean => format === 'a1111' || format === 'subtitles';
+
+/** Whether delimiters and quotes separate the cells. */
+export const isDelimited = (format: SheetFormat): boolean => format === 'csv' || format === 'tsv';

@@ -2,6 +2,7 @@
 
 import { extname } from 'node:path';
 import { BY_EXTENSION, type SheetFormat } from './formats.ts';
+import { headText } from './text/sheet-text.ts';
 import { tradeFormatOf } from './trade/trade-format.ts';
 
 /** A zip file, and a compound file: an old workbook, or one with a password. */
@@ -21,7 +22,7 @@ export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat 
   const extension = extname(fileName).toLowerCase();
   const named = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
   if (named !== undefined && named !== 'json') return named;
-  const text = new TextDecoder().decode(firstBytes).trimStart();
+  const text = headText(firstBytes).trimStart();
   if (TWO_LINES.test(text)) return 'jsonl';
   const written = named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : undefined);
   return written ?? tradeFormatOf(text) ?? 'csv';

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { ColumnUse } from './column-use.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
-import { isUnpacked } from './formats.ts';
+import { isWorkbook } from './formats.ts';
 import { conditionWord } from './where/condition-word.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
@@ -240,7 +240,7 @@ export async function withExcerpts(
   writing: Writing,
 ): Promise<readonly RunsheetError[]> {
   // A row of a workbook has no line of text.
-  if (isUnpacked(writing.format)) return problems;
+  if (isWorkbook(writing.format)) return problems;
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
   return problems.map((error) => {

@@ -54,6 +54,13 @@ const CASES: Readonly<Record<keyof typeof READING | Several, ReadingCase | typeo
     further: 'id,prompt,Status\nc,three,Final\nd,four,Draft\n',
     rows: ['{"prompt":"four"}'],
   },
+  tags: {
+    options: { tags: 'send', keyColumn: 'start', map: { prompt: 'text' } },
+    name: 'sheet.srt',
+    first: '1\n00:01,000 --> 00:02,000\n<i>one</i>\n',
+    further: '2\n00:03,000 --> 00:04,000\n<i>two</i>\n',
+    rows: ['{"prompt":"<i>two</i>"}'],
+  },
   quote: {
     options: { quote: 'none', ...KEYED },
     first: 'id,prompt\na,"one"\n',

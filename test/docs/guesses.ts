@@ -330,6 +330,25 @@ export const GUESSES: readonly Guessed[] = [
     set: { prompt: 'a {product} in {style}' },
   },
   {
+    found:
+      'a line of subtitles that stands where no cue has it: behind an empty line, above the first cue, or with unclear times',
+    means: 'its text, or the times of its cue',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: '1\n00:01,000 --> 00:02,000\nHi.\n\nThere.\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+  {
+    found: 'tags in subtitles, such as `<i>` and `{\\an8}`',
+    means: 'the text without them; the voices of `<v Zoé>` are a column',
+    does: 'asked',
+    flag: '--tags',
+    sheet: '1\n00:01,000 --> 00:02,000\n<i>Hi.</i>\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+  {
     found: 'a JSON document with one list of objects or of texts',
     means: 'its rows',
     does: 'said',

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { refuseNoSheet, sheetFault, type SheetSource, type SheetOptions } from '../../sheet/sheet-source.ts';
-import { isUnpacked } from '../../sheet/formats.ts';
+import { isTrade, isWorkbook } from '../../sheet/formats.ts';
 import { formatOf } from '../../sheet/recognized-format.ts';
 import { columnsOf, readCells, recordsOf } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
@@ -65,7 +65,7 @@ export class Picks {
     await refuseNoSheet(path);
     const source = { name: basename(path), open: () => createReadStream(path) };
     const format = await formatAt(path);
-    if (isUnpacked(format))
+    if (isWorkbook(format) || isTrade(format))
       throw problem('E556', {
         what: `${source.name} is no text with columns`,
         hint: 'save it as CSV (UTF-8)',

@@ -3,7 +3,7 @@
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { parserOf } from '../csv/csv.ts';
-import { isUnpacked } from '../formats.ts';
+import { isDelimited } from '../formats.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
@@ -41,7 +41,7 @@ export async function markedCells(
   names: readonly string[],
   isSent: (name: string) => boolean,
 ): Promise<MarkedCells> {
-  const isBook = isUnpacked(options.format);
+  const isBook = !isDelimited(options.format);
   const delimiter = isBook ? undefined : parserOf(options).delimiter;
   const closesOf = (text: string): string => {
     const isCsvQuote = text.startsWith('"') && delimiter !== undefined;
@@ -121,7 +121,7 @@ const isClosed = (text: string, closes: string): boolean =>
 
 function guessOf(name: string, first: string, { format, delimiter, quote = 'csv' }: SheetOptions): Guess {
   const text = `the quotes around each cell of "${name}" are sent with it, such as ${shortened(first)}`;
-  if (isUnpacked(format)) return said('values', text);
+  if (!isDelimited(format)) return said('values', text);
   if (delimiter !== 'none')
     return toConfirm('values', `${text}; to send none, replace them by " in the file`, { quote });
   const isStraight = first.startsWith('"') && first.endsWith('"');

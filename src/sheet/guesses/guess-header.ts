@@ -1,7 +1,7 @@
 // Guesses the header row of a CSV or of a workbook sheet.
 
 import { RunsheetError } from '../../errors/error.ts';
-import { isUnpacked, isWorkbook } from '../formats.ts';
+import { isTrade, isWorkbook } from '../formats.ts';
 import { fieldsOf, type RecordFields } from '../csv/csv.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
@@ -91,7 +91,8 @@ export async function firstRowsOf(
   options: SheetOptions,
   most: number,
 ): Promise<readonly RecordFields[] | undefined> {
-  if (isUnpacked(options.format)) return firstRows(source, most);
+  if (isTrade(options.format)) return undefined;
+  if (isWorkbook(options.format)) return firstRows(source, most);
   try {
     const rows = await Array.fromAsync(firstOf(fieldsOf(source, { quote: 'loose', ...options }), most));
     return rows.filter(({ fault }) => fault === undefined);

@@ -4,9 +4,10 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { flagsOf } from '../../options/written-options.ts';
-import { isUnpacked, type SheetFormat } from '../formats.ts';
+import { isWorkbook, type SheetFormat } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
+import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { isSetting, nameProper } from './input-names.ts';
@@ -30,15 +31,14 @@ export async function settleReading(
   if (userOptions.format === 'json' || userOptions.format === 'jsonl')
     return { options: userOptions, guesses: [] };
   const trade = TRADE[userOptions.format];
-  if (trade !== undefined)
-    return { options: userOptions, guesses: [said('header', trade, { format: userOptions.format })] };
+  if (trade !== undefined) return settleTrade(source, userOptions, trade);
   const guesses: Guess[] = [];
   let options = userOptions;
   const settle = (settled: Settled): void => {
     ({ options } = settled);
     guesses.push(...settled.guesses);
   };
-  if (!isUnpacked(options.format) && options.encoding === undefined)
+  if (!isWorkbook(options.format) && options.encoding === undefined)
     settle(await guessedEncoding(source, options));
   const wanted = new Set(
     [...(inputs ?? []), ...namesIn(options)].flatMap((name) => [plainName(name), nameProper(name)]),
@@ -49,7 +49,7 @@ export async function settleReading(
     options = { ...options, headerRow: 0 };
   if (options.format === 'csv' && options.delimiter === undefined)
     settle(await guessedSeparator(source, options, wanted));
-  if (!isUnpacked(options.format) && options.quote === undefined)
+  if (!isWorkbook(options.format) && options.quote === undefined)
     settle(await guessedQuotes(source, options));
   if (options.headerRow === undefined)
     settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
@@ -61,6 +61,16 @@ const TRADE: Partial<Record<SheetFormat, string>> = {
   a1111: 'lines with options of A1111 are read as a table',
   subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
 };
+
+async function settleTrade(source: SheetSource, own: SheetOptions, text: string): Promise<Settled> {
+  const encoded =
+    own.encoding === undefined ? await guessedEncoding(source, own) : { options: own, guesses: [] };
+  const cues = await cueGuesses(source, encoded.options);
+  return {
+    options: { ...encoded.options, ...cues.options },
+    guesses: [...encoded.guesses, said('header', text, { format: own.format }), ...cues.guesses],
+  };
+}
 
 /** Whether a .txt has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */
 async function isPlainList(

@@ -57,7 +57,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
       ...nothing,
       options: { ...settled, drop: [...options.drop, ...nameless] },
       data: free.filter((name) => !nameless.includes(name)),
-      keys: options.keyColumn === undefined ? keysIn(free, false) : [],
+      keys: keysOf(free, options, false),
     };
   }
   // Cells beyond the header are data, whatever they say.
@@ -91,10 +91,16 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     guesses: [...gpu.guesses, ...guesses, ...questions, ...unsent, ...written],
     data,
     idle: new Map(options.where === undefined ? open.map((name) => [name, placeOf(name)]) : []),
-    keys: options.keyColumn === undefined ? keysIn(data, true) : [],
+    keys: keysOf(data, options, true),
     likely,
     problems: [],
   };
+}
+
+/** The columns that may name rows; in subtitles, the number of the cue. */
+function keysOf(data: readonly string[], { keyColumn, format }: SheetOptions, isDeclared: boolean) {
+  if (keyColumn !== undefined) return [];
+  return format === 'subtitles' ? data.filter((name) => name === 'index') : keysIn(data, isDeclared);
 }
 
 /** The sheet's own columns that no option names. */

@@ -210,6 +210,10 @@ export function utf16Of(sample: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** The text of the first bytes of a sheet, in UTF-16 or with the letters of ASCII. */
+export const headText = (head: Uint8Array): string =>
+  new TextDecoder(utf16Of(head.subarray(0, SAMPLE)) ?? 'utf-8').decode(head);
+
 /** Whether these bytes can be the beginning of a text in UTF-8. */
 function isUtf8(sample: Uint8Array): boolean {
   try {

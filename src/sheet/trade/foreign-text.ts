@@ -2,12 +2,13 @@
 
 import { extname } from 'node:path';
 import { problem } from '../../errors/error.ts';
+import { headText } from '../text/sheet-text.ts';
 
 type ForeignText = { readonly what: string; readonly hint: string };
 
 /** Throws E104. */
 export function refuseForeignText(file: string, head: Uint8Array): void {
-  const foreign = foreignIn(file, new TextDecoder().decode(head).trimStart());
+  const foreign = foreignIn(file, headText(head).trimStart());
   if (foreign !== undefined) throw problem('E104', foreign, { place: { file } });
 }
 

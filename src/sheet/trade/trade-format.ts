@@ -17,7 +17,6 @@ export function tradeFormatOf(text: string): 'a1111' | 'subtitles' | undefined {
   return withOptions.length > 0 && withOptions.length * 2 >= lines.length ? 'a1111' : undefined;
 }
 
-function isSubtitles([first = '', second = '']: readonly string[]): boolean {
-  if (/^WEBVTT(?:\s|$)/.test(first)) return true;
-  return CUE_TIME.test(first) || (/^\d+$/.test(first) && CUE_TIME.test(second));
-}
+/** A title may stand above the first cue. */
+const isSubtitles = (lines: readonly string[]): boolean =>
+  /^WEBVTT(?:\s|$)/.test(lines[0] ?? '') || lines.some((line) => CUE_TIME.test(line));

@@ -26,8 +26,6 @@ export type SheetHead = Omit<SheetFacts, 'links' | 'drawing'> & {
   readonly sheet: string;
   /** The texts of its first rows, if the user named no sheet. */
   readonly begins: OtherSheet['begins'];
-  /** The names of the columns, if no row has them. */
-  readonly names?: readonly string[];
   /** If the user named no sheet: the other visible ones that have values. */
   readonly others: readonly OtherSheet[];
 };
@@ -43,7 +41,6 @@ export async function workbookColumns(
   options: SheetOptions,
 ): Promise<readonly Column[]> {
   const head = await sheetHead(source);
-  if (head.names !== undefined) return columnsFrom(source.name, 0, head.names);
   for await (const [row, cells] of rowLines(source)) {
     if (row < (options.headerRow ?? 1)) continue;
     if (options.headerRow === 0) {
@@ -84,7 +81,7 @@ export async function* workbookRecords(
 ): AsyncGenerator<SheetRecord> {
   const head = await sheetHead(source);
   const places = placesIn(head);
-  let isHeader = options.headerRow !== 0 && head.names === undefined;
+  let isHeader = options.headerRow !== 0;
   for await (const line of rowLines(source)) {
     if (line[0] < (options.headerRow ?? 1)) continue;
     const isLeftOut = isSkipped(options, line[0]) || (options.hidden === 'skip' && line[2] === 1);

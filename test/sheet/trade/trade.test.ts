@@ -51,16 +51,19 @@ describe('subtitles', () => {
 
   it.each(['a.srt', 'a.txt'])('in %s are rows of their texts, whose lines stay lines', async (name) => {
     const { rows, guesses } = await read(name, SRT, {}, { inputTypes: TTS });
-    expect(rows).toEqual(['{"text":"Hello\\nand welcome."}', '{"text":"Bread."}']);
-    expect(guesses).toEqual([expect.stringContaining('--format subtitles')]);
+    expect(rows).toEqual(['1 {"text":"Hello\\nand welcome."}', '2 {"text":"Bread."}']);
+    expect(guesses).toEqual([
+      expect.stringContaining('--format subtitles'),
+      'column "index" names the rows (--key index)',
+    ]);
   });
 
   it('of WebVTT leave out notes, styles and regions, and need neither numbers nor hours', async () => {
     const vtt =
       'WEBVTT - a film\n\nSTYLE\n::cue { color: red }\n\nNOTE\nnot spoken\n\n00:01.000 --> 00:03.000 align:start\n<i>Hi</i>\n\nintro\n00:00:04.000 --> 00:06.000\nBread.\n';
     expect((await read('a.vtt', vtt, {}, { inputTypes: TTS })).rows).toEqual([
-      '{"text":"<i>Hi</i>"}',
-      '{"text":"Bread."}',
+      '1 {"text":"Hi"}',
+      'intro {"text":"Bread."}',
     ]);
   });
 
@@ -69,6 +72,125 @@ describe('subtitles', () => {
     const text = '1\n00:00:01,000 --> 00:00:03,500\nHi\n';
     const { rows } = await read('a.srt', text, lines, { format: 'csv' });
     expect(rows).toHaveLength(3);
+  });
+});
+
+describe('subtitles in another encoding', () => {
+  const text = '1\n00:00:01,000 --> 00:00:03,500\nOù est Zoé?\n\n2\n00:00:04,000 --> 00:00:06,000\nIci.\n';
+  const le = Buffer.from(text, 'utf16le');
+  const be = Buffer.from(le).swap16();
+  const rows = ['1 {"text":"Où est Zoé?"}', '2 {"text":"Ici."}'];
+
+  it.each([
+    ['UTF-16LE', le, 'utf-16le'],
+    ['UTF-16BE', be, 'utf-16be'],
+    ['UTF-16LE with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), le]), 'utf-16le'],
+    ['UTF-16BE with its mark', Buffer.concat([Buffer.from([0xfe, 0xff]), be]), 'utf-16be'],
+  ])('%s are recognised and read, also in a .txt', async (_, bytes, label) => {
+    for (const name of ['a.srt', 'a.txt']) {
+      const sheet = await read(name, bytes, {}, { inputTypes: TTS });
+      expect(sheet.rows).toEqual(rows);
+      expect(sheet.guesses[0]).toBe(`encoding ${label} (--encoding ${label})`);
+    }
+  });
+
+  it('windows-1252 are asked about with their words', async () => {
+    const sheet = await read('a.srt', Buffer.from(text, 'latin1'), {}, { inputTypes: TTS });
+    expect(sheet.rows).toEqual(rows);
+    expect(sheet.guesses).toContain('? the letters are right: Où, Zoé? (--encoding windows-1252)');
+  });
+
+  it('Shift-JIS are read by --encoding, with and without --format', async () => {
+    const bytes = Buffer.from([...Buffer.from('1\n00:01,000 --> 00:02,000\n'), 0x82, 0xa0, 0x81, 0x42, 10]);
+    for (const format of [undefined, 'subtitles'] as const) {
+      const reading = { inputTypes: TTS, ...(format && { format }) };
+      expect((await read('a.srt', bytes, { encoding: 'shift_jis' }, reading)).rows).toEqual([
+        '1 {"text":"あ。"}',
+      ]);
+    }
+    await expect(read('a.srt', bytes, {}, { inputTypes: TTS })).rejects.toMatchObject({
+      code: 'E102',
+      hint: expect.stringContaining('--encoding shift_jis') as string,
+    });
+  });
+});
+
+describe('a line of subtitles at a wrong place', () => {
+  const cue = (nth: number, ...lines: readonly string[]): string =>
+    [nth, `00:00:0${nth},000 --> 00:00:0${nth},500`, ...lines, ''].join('\n');
+
+  it.each([
+    [
+      'behind an empty line is read with its cue',
+      `${cue(1, 'One.')}\nMore.\n\n${cue(2, 'Two.')}`,
+      ['1 {"text":"One.\\nMore."}', '2 {"text":"Two."}'],
+      'line 5 ("More.") is read with the cue above, although an empty line stands between; to leave out these lines: --skip-rows 5',
+    ],
+    [
+      'that is a number without an empty line above is not spoken',
+      `${cue(1, 'One.')}${cue(2, 'Two.')}`,
+      ['1 {"text":"One."}', '2 {"text":"Two."}'],
+      'line 4 ("2") is read as the number of a cue, although no empty line stands above',
+    ],
+    [
+      'above the first cue is a text of its own',
+      `A title\n\n${cue(1, 'One.')}`,
+      ['line 1 {"text":"A title"}', '1 {"text":"One."}'],
+      'line 1 ("A title") is read as a text of its own, although no cue stands above; to leave out these lines: --skip-rows 1',
+    ],
+    [
+      'that was meant to have times begins a cue',
+      `${cue(1, 'One.')}\n2\n00:00:11,000 -> 00:00:12,000\nTwo.\n\nTypo.000 --> 00:00:14,000\nThree.\n`,
+      ['1 {"text":"One."}', '2 {"text":"Two."}', '3 {"text":"Three."}'],
+      'lines 6,9 ("00:00:11,000 -> 00:00:12,000") are read as the times of a cue; to leave out these lines: --skip-rows 6,9',
+    ],
+  ])('%s, and asked about', async (_, text, rows, question) => {
+    const sheet = await read('a.srt', text, {}, { inputTypes: TTS });
+    expect(sheet.rows).toEqual(rows);
+    expect(sheet.guesses).toContain(`? ${question} (--skip-rows none)`);
+    const stated = await read('a.srt', text, { skipRows: [] }, { inputTypes: TTS });
+    expect(stated.rows).toEqual(rows);
+    expect(stated.guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+
+  it('can be left out, with its cue if it has the times', async () => {
+    const text = `${cue(1, 'One.')}\nMore.\n\n2\n00:00:11,000 -> 00:00:12,000\nTwo.\n\n${cue(3, 'Three.')}`;
+    const skipRows = [
+      { from: 5, to: 5 },
+      { from: 8, to: 8 },
+    ];
+    const { rows } = await read('a.srt', text, { skipRows }, { inputTypes: TTS });
+    expect(rows).toEqual(['1 {"text":"One."}', '3 {"text":"Three."}']);
+  });
+
+  it('is none if empty lines stand everywhere', async () => {
+    const text = '1\n\n00:00:01,000 --> 00:00:02,000\n\nOne.\n\n2\n\n00:00:03,000 --> 00:00:04,000\n\nTwo.\n';
+    expect((await read('a.srt', text, {}, { inputTypes: TTS })).rows).toEqual([
+      '1 {"text":"One."}',
+      '2 {"text":"Two."}',
+    ]);
+  });
+});
+
+describe('tags of subtitles', () => {
+  const vtt =
+    'WEBVTT\n\n00:01.000 --> 00:02.000\n<v Zoé>Hello <00:01.500>there, 2 < 3.</v>\n\n00:03.000 --> 00:04.000\n{\\an8}<v.loud Hans><c.red>Yes.</c>\n';
+  const inputTypes = [...TTS, input('voice', 'string')];
+
+  it('are left out after a question, and voices become a column', async () => {
+    const { rows, guesses } = await read('a.vtt', vtt, {}, { inputTypes });
+    expect(rows).toEqual([
+      '1 {"text":"Hello there, 2 < 3.","voice":"Zoé"}',
+      '2 {"text":"Yes.","voice":"Hans"}',
+    ]);
+    expect(guesses).toContain(
+      '? tags such as <v Zoé>, <00:01.500>, </v>, {\\an8}, <v.loud Hans> are left out of the texts; the voices are the column "voice": Zoé, Hans; to send them: --tags send (--tags strip)',
+    );
+  });
+
+  it('are sent with --tags send', async () => {
+    const { rows } = await read('a.vtt', vtt, { tags: 'send' }, { inputTypes });
+    expect(rows[1]).toBe('2 {"text":"{\\\\an8}<v.loud Hans><c.red>Yes.</c>"}');
   });
 });
 

@@ -1,0 +1,70 @@
+// Reads a text of the trade as a table: its columns, and its rows, whose numbers are lines of the file.
+
+import { problem } from '../../errors/error.ts';
+import { columnsFrom } from '../header.ts';
+import { MAX_RECORD, tooLong, type Column, type SheetRecord } from '../sheet-record.ts';
+import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.ts';
+import { linesOf, textOf } from '../text/sheet-text.ts';
+import { a1111Row } from './a1111.ts';
+import { voiceIn, withoutTags } from './cue-tags.ts';
+import { Cues, type Cue } from './subtitles.ts';
+import type { TextRow } from './text-row.ts';
+
+/** The columns in the order in which they come. Throws E103 for a line that is too long, and E104 for a text without rows. */
+export async function tradeColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+  const names = new Set<string>();
+  for await (const { cells } of rowsOf(source, options))
+    for (const name of Object.keys(cells)) names.add(name);
+  if (names.size === 0)
+    throw problem('E104', { what: 'the sheet has no rows' }, { place: { file: source.name } });
+  return columnsFrom(source.name, 0, [...names]);
+}
+
+export async function* tradeRecords(
+  source: SheetSource,
+  options: SheetOptions,
+  columns: readonly string[],
+): AsyncGenerator<SheetRecord> {
+  for await (const { row, cells } of rowsOf(source, options))
+    if (!isSkipped(options, row))
+      yield { line: row, column: 1, cells: columns.map((name) => cells[name] ?? '') };
+}
+
+function rowsOf(source: SheetSource, options: SheetOptions): AsyncIterable<TextRow> {
+  return options.format === 'subtitles' ? cueRows(source, options) : a1111Rows(source, options);
+}
+
+async function* a1111Rows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  for await (const { text, line } of tradeLines(source, options)) {
+    const row = a1111Row(text, line);
+    if (row !== undefined) yield row;
+  }
+}
+
+async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  for await (const { row, cells } of cuesOf(source, options)) {
+    const voice = voiceIn(cells.text ?? '');
+    if (options.tags === 'send') yield { row, cells };
+    else
+      yield {
+        row,
+        cells: { ...cells, text: withoutTags(cells.text ?? ''), ...(voice !== '' && { voice }) },
+      };
+  }
+}
+
+/** The cues as they are written. */
+export async function* cuesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Cue> {
+  const cues = new Cues((row) => isSkipped(options, row));
+  for await (const { text, line } of tradeLines(source, options)) yield* cues.take(text, line);
+  yield* cues.end();
+}
+
+async function* tradeLines(source: SheetSource, options: SheetOptions) {
+  let line = 0;
+  for await (const text of linesOf(textOf(source, options), MAX_RECORD)) {
+    line += 1;
+    if (text.length > MAX_RECORD) throw tooLong({ file: source.name, line });
+    yield { text, line };
+  }
+}
