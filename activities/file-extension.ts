@@ -3,7 +3,7 @@
 // formats without a signature.
 
 import { fileTypeFromBuffer } from 'file-type';
-import { isText } from '../src/results/output-check.ts';
+import { isText } from '../src/host/output-check.ts';
 import { isPassiveSvg } from './passive-svg.ts';
 
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));

@@ -9,6 +9,7 @@ import { SERVER_KINDS, type ServerKind } from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
+import type { Config } from '../host/config.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
@@ -38,6 +39,25 @@ export type GivenGpus = {
     /** When a run times out (default: an hour). */
     readonly runTimeoutSeconds?: number | undefined;
   }[];
+  /** Programs that run once for each row on GPUs of this machine. */
+  readonly programs?: readonly GivenProgram[];
+  /** The numbers of these GPUs (default: all that nvidia-smi lists, else `0`). */
+  readonly gpus?: readonly string[];
+};
+
+type GivenProgram = {
+  /** A command for the shell: `python generate.py`. No input of a row is ever in it. */
+  readonly command: string;
+  /** The name of the deployment (default: that of the script). */
+  readonly name?: string;
+  /** Where relative paths of the command lead (default: the current folder). */
+  readonly folder?: string;
+  /** A JSON Schema of the inputs (default: `generate.inputs.json` beside the script, if there is one). */
+  readonly inputsFile?: string;
+  /** Names of environment variables that the program gets and that are not stored. */
+  readonly secrets?: readonly string[];
+  /** When a run times out (default: an hour). */
+  readonly runTimeoutSeconds?: number;
 };
 
 const addedSchema = z.object({
@@ -82,9 +102,43 @@ export async function addOwnGpus(
   servers: Servers,
   gpus: GivenGpus & { readonly keeps?: boolean },
 ): Promise<AddedGpus> {
-  const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', gpus));
+  const request = await withNamedPrograms(gpus, servers.config);
+  const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', request));
   for (const note of deployments.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
   return { deployments: deployments.map(({ id, name }) => ({ id, name })), servers: urls };
+}
+
+const seatAt = (gpu: string) => ({ url: `gpu:${gpu}`, kind: 'gpu' }) as const;
+
+/** Keeps the programs in the state folder, because a request to the run service names them by id only. */
+export async function withNamedPrograms(
+  { programs = [], gpus, ...given }: GivenGpus & { readonly keeps?: boolean },
+  { home, environment }: Pick<Config, 'home' | 'environment'>,
+): Promise<object> {
+  if (programs.length === 0) return given;
+  const { keepProgram, nameProgram, programsIn } = await import('../host/named-program.ts');
+  const seats = (gpus ?? (await gpusHere())).map(seatAt);
+  const named = programs.map(({ secrets = [], folder = process.cwd(), ...program }) => ({
+    id: keepProgram(programsIn(home), nameProgram({ ...program, folder, secrets }, environment)),
+    secrets: Object.fromEntries(
+      secrets.flatMap((name) => {
+        const value = environment[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+  }));
+  return { ...given, servers: [...given.servers, ...seats], programs: named };
+}
+
+/** The numbers of this machine's GPUs; one seat if no driver lists any. */
+async function gpusHere(): Promise<readonly string[]> {
+  const { execFile } = await import('node:child_process');
+  const query = ['--query-gpu=index', '--format=csv,noheader'];
+  const { promise, resolve } = Promise.withResolvers<string>();
+  execFile('nvidia-smi', query, { timeout: LOOK_MS }, (_error, stdout) => resolve(stdout));
+  const ids = (await promise).split('\n').map((line) => line.trim());
+  const listed = ids.filter((id) => /^\d+$/.test(id));
+  return listed.length > 0 ? listed : ['0'];
 }
 
 /** The GPU servers that the local run service knows. */

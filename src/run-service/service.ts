@@ -1,5 +1,6 @@
 // Composes the service without its sockets.
 
+import { join } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../service-client/contract/shown.ts';
 import { behaviourOf, type BehaviourName } from './behaviour.ts';
@@ -52,6 +53,8 @@ export type RunServiceOptions = {
   readonly keepFilesMs: number;
   /** The most bytes of uploads of one owner. */
   readonly ownerUploadBytes: number;
+  /** The folder in which commands keep the programs that they name (default: beside the files, where nothing is named). */
+  readonly programs?: string | undefined;
   /** The intervals for watching own GPU servers, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -295,6 +298,8 @@ function openExecutors(options: RunServiceOptions, world: ServiceWorld) {
     commitSoon: (work) => void world.commitSoon(work).catch(() => undefined),
     inputsOf,
     files: storage.files,
+    seats: storage.seats,
+    programs: options.programs ?? join(storage.seats, 'named'),
     timing: { ...TIMING, ...options.timing },
     say: log,
   });

@@ -30,6 +30,8 @@ export function openStorage({ database: file, ownerUploadBytes }: StorageOptions
     database,
     uploads,
     files,
+    /** The folder of tries of programs. */
+    seats: join(folder, 'programs'),
     /** Deletes files from before `beforeMs`, except uploads that runs still need. */
     drop(beforeMs: number): void {
       files.drop(beforeMs);

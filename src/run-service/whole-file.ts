@@ -2,8 +2,8 @@
 //
 //      writePart ─▶ <part>, synced ──keepPart──▶ <target>, and its folder synced
 
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { constants, createWriteStream, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { copyFile, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -46,15 +46,23 @@ export function keepPart(part: string, target: string): Promise<void> {
 }
 
 /**
- * Moves a file of this machine, whose bytes are synced first; a large file is not written again. Returns its
- * size, also if an earlier call has moved it; undefined if there is none.
+ * Gives a whole file of this machine a second name, so that its bytes are not written again; copies it where a
+ * disk cannot do that. Returns its size, undefined if there is none.
  */
-export async function moveFile(from: string, target: string): Promise<number | undefined> {
-  if (existsSync(from)) {
-    await synced(from);
-    await keepPart(from, target);
+export async function linkFile(from: string, target: string): Promise<number | undefined> {
+  const stats = lstatSync(from, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return undefined;
+  await synced(from);
+  const part = `${target}.part`;
+  rmSync(part, { force: true });
+  try {
+    linkSync(from, part);
+  } catch {
+    await copyFile(from, part, constants.COPYFILE_FICLONE);
+    await synced(part);
   }
-  return existsSync(target) ? statSync(target).size : undefined;
+  await keepPart(part, target);
+  return stats.size;
 }
 
 async function synced(folder: string): Promise<void> {

@@ -7,6 +7,7 @@ import type { State } from '../../src/batch/state/state.ts';
 import { UploadMemory } from '../../src/batches/files/file-addresses.ts';
 import { placesElsewhere, rememberPlace, type Place } from '../../src/batches/known-places.ts';
 import { keepLine, keptLines } from '../../src/host/kept-lines.ts';
+import { keepProgram, keptProgram, type NamedProgram } from '../../src/host/named-program.ts';
 import { isTrusted, trust, trustNotes, type TrustSubject } from '../../src/host/trust-notes.ts';
 import { allowedPrograms, allowProgram } from '../../src/notices/prepare-targets.ts';
 import { keepLocalService, localService } from '../../src/service-client/local-address.ts';
@@ -82,7 +83,25 @@ const state: fc.Arbitrary<State> = fc
   })
   .filter(({ groups, closing }) => groups.size === 0 && !closing);
 
+const named = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '_'), minLength: 1, maxLength: 20 });
+const program = recordOf<NamedProgram>({
+  name: named,
+  command: text.map((any) => `echo ${any}`),
+  stays: fc.boolean(),
+  folder: path,
+  environment: dictionary(text),
+  secrets: list(named),
+  files: dictionary(text),
+  inputs: fc.option(fc.dictionary(named, nested, { noNullPrototype: true })),
+  runTimeoutSeconds: fc.integer({ min: 1, max: 1e6 }),
+});
+
 export const HOME_KINDS = [
+  kind<NamedProgram>({
+    name: 'program of a user',
+    made: program,
+    restored: (original, folder) => keptProgram(folder, keepProgram(folder, original)),
+  }),
   kind<StackRecord>({
     name: 'record of the stack',
     made: stack,

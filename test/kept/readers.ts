@@ -24,6 +24,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/batches/watched/watched-file.ts': ['watched.json'],
   'src/host/kept-lines.ts': ['any text in a list'],
   'src/host/package-version.ts': ['given'],
+  'src/host/named-program.ts': ['given', 'program of a user'],
   'src/host/trust-notes.ts': ['trusted file'],
   'src/library/own-gpus.ts': ['answer'],
   'src/options/gpu.ts': ['given'],

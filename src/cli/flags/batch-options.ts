@@ -90,6 +90,14 @@ const EXCLUDES: readonly Excludes[] = [
     hint: 'a batch keeps its workflow: leave out --workflow',
   },
   {
+    both: ['program', 'deployment'],
+    hint: '--program makes a deployment of the command; -d names one that exists',
+  },
+  {
+    both: ['program', 'into'],
+    hint: 'a batch keeps its program: leave out --program',
+  },
+  {
     both: ['local', 'api'],
     ofValues: (_, api) => api === 'v1',
     why: 'the local run service of --local speaks V2',
@@ -126,8 +134,8 @@ const EXCLUDES: readonly Excludes[] = [
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
   const flagValues = givenOf(flags);
   refuseBoth(flags, flagOf, EXCLUDES);
-  const { deployment, into, workflow } = flags;
-  if (deployment === undefined && into === undefined && workflow === undefined)
+  const { deployment, into, workflow, program } = flags;
+  if ([deployment, into, workflow, program].every((flag) => flag === undefined))
     throw noDeployment(flags.local);
   refuseBoth(flagValues, flagOf);
   const { ladder } = sheetOptionsOf(flagValues);
@@ -205,15 +213,19 @@ export const inputsSet = (pairs: readonly string[] = []): Readonly<Record<string
 /** Addresses of the servers that flags name, set once the local run service knows them. */
 export type ServersOfBatch = { readonly servers?: readonly string[] };
 
-type GivenServers = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile'> & {
+type GivenServers = Pick<
+  OwnFlags,
+  'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile' | 'program' | 'gpus'
+> & {
   readonly workflow?: string | readonly string[];
 };
 
-export const namesGpus = ({ workflow = [], comfyui = [], comfyApi = [] }: GivenServers): boolean =>
-  workflow.length + comfyui.length + comfyApi.length > 0;
+export const namesGpus = ({ workflow = [], comfyui = [], comfyApi = [], program }: GivenServers): boolean =>
+  workflow.length + comfyui.length + comfyApi.length > 0 || program !== undefined;
 
 /** Throws E602 for flags that exclude each other, and the fault of an unreadable file. */
 export function gpusOf(flags: GivenServers): GivenGpus {
+  refuseMixed(flags);
   const { workflow = [], comfyui = [], comfyuiHeaders, comfyApi = [], comfyApiKeyFile } = flags;
   return {
     servers: [
@@ -221,7 +233,45 @@ export function gpusOf(flags: GivenServers): GivenGpus {
       ...serversOf('comfy-api', comfyApi, ['--comfy-api-key-file', comfyApiKeyFile]),
     ],
     workflows: [workflow].flat().map(workflowIn),
+    ...programOf(flags),
   };
+}
+
+function refuseMixed({ workflow = [], comfyui = [], comfyApi = [], program, gpus }: GivenServers): void {
+  if (program === undefined && gpus !== undefined)
+    throw problem('E602', {
+      what: '--gpus needs --program',
+      hint: "name what runs there: --program 'python generate.py'",
+    });
+  if (program !== undefined && workflow.length + comfyui.length + comfyApi.length > 0)
+    throw problem('E602', {
+      what: '--program and a ComfyUI exclude each other: a batch has one deployment',
+      hint: 'make two batches',
+    });
+}
+
+/** The program in the current folder, which is where its relative paths lead. */
+const programOf = ({ program, gpus }: GivenServers): Pick<GivenGpus, 'programs' | 'gpus'> =>
+  program === undefined
+    ? {}
+    : { programs: [{ command: program }], ...(gpus !== undefined && { gpus: gpusIn(gpus) }) };
+
+const MAX_GPUS = 64;
+
+/** `2` is a number of GPUs, `0,3` or `3,` names them. */
+function gpusIn(text: string): readonly string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  const wrong = (): never => {
+    throw problem('E602', {
+      what: `--gpus ${text} is neither a number of GPUs nor a list of them`,
+      hint: 'for example --gpus 2 for the first two, or --gpus 0,3 for these',
+    });
+  };
+  if (!ids.every((id) => /^\d{1,3}$/.test(id) || (id === '' && ids.length > 1))) return wrong();
+  if (ids.length > 1) return [...new Set(ids.filter(Boolean).map((id) => String(Number(id))))];
+  const number = Number(ids[0]);
+  if (number < 1 || number > MAX_GPUS) return wrong();
+  return Array.from({ length: number }, (_, at) => String(at));
 }
 
 const EXAMPLES = { comfyui: 'http://127.0.0.1:8188', 'comfy-api': 'http://127.0.0.1:8189' } as const;

@@ -201,6 +201,18 @@ export const ownFlags = inGroup('your own GPUs', {
     ),
   ),
   comfyApiKeyFile: optional(textFlag('file', 'a file with the key for it')),
+  program: optional(
+    textFlag(
+      'command',
+      "run this program once for each row, such as 'python generate.py': it reads the inputs as JSON on stdin and writes files into the folder where it starts (docs/programs.md)",
+    ),
+  ),
+  gpus: optional(
+    textFlag(
+      'n|ids',
+      'with --program, how many GPUs of this machine run it, or which: 2, or 0,3 (default: all that nvidia-smi lists, else 1)',
+    ),
+  ),
 });
 export type OwnFlags = FlagsOf<typeof ownFlags>;
 

@@ -45,8 +45,16 @@ export type Parameter = {
 const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
 
-/** Flags of one invocation, which a job cannot have. */
-const OF_A_COMMAND: ReadonlySet<string> = new Set(['acceptFiles', 'into', 'yes', 'quiet', 'output']);
+/** Flags of one invocation, which a job cannot have. A program is named by its user only: a job may come from a stranger. */
+const OF_A_COMMAND: ReadonlySet<string> = new Set([
+  'acceptFiles',
+  'into',
+  'yes',
+  'quiet',
+  'output',
+  'program',
+  'gpus',
+]);
 
 export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),

@@ -19,13 +19,15 @@ import {
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
+import { programsIn } from '../../host/named-program.ts';
 import { isLoopback } from '../../options/loopback.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context, type Printer } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, gpusOf, namesGpus } from '../flags/batch-options.ts';
 import { workflowText } from '../flags/workflow-file.ts';
-import type { GivenGpus } from '../../library/own-gpus.ts';
+import type { Config } from '../../host/config.ts';
+import { withNamedPrograms, type GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import {
@@ -71,6 +73,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     tokens,
     speed: flags.speed,
     database,
+    programs: programsIn(config.home),
     deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
@@ -85,7 +88,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     },
   });
   try {
-    await addGiven(running, gpusOf(flags), workflows, printer);
+    await addGiven(running, { ...gpusOf(flags), ownWorkflows: workflows }, config, printer);
   } catch (error) {
     await running.close();
     throw error;
@@ -119,11 +122,12 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
 /** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */
 async function addGiven(
   running: LocalService,
-  gpus: GivenGpus,
-  ownWorkflows: GivenGpus['workflows'],
+  { ownWorkflows, ...gpus }: GivenGpus & { readonly ownWorkflows: GivenGpus['workflows'] },
+  config: Config,
   printer: Printer,
 ): Promise<void> {
-  const { deployments } = await running.addGpus({ ...gpus, workflows: [...ownWorkflows, ...gpus.workflows] });
+  const own = { ...gpus, workflows: [...ownWorkflows, ...gpus.workflows] };
+  const { deployments } = await running.addGpus(await withNamedPrograms(own, config));
   for (const note of deployments.flatMap(({ notes }) => notes)) printer.notice(note);
 }
 

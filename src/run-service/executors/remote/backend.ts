@@ -104,7 +104,7 @@ export type FileRef = {
   readonly type: string;
   /** Replaces the folder for servers that name their files themselves. */
   readonly asset?: string;
-  /** A file on this machine that nobody else needs: it is moved instead of copied. */
+  /** A file on this machine that nobody writes any more: it is linked instead of copied. */
   readonly path?: string;
 };
 

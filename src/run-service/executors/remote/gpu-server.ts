@@ -278,6 +278,7 @@ export class GpuServer implements InspectedServer {
     if ((seen.at === 'unread' && !this.#staysUnread(id)) || this.outbox.posting === id) return;
     this.leaving.delete(id);
     this.#unreadSince.delete(id);
+    this.backend.forget?.(id);
     this.freed();
   }
 

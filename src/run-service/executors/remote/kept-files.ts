@@ -14,7 +14,7 @@ import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/media-types.ts';
-import { keepPart, moveFile, writePart } from '../../whole-file.ts';
+import { keepPart, linkFile, writePart } from '../../whole-file.ts';
 
 const MAX_FILE_BYTES = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep the run forever. */
@@ -60,9 +60,9 @@ export class KeptFiles {
     const target = join(this.#folder, path);
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
     if (ref.path !== undefined) {
-      const moved = await moveFile(ref.path, target);
-      if (moved === undefined) throw deleted(ref);
-      return { filename, path, type: typeOf(extension), bytes: moved };
+      const bytes = await linkFile(ref.path, target);
+      if (bytes === undefined) throw deleted(ref);
+      return { filename, path, type: typeOf(extension), bytes };
     }
     const content = await backend.file(ref);
     if (content === undefined) throw deleted(ref);

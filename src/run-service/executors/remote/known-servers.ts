@@ -13,7 +13,15 @@ import { Unreachable, type Backend } from './backend.ts';
 import type { Remote } from './remote.ts';
 import { isSameAddress } from './same-server.ts';
 import { unusableAt } from './unusable-server.ts';
-import { addressOf, openServer, type GivenServer, type Settings } from './server-address.ts';
+import {
+  addressOf,
+  isSeat,
+  openServer,
+  type GivenServer,
+  type OpenedServer,
+  type OpenSeat,
+  type Settings,
+} from './server-address.ts';
 
 /** A server of a command, after a first request. `fault` says why it cannot be used now. */
 export type TriedServer = {
@@ -47,6 +55,7 @@ type KnownServersWorld = {
   >;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
   readonly executor: () => Remote;
+  readonly openSeat: OpenSeat;
 };
 
 export class KnownServers {
@@ -70,6 +79,8 @@ export class KnownServers {
     return this.#backends;
   }
 
+  #opened = (server: GivenServer): OpenedServer => openServer(server, this.#world.openSeat);
+
   keptUnder = (url: string): string => this.#names.get(url) ?? url;
 
   named(names: readonly string[]): NamedServers {
@@ -81,7 +92,7 @@ export class KnownServers {
   }
 
   #find(name: string): string | undefined {
-    const text = withScheme(name);
+    const text = isSeat(name) ? name : withScheme(name);
     const url = this.keptUnder(URL.canParse(text) ? addressOf(text) : text);
     return [...this.#backends.keys()].find((kept) => kept === url || identityOf(kept) === identityOf(url));
   }
@@ -129,7 +140,7 @@ export class KnownServers {
   async take(request: GivenServer & { readonly gpu?: string | undefined }, beside: readonly TriedServer[]) {
     const { database } = this.#world;
     const at = addressOf(request.url);
-    const opened = openServer({ ...request, url: at });
+    const opened = this.#opened({ ...request, url: at });
     const addresses = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
     const address = await this.#sameAddress(at, addresses);
     const described = await answerOf(opened.backend);
@@ -155,11 +166,7 @@ export class KnownServers {
     return isSilent ? { ...tried, fault: await unusableAt(at, row.kind, described) } : tried;
   }
 
-  #keep(
-    address: string,
-    row: ServerRow,
-    opened: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
-  ) {
+  #keep(address: string, row: ServerRow, opened: Pick<OpenedServer, 'backend' | 'settings'>) {
     const { database } = this.#world;
     database.keepServer(row);
     if (address !== row.url) {
@@ -176,7 +183,8 @@ export class KnownServers {
   async #sameAddress(at: string, addresses: readonly string[]): Promise<string | undefined> {
     const named = this.keptUnder(at);
     if (addresses.includes(named)) return named;
-    for (const url of addresses) if (await isSameAddress(at, url)) return url;
+    if (isSeat(at)) return undefined;
+    for (const url of addresses) if (!isSeat(url) && (await isSameAddress(at, url))) return url;
     return undefined;
   }
 
@@ -203,12 +211,9 @@ export class KnownServers {
   }
 
   /** A server is named after its host, or after its whole address if another server has that host. */
-  #open(
-    { url, gpu }: ServerRow,
-    { backend, settings }: Pick<ReturnType<typeof openServer>, 'backend' | 'settings'>,
-  ): void {
+  #open({ url, gpu }: ServerRow, { backend, settings }: Pick<OpenedServer, 'backend' | 'settings'>): void {
     const executor = this.#world.executor();
-    const { host } = new URL(url);
+    const host = isSeat(url) ? `GPU ${url.slice('gpu:'.length)}` : new URL(url).host;
     const isTaken = executor.servers.some(({ name }) => name === host);
     this.#backends.set(url, backend);
     this.#settings.set(url, settings);
@@ -219,10 +224,10 @@ export class KnownServers {
   /** A missing headers file must not keep the service from starting: its server is away and says why. */
   #restored(row: ServerRow): void {
     try {
-      this.#open(row, openServer(row));
+      this.#open(row, this.#opened(row));
     } catch (error) {
       this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
-      this.#open(row, openServer({ ...row, headersFile: null }));
+      this.#open(row, this.#opened({ ...row, headersFile: null }));
     }
   }
 }
@@ -239,7 +244,12 @@ async function recentOf(backend: Backend): Promise<ReadonlySet<string>> {
 
 /** Why a run that names only unknown servers cannot be sent. */
 export const missingText = (unknown: readonly string[]): string =>
-  `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. To make it known again, give --comfyui ${unknown[0]}; to put another one in its place: service servers --moved ${unknown[0]}=<url>`;
+  `${plural(unknown.length, 'server')} of this batch ${unknown.length === 1 ? 'is' : 'are'} not known any more: ${unknown.join(', ')}. ${againText(unknown[0] ?? '')}`;
+
+const againText = (url: string): string =>
+  isSeat(url)
+    ? 'Programs run there: give the command again with --program and --gpus'
+    : `To make it known again, give --comfyui ${url}; to put another one in its place: service servers --moved ${url}=<url>`;
 
 const noServer = (name: string): RunsheetError =>
   problem('E602', { what: `no GPU server is known as ${name}`, hint: 'list them: runsheet service servers' });

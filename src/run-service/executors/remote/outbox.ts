@@ -185,7 +185,7 @@ export class Outbox {
     const sighting = (await this.#sender.backend.poll([sentOf(assigned.run.id, assigned)])).get(
       assigned.run.id,
     );
-    if (sighting === undefined || sighting.at !== 'absent') {
+    if (sighting === undefined || sighting.at !== 'absent' || sighting.hasBegun === true) {
       this.#sender.accepted(assigned, undefined, sighting?.ref);
       return false;
     }

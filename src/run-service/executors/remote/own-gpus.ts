@@ -1,14 +1,13 @@
 // The user's GPU servers and workflows. They are stored, so that a service that starts again needs no flags
 // for them.
 
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import QuickLRU from 'quick-lru';
-import { z } from 'zod';
 import { definedOnly } from '../../../options/defined-only.ts';
-import { SERVER_KINDS } from '../../../options/server-kind.ts';
-import { isWebAddress, withScheme } from '../../../host/web-address.ts';
+import { isWebAddress } from '../../../host/web-address.ts';
 import { problem } from '../../../errors/error.ts';
+import { keepSecret } from '../../../errors/redact.ts';
 import { openDownloads } from '../../../service-client/download.ts';
 import type { Database } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
@@ -16,54 +15,16 @@ import { Unreachable, type PutFile } from './backend.ts';
 import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './able-servers.ts';
 import { withAbsentFiles } from './default-files.ts';
+import { givenGpusSchema, type GivenProgram, type GivenWorkflow } from './given-gpus.ts';
 import { pathOf } from './naming/values.ts';
+import { openProgramSeat } from './program/program-seat.ts';
+import { programTask } from './program/program-task.ts';
 import { Remote } from './remote.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
 import { fileValuesIn, isGraph, keptTask, restoredTask, type Task } from './task.ts';
-import {
-  RUN_TIMEOUT_SECONDS,
-  changeIn,
-  doubtsOf,
-  workflowOf,
-  type InputType,
-  type Workflow,
-} from './workflow.ts';
+import { changeIn, doubtsOf, workflowOf, type InputType, type Workflow } from './workflow.ts';
 import { readGraph, type Nodes } from './workflow-text.ts';
-
-const givenGpusSchema = z.strictObject({
-  servers: z
-    .array(
-      z.strictObject({
-        url: z.string().transform(withScheme).refine(isWebAddress, 'it is no http address'),
-        kind: z.enum(SERVER_KINDS).default('comfyui'),
-        /** The name of the GPU (default: the name that the server reports). */
-        gpu: z.string().min(1).max(60).optional(),
-        headersFile: z.string().optional(),
-        /** How many runs the server executes at the same time (default: decided by its kind). */
-        seats: z.int().min(1).max(1_000).optional(),
-      }),
-    )
-    .default([]),
-  workflows: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1).max(100),
-        /** The content of a workflow file as ComfyUI exports it for its API. */
-        text: z.string(),
-        /** The path of the graph if the file holds several: `$.workflows[1]`. */
-        at: z.string().optional(),
-        /** The file's name, for messages. */
-        file: z.string().optional(),
-        /** Names for inputs: `{ prompt: ['6.text'] }`. */
-        inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
-        runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
-      }),
-    )
-    .default([]),
-  /** false: the servers and workflows are only inspected for a plan, and nothing is stored. */
-  keeps: z.boolean().default(true),
-});
 
 /** A deployment, and what its user should know about how its file was read. */
 type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
@@ -71,7 +32,6 @@ type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
   readonly deployment: Deployment;
 };
 
-type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
 type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly database: Pick<
     Database,
@@ -89,6 +49,10 @@ type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly uploads: { open(id: string): Promise<Readable | undefined> };
   /** The address of the service itself, whose uploads are read directly. */
   readonly origin: () => string;
+  /** The folder in which commands keep the programs that they name. */
+  readonly programs: string;
+  /** The folder of tries of programs, on the disk of the kept files. */
+  readonly seats: string;
 };
 
 const MAX_LOOKED = 100;
@@ -99,12 +63,19 @@ export class OwnGpus {
   readonly #world: OwnGpusWorld;
   readonly executor: Remote;
   readonly known: KnownServers;
+  /** Values that programs need and that are never stored. */
+  readonly #secrets = new Map<string, string>();
   /** Workflows of plans, by id. They take no runs. */
   readonly #looked = new QuickLRU<string, Deployment>({ maxSize: MAX_LOOKED });
 
   constructor(world: OwnGpusWorld) {
     this.#world = world;
-    this.known = new KnownServers({ ...world, executor: () => this.executor });
+    const secret = (name: string): string | undefined => this.#secrets.get(name);
+    this.known = new KnownServers({
+      ...world,
+      executor: () => this.executor,
+      openSeat: (gpu) => openProgramSeat({ gpu, folder: join(world.seats, gpu), secret }),
+    });
     this.executor = new Remote({
       ...world,
       keptUnder: this.known.keptUnder,
@@ -137,7 +108,7 @@ export class OwnGpus {
    * new.
    */
   async add(body: unknown): Promise<AddedGpus> {
-    const { servers, workflows, keeps } = givenGpusSchema.parse(body);
+    const { servers, workflows, programs, keeps } = givenGpusSchema.parse(body);
     const tried: TriedServer[] = [];
     for (const server of servers) tried.push(await this.known.take(server, tried));
     const [fault] = tried.flatMap((server) => server.fault ?? []);
@@ -150,14 +121,14 @@ export class OwnGpus {
     // A server that is away is stored too, and used once it answers.
     if (keeps) for (const { keep } of tried) keep();
     const urls = [...new Set(tried.map(({ url }) => url))];
-    const made: { readonly workflow: Workflow; readonly notes: readonly string[] }[] = [];
+    const made: { readonly task: Task; readonly notes: readonly string[] }[] = [];
     try {
       for (const file of workflows) {
         const { nodes, notes } = readGraph(file);
         const [workflow, doubts] = await this.#workflow(file, nodes, tried);
         const change = changeIn(nodes, workflow);
         made.push({
-          workflow: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds },
+          task: { ...workflow, runTimeoutSeconds: file.runTimeoutSeconds },
           notes: [
             ...notes,
             ...[...(change === undefined ? [] : [change]), ...doubts].map(
@@ -166,11 +137,12 @@ export class OwnGpus {
           ],
         });
       }
+      made.push(...programs.map((program) => ({ task: this.#program(program), notes: [] })));
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
-    const deployments = made.map(({ workflow, notes }) => {
-      const deployment = keeps ? this.#serve(workflow) : this.#look(workflow, tried);
+    const deployments = made.map(({ task, notes }) => {
+      const deployment = keeps ? this.#serve(task) : this.#look(task, tried);
       return { id: deployment.id, name: deployment.name, notes, deployment };
     });
     return { deployments, servers: urls };
@@ -216,21 +188,31 @@ export class OwnGpus {
     );
   }
 
+  #program({ id, secrets }: GivenProgram): Task {
+    const task = programTask(this.#world.programs, id);
+    if (task.kind === 'program')
+      for (const name of task.program.secrets) {
+        const value = secrets[name];
+        if (value !== undefined) this.#secrets.set(name, keepSecret(value));
+      }
+    return task;
+  }
+
   /** A deployment with the current options of its servers, because nobody asks them later. */
-  #look(workflow: Workflow, tried: readonly TriedServer[]): Deployment {
-    const stored = this.#world.deployments.get(workflow.id);
+  #look(task: Task, tried: readonly TriedServer[]): Deployment {
+    const stored = this.#world.deployments.get(task.id);
     const isNew = tried.some(({ isKnown }) => !isKnown);
     if (stored !== undefined && !isNew) return stored;
-    const own = this.#deployment(workflow);
-    const servers = tried.length > 0 ? tried : this.executor.among('', workflow);
+    const own = this.#deployment(task);
+    const servers = tried.length > 0 ? tried : this.executor.among('', task);
     const looked = {
       ...own,
       gpu: servers.find(({ gpu }) => gpu)?.gpu ?? own.gpu,
       concurrencyLimit: Math.max(1, servers.length),
-      inputTypes: workflow.inputs.map(shownInput),
+      inputTypes: task.inputs?.map(shownInput),
       servers: servers.map(shownServer),
     };
-    this.#looked.set(workflow.id, looked);
+    this.#looked.set(task.id, looked);
     return looked;
   }
 
@@ -299,7 +281,10 @@ const shownInput = ({
   default: usual,
   ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
   ...(options === undefined ? {} : { options: [...options] }),
-  fields: fields.map((field) => `${pathOf(field)}${field.part ?? ''}`),
+  // The inputs of a program or a model are no fields of nodes.
+  ...(fields.every(({ node }) => node !== '') && {
+    fields: fields.map((field) => `${pathOf(field)}${field.part ?? ''}`),
+  }),
   ...definedOnly({
     also: more.also && [...more.also],
     ask: more.ask,

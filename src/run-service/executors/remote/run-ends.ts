@@ -101,6 +101,7 @@ export class RunEnds {
     this.#deps.commit(() => {
       this.#deps.keep(assigned);
       this.#deps.ended(assigned, { status, atMs, work }, assigned.state.isSent ? began : undefined);
+      setImmediate(() => this.#server.backend.forget?.(assigned.run.id));
       // Within the same transaction, the next run gets its place.
       this.#server.freed();
     });

@@ -18,11 +18,26 @@ export type GivenServer = {
 /** The settings of an open server that a later command may change: request headers, and the number of runs. */
 export type Settings = { readonly headers: Record<string, string>; seats: number | undefined };
 
-export function openServer({ url: address, kind, headersFile, seats }: GivenServer): {
+export type OpenedServer = {
   readonly url: string;
   readonly backend: Backend;
   readonly settings: Settings;
-} {
+};
+
+/** Opens the seat of a GPU of this machine. */
+export type OpenSeat = (gpu: string) => Backend;
+
+/** The address of a GPU of this machine: `gpu:0`. */
+const SEAT = /^gpu:(\d+)$/;
+export const isSeat = (address: string): boolean => SEAT.test(address);
+
+export function openServer(
+  { url: address, kind, headersFile, seats }: GivenServer,
+  openSeat: OpenSeat = noSeat,
+): OpenedServer {
+  const [, gpu] = SEAT.exec(address) ?? [];
+  if (gpu !== undefined)
+    return { url: address, backend: openSeat(gpu), settings: { headers: {}, seats: undefined } };
   const url = addressOf(address);
   const read = kind === 'comfy-api' ? keyIn : headersIn;
   const headers = headersFile == null ? {} : read(headersFile);
@@ -31,8 +46,13 @@ export function openServer({ url: address, kind, headersFile, seats }: GivenServ
   return { url, settings, backend };
 }
 
+const noSeat: OpenSeat = () => {
+  throw new Error('a GPU of this machine is opened by the run service only');
+};
+
 /** Removes a trailing slash and refuses a password, which would be printed with the address. */
 export function addressOf(address: string): string {
+  if (isSeat(address)) return address;
   const { origin, pathname, username, password } = new URL(address);
   if (username !== '' || password !== '')
     throw problem('E602', {

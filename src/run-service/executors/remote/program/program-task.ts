@@ -1,0 +1,23 @@
+// A program that its user has named, as a task of the run service.
+
+import { keptProgram, type NamedProgram } from '../../../../host/named-program.ts';
+import { uuidOf } from '../../../identity.ts';
+import { describedInputs } from '../described-inputs.ts';
+import type { InputsTask } from '../task.ts';
+
+/** Reads the program from the state folder. Throws E602 for an id that no command of this user has kept. */
+export const programTask = (programs: string, id: string): InputsTask =>
+  taskOf(id, keptProgram(programs, id));
+
+function taskOf(id: string, { name, inputs, runTimeoutSeconds, ...program }: NamedProgram): InputsTask {
+  const { command, stays, folder, environment, secrets, files } = program;
+  return {
+    kind: 'program',
+    id: uuidOf('program', id),
+    name,
+    inputs: inputs === null ? undefined : describedInputs(inputs),
+    isPaid: false,
+    runTimeoutSeconds,
+    program: { command, stays, folder, environment, secrets, files },
+  };
+}

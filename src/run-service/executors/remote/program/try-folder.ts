@@ -1,0 +1,171 @@
+// The folder of a try of a program. No two tries share one, so a process that writes late writes into nothing.
+//
+//      inputs.json   the inputs, with all digits
+//      out/          the working directory; plain files in it that are not hidden are the outputs
+//      log           stdout and stderr
+//      open          renamed to exit-<code> when the program has exited
+//      go            created exclusively by whoever decides whether the try begins
+//      limit         the time limit was reached
+//      cancelled     created before the first signal
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { exactText } from '../../../../host/exact-json.ts';
+
+/** The most files that a run may produce. */
+const MAX_FILES = 1_000;
+const MAX_LOG_BYTES = 8 << 20;
+const TAIL_BYTES = 64 << 10;
+
+export type TryExit = { readonly code: number; readonly atMs: number };
+export type TryFile = { readonly filename: string; readonly path: string };
+
+export class TryFolder {
+  readonly path: string;
+  /** In the environment of all processes of the try. */
+  readonly mark: string;
+
+  constructor(folder: string, mark: string) {
+    [this.path, this.mark] = [join(folder, mark), mark];
+  }
+
+  #at = (name: string): string => join(this.path, name);
+
+  get output(): string {
+    return this.#at('out');
+  }
+
+  get inputFile(): string {
+    return this.#at('inputs.json');
+  }
+
+  get isThere(): boolean {
+    return existsSync(this.#at('open')) || this.exit !== undefined;
+  }
+
+  /** `open` is written last: a folder without it was never handed to a shim. */
+  create(inputs: Readonly<Record<string, unknown>>): void {
+    rmSync(this.path, { recursive: true, force: true });
+    mkdirSync(this.output, { recursive: true, mode: 0o700 });
+    writeFileSync(this.inputFile, exactText(inputs), { mode: 0o600 });
+    writeFileSync(this.#at('log'), '', { mode: 0o600 });
+    writeFileSync(this.#at('open'), '', { mode: 0o600 });
+  }
+
+  remove = (): void => rmSync(this.path, { recursive: true, force: true });
+
+  /** Forbids a shim that comes late to begin. False if it has begun. */
+  forbid(): boolean {
+    try {
+      closeSync(openSync(this.#at('go'), 'wx', 0o600));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  /** Whether a shim has claimed the try: only a shim writes its pid. */
+  get isClaimed(): boolean {
+    return (statsOf(this.#at('go'))?.size ?? 0) > 0;
+  }
+
+  noteCancelled(): void {
+    writeFileSync(this.#at('cancelled'), '', { mode: 0o600 });
+  }
+
+  get isAtLimit(): boolean {
+    return existsSync(this.#at('limit'));
+  }
+
+  get exit(): TryExit | undefined {
+    const entries = existsSync(this.path) ? readdirSync(this.path) : [];
+    const name = entries.find((entry) => /^exit-\d+$/.test(entry));
+    if (name === undefined) return undefined;
+    // A rename changes the time of the inode, not that of the content.
+    return { code: Number(name.slice(5)), atMs: statSync(this.#at(name)).ctimeMs };
+  }
+
+  /** When the program began, by the clock of the file system. */
+  get beganMs(): number | undefined {
+    return statsOf(this.#at('go'))?.mtimeMs;
+  }
+
+  /**
+   * The outputs, by name: files that were complete when the program exited. Throws an Error if there are too
+   * many.
+   */
+  files(exitedMs: number): readonly TryFile[] {
+    const names = readdirSync(this.output).filter((name) => !name.startsWith('.'));
+    const files = names.flatMap((filename) => {
+      const path = join(this.output, filename);
+      const stats = statsOf(path);
+      return stats?.isFile() === true && stats.ctimeMs <= exitedMs ? [{ filename, path }] : [];
+    });
+    if (files.length > MAX_FILES)
+      throw new Error(`it made ${files.length} files, and a run has at most ${MAX_FILES}`);
+    return files.toSorted((a, b) => a.filename.localeCompare(b.filename, 'en', { numeric: true }));
+  }
+
+  /** The last lines of the log that are no progress. */
+  lastLines(most: number): readonly string[] {
+    return this.#tail()
+      .split(/[\r\n]+/)
+      .map((line) => line.trimEnd())
+      .filter((line) => line !== '' && !PROGRESS.test(line))
+      .slice(-most);
+  }
+
+  /** The share of the work that the program last reported; undefined if it reports none. */
+  progress(): number | undefined {
+    const line = this.#tail()
+      .split(/[\r\n]+/)
+      .findLast((text) => PROGRESS.test(text));
+    return line === undefined ? undefined : Number(PROGRESS.exec(line)?.[1]);
+  }
+
+  /** A program that prints for days must not fill the disk: only the end of its log is kept. */
+  cutLog(): void {
+    const log = this.#at('log');
+    if ((statsOf(log)?.size ?? 0) <= MAX_LOG_BYTES) return;
+    const tail = this.#tail();
+    truncateSync(log);
+    writeFileSync(log, `(the log was cut)\n${tail}`, { flag: 'a' });
+  }
+
+  #tail(): string {
+    const { O_RDONLY, O_NOFOLLOW } = constants;
+    try {
+      const file = openSync(this.#at('log'), O_RDONLY | O_NOFOLLOW);
+      try {
+        const { size } = fstatSync(file);
+        const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+        readSync(file, buffer, 0, buffer.length, size - buffer.length);
+        return buffer.toString('utf8');
+      } finally {
+        closeSync(file);
+      }
+    } catch {
+      return '';
+    }
+  }
+}
+
+const PROGRESS = /^\s*progress\s+(0(?:\.\d+)?|1(?:\.0+)?)\s*$/;
+
+/** A link is no output, wherever it leads. */
+const statsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
