@@ -6,7 +6,14 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { faultsOf, INPUT_SCHEMA, type ModelInputs } from './model-inputs.ts';
 import { durationOf, problem, shownFault } from './replicate-shapes.ts';
-import { isEnded, Vendor, type VendorAnswer, type VendorRequest, type VendorRun } from './vendor-stand-in.ts';
+import {
+  isEnded,
+  type SentWebhook,
+  Vendor,
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorRun,
+} from './vendor-stand-in.ts';
 
 const PAGE = 100;
 const KEEPS_MS = 3_600_000;
@@ -208,7 +215,7 @@ class Replicate extends Vendor {
   }
 
   /** A webhook with this body, signed as by Standard Webhooks. */
-  signed(body: string): { readonly body: string; readonly headers: Readonly<Record<string, string>> } {
+  signed(body: string): SentWebhook {
     const id = `msg_${randomId()}`;
     const timestamp = String(Math.floor(this.now() / 1_000));
     const key = Buffer.from(this.secret.slice('whsec_'.length), 'base64');

@@ -156,8 +156,8 @@ describe("RunPod's stand-in", () => {
 
   it('refuses other keys, jobs without inputs, and policies that are too short', async () => {
     const { vendor, run, failure } = await openBoth();
-    const other = runpodSdk('another', { baseUrl: `${vendor.url}/v2` }).endpoint(vendor.model);
-    expect(await failure(other?.run({ input: PROMPT }) ?? Promise.resolve())).toBe(401);
+    const stranger = runpodSdk('another', { baseUrl: `${vendor.url}/v2` }).endpoint(vendor.model);
+    expect(await failure(stranger?.run({ input: PROMPT }) ?? Promise.resolve())).toBe(401);
     expect(await failure(run({ input: undefined }))).toBe(400);
     expect(await failure(run({ policy: { ttl: 9_999 } }))).toBe(400);
     expect(vendor.runs).toEqual([]);

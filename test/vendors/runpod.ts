@@ -6,7 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { faultsOf, type ModelInputs } from './model-inputs.ts';
-import { isEnded, Vendor, type VendorAnswer, type VendorRequest, type VendorRun } from './vendor-stand-in.ts';
+import {
+  isEnded,
+  type SentWebhook,
+  Vendor,
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorRun,
+} from './vendor-stand-in.ts';
 
 const SECOND_MS = 1_000;
 const WINDOW_MS = 10_000;
@@ -171,7 +178,7 @@ class Runpod extends Vendor {
     }
     if (!isEnded(run) || run.webhook === undefined || this.#deleted.has(run)) return;
     const { input, webhook } = run;
-    const sign = (): { body: string; headers: Readonly<Record<string, string>> } => ({
+    const sign = (): SentWebhook => ({
       body: JSON.stringify({ ...this.#shown(run), input, webhook }),
       headers: {},
     });

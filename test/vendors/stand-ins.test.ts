@@ -2,6 +2,7 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../stage/stage.ts';
+import { openFal } from './fal.ts';
 import { openReplicate } from './replicate.ts';
 import { openRunpod } from './runpod.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
@@ -27,6 +28,17 @@ const STAND_INS: Readonly<Record<string, Row>> = {
     ],
     broke: 402,
     limited: 429,
+  },
+  fal: {
+    open: openFal,
+    post: ({ model, key }, seed) => [
+      `/${model}`,
+      { prompt: 'an owl', seed },
+      { authorization: `Key ${key}` },
+    ],
+    broke: 403,
+    // The queue takes any number.
+    limited: 200,
   },
   RunPod: {
     open: openRunpod,

@@ -70,7 +70,7 @@ export type VendorRequest = {
   readonly bytes: Buffer;
 };
 
-type Webhook = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+export type SentWebhook = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
 export type VendorAnswer = {
   readonly status: number;
@@ -247,7 +247,7 @@ export abstract class Vendor implements VendorStandIn {
   }
 
   /** Sends a webhook, and again after pauses until the receiver takes it. A pause of the vendor's second lasts 1 ms. */
-  async notify(url: string, pausesSeconds: readonly number[], sign: () => Webhook): Promise<void> {
+  async notify(url: string, pausesSeconds: readonly number[], sign: () => SentWebhook): Promise<void> {
     for (const pause of [0, ...pausesSeconds]) {
       await wait(pause);
       const { body, headers } = sign();
