@@ -134,6 +134,18 @@ export function outputNameFault(fault: NameFault, place: SheetPlace): RunsheetEr
   return problem('E118', fault, { place, correction: { wrong: template, right: `${template}-{row}` } });
 }
 
+/** How many names with a hash are shown. */
+const MAX_HASHED = 3;
+
+export type HashedName = { readonly key: string; readonly name: string; readonly isRepeated: boolean };
+export type HashedNames = { readonly count: number; readonly first: readonly HashedName[] };
+
+const named = (key: string, name: string): { readonly name?: string } =>
+  name === fileName(key) ? {} : { name };
+
+const withHash = (name: string, key: string): string =>
+  `${cutTo(name, NAME_BYTES - 17).replace(EDGES, '')}-${fingerprint(key)}`;
+
 /** The names of a batch that has a template or a key column; others are named after the keys that they are given. */
 export const fileNamesFor = (
   template: string | undefined,
@@ -147,6 +159,8 @@ export class RowFileNames {
   readonly #template: NameTemplate;
   readonly #chosen: string | undefined;
   readonly #names = new KeyTable();
+  /** The names that have a hash, because their key is no file name, or differs from an earlier one only in case. */
+  readonly hashed: { count: number; readonly first: HashedName[] } = { count: 0, first: [] };
 
   /** `chosen`: the user's template; without one, rows are named after their keys. Throws as {@link readTemplate}. */
   constructor(chosen: string | undefined, columns: readonly string[]) {
@@ -162,14 +176,29 @@ export class RowFileNames {
   /** The name of the row, absent if it follows from the key alone; or why the user's template gives none. */
   nameOf(row: NamedRow): { readonly name?: string } | { readonly fault: NameFault } {
     const name = nameFrom(this.#template, row);
-    const isUsable = name !== '' && (this.#chosen !== undefined || !GENERATED.test(name));
-    const { nth, firstRow } = isUsable
-      ? this.#names.sight(fingerprint(folded(name)), row.row)
-      : { nth: 0, firstRow: 0 };
-    if (nth === 1) return name === fileName(row.key) ? {} : { name };
-    if (this.#chosen !== undefined)
-      return { fault: { template: this.#chosen, name, row: row.row, firstRow } };
-    return { name: hashedName(row.key) };
+    if (this.#chosen === undefined) return this.#nameByKey(row, name);
+    const { nth, firstRow } = name === '' ? { nth: 0, firstRow: 0 } : this.#sight(name, row);
+    if (nth !== 1) return { fault: { template: this.#chosen, name, row: row.row, firstRow } };
+    return named(row.key, name);
+  }
+
+  /**
+   * A key that is a file name is its own name; any other gets a hash. Otherwise `TEE-S/M` above `TEE-S-M` would take the name that
+   * the picture of `TEE-S-M` had the night before.
+   */
+  #nameByKey(row: NamedRow, name: string): { readonly name?: string } {
+    const { key } = row;
+    const isOwn = name === key.normalize('NFC') && !GENERATED.test(name);
+    if (isOwn && this.#sight(name, row).nth === 1) return named(key, name);
+    const hashed = name === '' ? hashedName(key) : withHash(name, key);
+    this.hashed.count += 1;
+    if (this.hashed.first.length < MAX_HASHED)
+      this.hashed.first.push({ key, name: hashed, isRepeated: isOwn });
+    return named(key, hashed);
+  }
+
+  #sight(name: string, { row }: NamedRow): { readonly nth: number; readonly firstRow: number } {
+    return this.#names.sight(fingerprint(folded(name)), row);
   }
 
   /** The column to point at, if a name is wrong. */

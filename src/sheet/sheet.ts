@@ -16,7 +16,7 @@ import { UnreadRows, type RefusedRows } from './refused-rows.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import { type ColumnUse, FirstCells, usesOf } from './column-use.ts';
 import type { SheetRecord } from './sheet-record.ts';
-import { fileNamesFor, type RowFileNames } from './output-name.ts';
+import { fileNamesFor, type HashedNames, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { ownColumns } from './result-columns.ts';
@@ -54,6 +54,8 @@ export type LaidOut = {
   readonly guesses?: readonly Guess[];
   /** Rows that could not be read, and are never sent. */
   readonly refused?: RefusedRows;
+  /** With a key column: the files that are not named as their keys are. */
+  readonly hashedNames?: HashedNames;
   /** The files of this machine that its rows name. */
   readonly files?: FilesFound;
   /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
@@ -134,6 +136,7 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
       lanes,
       isQueued,
       ...(unread?.refused && { refused: unread.refused }),
+      ...(fileNames && fileNames.hashed.count > 0 && { hashedNames: fileNames.hashed }),
       ...counts,
     };
   } catch (error) {

@@ -128,9 +128,37 @@ describe('a sheet whose files have names', () => {
       'SKU-0017',
       expect.stringMatching(/^sku-0017-[0-9a-f]{16}$/),
       undefined,
-      'Größe-4',
+      expect.stringMatching(/^Größe-4-[0-9a-f]{16}$/),
     ]);
     expect(rows.map((row) => outputStem(outputNames(4, row), 1))[2]).toBe('outputs/fox');
+  });
+});
+
+describe('a key', () => {
+  const namesOf = async (...keys: readonly string[]) => {
+    const store = freshStore();
+    const laid = await lay(
+      `sku,seed\n${keys.map((key, at) => `"${key}",${at}\n`).join('')}`,
+      undefined,
+      'sku',
+      store,
+    );
+    const rows = await readPage(store, 1);
+    const stems = rows.map((row) => [row.key, outputStem(outputNames(rows.length, row), 1)] as const);
+    return { names: new Map(stems), hashed: laid.hashedNames };
+  };
+
+  it('that is a file name keeps it, whatever keys stand above it on another night', async () => {
+    const first = await namesOf('TEE-S-M', 'MUG');
+    const second = await namesOf('TEE-S/M', 'TEE S M', ' TEE-S-M', 'TEE-S-M', 'MUG');
+    expect(second.names.get('TEE-S-M')).toBe('outputs/TEE-S-M');
+    expect(second.names.get('TEE-S-M')).toBe(first.names.get('TEE-S-M'));
+    expect(new Set(second.names.values()).size).toBe(5);
+    const alone = await namesOf('TEE-S/M');
+    expect(alone.names.get('TEE-S/M')).toBe(second.names.get('TEE-S/M'));
+    expect(first.hashed).toBeUndefined();
+    expect(second.hashed).toMatchObject({ count: 3, first: [{ key: 'TEE-S/M', isRepeated: false }, {}, {}] });
+    expect((await namesOf('MUG', 'mug')).hashed?.first).toMatchObject([{ key: 'mug', isRepeated: true }]);
   });
 });
 

@@ -45,6 +45,7 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
   if (filled !== undefined) printer.notice(filled);
   const constants = constantsText(file);
   if (constants !== '') printer.notice(`  set       ${constants}`);
+  if (laidOut?.hashedNames !== undefined) printer.notice(hashedText(laidOut.hashedNames));
   if (laidOut?.files !== undefined) printer.notice(`  files     ${filesText(laidOut.files)}`);
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
@@ -83,6 +84,16 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
     ...(axes.length === 0 ? [] : [`  grid      ${axes.join(' × ')}: ${plural(each, 'combination')}`]),
     ...(repeat === undefined ? [] : [`  repeat    each row ${often} ${often === '1' ? 'time' : 'times'}`]),
   ].map(terminalLine);
+}
+
+/** The files that the keys do not name: keys with blanks, slashes and other signs, and keys that differ only in case. */
+function hashedText({ count: rows, first }: NonNullable<LaidOut['hashedNames']>): string {
+  const texts = first.map(
+    ({ key, name, isRepeated }) =>
+      `${JSON.stringify(key)} → ${name}${isRepeated ? ' (another key differs only in case)' : ''}`,
+  );
+  const are = `${plural(rows, 'file')} ${rows === 1 ? 'is' : 'are'} named by key and a hash`;
+  return terminalLine(`  names     ${are}: ${[...texts, ...(rows > texts.length ? ['…'] : [])].join(', ')}`);
 }
 
 const serversText = (urls: readonly string[]): string =>
