@@ -128,11 +128,13 @@ export const acceptedBy = ({
   acceptGpu,
   acceptFiles,
   acceptCost,
-}: Pick<OptionValues, 'guess' | 'acceptGpu' | 'acceptFiles' | 'acceptCost'>): Answers => ({
+  movedFiles,
+}: Pick<OptionValues, 'guess' | 'acceptGpu' | 'acceptFiles' | 'acceptCost' | 'movedFiles'>): Answers => ({
   ...(guess === 'accept' ? { guesses: guess } : {}),
   ...(acceptGpu ? { otherGpu: 'accept' } : {}),
   ...(acceptFiles ? { outsideFiles: 'accept' } : {}),
   ...(acceptCost ? { lowBudget: 'accept' } : {}),
+  ...(movedFiles === undefined ? {} : { moved: movedFiles }),
 });
 
 /** A request without its service, and without a decision about rows that other batches have. */

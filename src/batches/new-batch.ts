@@ -18,7 +18,7 @@ import {
   type RowsElsewhere,
 } from './questions.ts';
 import { settleQueue } from './queue-pages.ts';
-import type { Overlap } from './reuse/overlap.ts';
+import type { Overlap } from './reuse/matched-rows.ts';
 import {
   budgeted,
   compareBatch,
@@ -73,8 +73,8 @@ export class NewBatch implements Disposable {
     const { same, overlap } = this.#compared ?? {};
     if (same !== undefined) return { same: same.batch };
     if (overlap === undefined) return {};
-    const { done, open, unknown, undelivered } = overlap;
-    return { done, open, unknown, undelivered };
+    const { done, open, unknown, undelivered, moved } = overlap;
+    return { done, open, unknown, undelivered, ...(moved.done.length > 0 && { moved }) };
   }
 
   /** The marks of the batches that the rows were compared with. */
@@ -95,7 +95,7 @@ export class NewBatch implements Disposable {
     if (failure !== undefined && this.#decided.answers.guesses === 'accept') throw failure;
     if (draft === undefined) return;
     if (again !== before.again) await this.#compareAgain();
-    else if (this.#decided.answers.earlier !== before.answers.earlier) await this.#settle();
+    else if (isOther(before.answers, this.#decided.answers)) await this.#settle();
   }
 
   /** Applies a new cost limit, which changes no row. */
@@ -205,12 +205,18 @@ function questionsOf(
   return unanswered(questions, answers);
 }
 
+const isOther = (before: Answers, now: Answers): boolean =>
+  now.earlier !== before.earlier || now.moved !== before.moved;
+
 function aboutEarlier(overlap: Overlap | undefined, answers: Answers): readonly Question[] {
-  if (overlap === undefined || overlap.isEmpty) return [];
-  const { rows, open, done, unknown, undelivered } = overlap;
+  if (overlap === undefined) return [];
+  const { rows, open, done, unknown, undelivered, moved } = overlap;
   if (open.length > 0 && answers.open !== 'again') return [{ id: 'open', open }];
   return [
     ...(undelivered.length > 0 ? [{ id: 'undelivered', rows, undelivered } as const] : []),
     ...(done.length + unknown.length > 0 ? [{ id: 'earlier', rows, done, unknown } as const] : []),
+    ...(moved.done.length > 0 && answers.earlier !== 'again'
+      ? [{ id: 'moved', rows, ...moved } as const]
+      : []),
   ];
 }

@@ -34,6 +34,8 @@ export function questionText(question: Question): string {
       return `${undeliveredText(question.undelivered)}; to fetch them, which buys nothing: ${list(fetching(question), ' && ')}`;
     case 'earlier':
       return knownText(question);
+    case 'moved':
+      return movedText(question);
     case 'elsewhere':
       return elsewhereText(question);
     case 'changed':
@@ -89,6 +91,8 @@ export function refusal(
       const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all: total };
       return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
     }
+    case 'moved':
+      return problem('E558', { rows: movedText(question), keep: first, again: second });
     case 'elsewhere': {
       return problem('E539', {
         rows: elsewhereText(question),
@@ -138,6 +142,12 @@ function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'd
   );
   return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
+
+/** `3 of 3 rows are done in shots-7f3a with another input_image: only its address differs`. */
+const movedText = ({ rows, done, inputs }: Question & { readonly id: 'moved' }): string =>
+  terminalLine(
+    `${doneText({ rows, done })} with another ${list(inputs)}: only ${inputs.length === 1 ? 'its address differs' : 'their addresses differ'}`,
+  );
 
 const knownText = ({
   rows,

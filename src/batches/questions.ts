@@ -20,6 +20,8 @@ export type Answers = {
   readonly open?: 'again';
   /** Rows that were paid for, although their files were not delivered. */
   readonly undelivered?: 'again';
+  /** Rows that earlier batches have done with another address of a file. */
+  readonly moved?: 'keep' | 'again';
   /** Rows that a batch in another place has. */
   readonly elsewhere?: 'again';
   /** Rows that a batch ran with an earlier version of the deployment. */
@@ -43,6 +45,7 @@ export const AGAIN: Answers = {
   earlier: 'again',
   open: 'again',
   undelivered: 'again',
+  moved: 'again',
   elsewhere: 'again',
   changed: 'new',
   ofBatch: 'new',
@@ -71,7 +74,11 @@ export type EarlierBatches = {
   readonly open?: readonly SharedRows[];
   readonly unknown?: readonly SharedRows[];
   readonly undelivered?: readonly SharedRows[];
+  readonly moved?: MovedRows;
 };
+
+/** Rows that earlier batches have done, but for the address of a file in these inputs. */
+export type MovedRows = { readonly done: readonly SharedRows[]; readonly inputs: readonly string[] };
 
 /** Rows that the service may run on the deployment's own GPU, at another price. */
 export type IgnoredGpus = {
@@ -118,6 +125,7 @@ export type Question =
       readonly done: readonly SharedRows[];
       readonly unknown: readonly SharedRows[];
     }
+  | ({ readonly id: 'moved'; readonly rows: number } & MovedRows)
   | { readonly id: 'elsewhere'; readonly rows: number; readonly others: readonly RowsElsewhere[] }
   | ({ readonly id: 'changed' } & ChangedDeployment)
   | ({ readonly id: 'otherGpu' } & IgnoredGpus)
@@ -241,6 +249,22 @@ const ANSWERS: {
       with: { answers: { earlier: 'reuse' } },
     },
     again(`run all ${plural(question.rows, 'row')} again`, { earlier: 'again' }),
+  ],
+  moved: ({ done }) => [
+    {
+      key: 'k',
+      text: `keep the results of ${sumOf(done) === 1 ? 'this row' : `these ${plural(sumOf(done), 'row')}`}`,
+      flags: [['--moved-files', 'keep']],
+      option: "movedFiles: 'keep'",
+      with: { answers: { moved: 'keep' } },
+    },
+    {
+      key: 'a',
+      text: `run ${sumOf(done) === 1 ? 'it' : 'them'} again, with the files of the new addresses`,
+      flags: [['--moved-files', 'again']],
+      option: "movedFiles: 'again'",
+      with: { answers: { moved: 'again' } },
+    },
   ],
   elsewhere: ({ rows }) => [
     again(`buy them again: run all ${plural(rows, 'row')} here`, { elsewhere: 'again' }),

@@ -26,8 +26,9 @@ import { MadeLog } from './made-log.ts';
 import { withFurther } from './one-command.ts';
 import { sumOf, type Answers, type RowsElsewhere } from './questions.ts';
 import { restoreQueue } from './queue-pages.ts';
-import { findOverlap, rowsIn, type Overlap } from './reuse/overlap.ts';
-import { dropReused, hasSettled, settleRows } from './reuse/reuse-rows.ts';
+import type { Overlap } from './reuse/matched-rows.ts';
+import { findOverlap, rowsIn } from './reuse/overlap.ts';
+import { dropReused, hasSettled, type KeptResults, settleRows } from './reuse/reuse-rows.ts';
 import { findSame, knownName, sameAs } from './reuse/reuse.ts';
 
 export type CreateParams = SheetParams & {
@@ -151,13 +152,21 @@ export async function settleBatch(
 ): Promise<SettledBatch> {
   await restoreQueue(draft.layout);
   if (before !== undefined && hasSettled(before.finalDraft.file)) await dropReused(draft.layout);
-  const reusable = answers.earlier === 'reuse' && overlap?.isEmpty === false ? overlap : undefined;
-  const settled = await settleRows(draft, reusable);
+  const settled = await settleRows(draft, overlap && keptBy(answers, overlap));
   const ordered = await canaryFirst(settled, params.settings.canary);
   const batch = await freeName(params, draft, again);
   // An unchanged batch keeps its identity, so that it is not shown again.
   const finalDraft = batch === ordered.batch ? ordered : { ...ordered, batch };
   return budgeted(params, finalDraft);
+}
+
+function keptBy(answers: Answers, overlap: Overlap): KeptResults | undefined {
+  const isWanted = {
+    done: answers.earlier === 'reuse' && !overlap.isEmpty,
+    moved: answers.moved === 'keep' && overlap.moved.done.length > 0,
+  };
+  if (!isWanted.done && !isWanted.moved) return undefined;
+  return { resultOf: (row) => overlap.resultOf(row, isWanted) };
 }
 
 async function freeName({ out, name }: CreateParams, draft: DraftBatch, again: boolean): Promise<string> {

@@ -141,6 +141,10 @@ export const BATCH_ENTRIES = {
     `${f.rows}${f.isVersionSure ? '' : '; the run service does not tell whether the deployment has changed since'}`,
     `to reuse their results and run ${f.left} of ${f.all} rows:\n  ${f.reuse}\nto run all ${f.all} rows again:\n  ${f.again}`,
   ]),
+  E558: entry<{ rows: string; keep: string; again: string }>(usage, (f) => [
+    f.rows,
+    `if the files are the same, to keep the results:\n  ${f.keep}\nif they are others, to run these rows again:\n  ${f.again}`,
+  ]),
   E531: entry<{ rows: string; batches: readonly string[]; again: string }>(usage, (f) => [
     f.rows,
     `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,

@@ -115,6 +115,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly canary?: number;
   /** Start although all rows are forecast to cost more than `maxCost`: the batch pauses when that is spent (default: asked). */
   readonly acceptCost?: boolean;
+  /** Rows done before under another address of a file: keep their results, or run them again (default: asked). */
+  readonly movedFiles?: 'keep' | 'again';
   /** What `maxCost` reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most). */
   readonly reserve?: 'most' | 'p99';
   /** GPU for rows that name none (default: the deployment's GPU). */

@@ -84,6 +84,13 @@ export const OPTIONS = {
     help: 'start although all rows are forecast to cost more than --max-cost: the batch pauses when that is spent',
     usual: 'asked',
   },
+  movedFiles: {
+    kind: choice(['keep', 'again']),
+    scope: 'request',
+    group: 'money',
+    help: 'rows done before under another address of a file: keep their results, or run them again',
+    usual: 'asked',
+  },
   reserve: {
     kind: choice(['most', 'p99']),
     scope: 'own',

@@ -21,7 +21,7 @@ export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   again: false,
 };
 
-type Shared = Required<Omit<EarlierBatches, 'same'>> & { readonly rows: number };
+type Shared = Required<Omit<EarlierBatches, 'same' | 'moved'>> & { readonly rows: number };
 
 export type CreationParams = Partial<typeof ASKED> & {
   /** Decides about rows that earlier batches have. */

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:f
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
-import type { Overlap } from '../../src/batches/reuse/overlap.ts';
+import type { Overlap } from '../../src/batches/reuse/matched-rows.ts';
 import { placeReused } from '../../src/batches/reuse/reuse-rows.ts';
 import { recordsOf } from '../../src/results/batch-rows.ts';
 import { deploymentSchema } from '../../src/service-client/contract/deployment.ts';
@@ -292,5 +292,63 @@ describe('a row that is open in an earlier batch', () => {
     await addResults(await place.create('three.csv'), { rows: [1] });
     const { done, open } = await reusing('four.csv');
     expect([done.map(({ rows }) => rows), open]).toEqual([[1], []]);
+  });
+});
+
+describe('a row that is done with another address of its file', () => {
+  const sheet = (version: string, keys = ['fox', 'owl']): string =>
+    [
+      'id,prompt,image',
+      ...keys.map((key) => `${key},a photo,https://cdn.example/${version}/${key}.png?v=${version}`),
+    ]
+      .map((line) => `${line}\n`)
+      .join('');
+  const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
+  const moved = (params: CreationParams = {}) =>
+    place.create('next.csv', { ...KEYED, ...params, answers: { earlier: 'reuse', ...params.answers } });
+
+  beforeEach(async () => {
+    place.write('first.csv', sheet('1'));
+    await addResults(await place.create('first.csv', KEYED));
+    place.write('next.csv', sheet('2', ['new', 'owl', 'fox']));
+  });
+
+  it('is asked about, and neither bought nor reused before the answer', async () => {
+    await expect(moved()).rejects.toMatchObject({
+      code: 'E558',
+      message: expect.stringContaining('2 of 3 rows are done in first-'),
+      hint: expect.stringContaining("movedFiles: 'keep'"),
+    });
+  });
+
+  it('keeps the result of its key if its user says so', async () => {
+    const kept = await moved({ answers: { moved: 'keep' } });
+    await placeReused(kept);
+    expect(kept.file.sheet).toMatchObject({ rows: 3, reused: 2 });
+    expect((await recordsIn(kept)).map((record) => record?.reused_from?.replace(/.*#/, '#'))).toEqual([
+      undefined,
+      '#2',
+      '#1',
+    ]);
+  });
+
+  it('is bought again if its user says so', async () => {
+    const again = await moved({ answers: { moved: 'again' } });
+    expect(await sentIn(again, 0)).toEqual([1, 2, 3]);
+  });
+
+  it('is another product without a key, unless only the end of its address differs', async () => {
+    place.write('unnamed.csv', 'prompt,image\na photo,https://cdn.example/3/fox.png\n');
+    const unnamed = await place.create('unnamed.csv', { answers: { earlier: 'reuse' } });
+    expect(unnamed.file.sheet.reused).toBeUndefined();
+    place.write('version.csv', 'prompt,image\na photo,https://cdn.example/1/fox.png?v=9\n');
+    await expect(place.create('version.csv', { answers: {} })).rejects.toMatchObject({ code: 'E558' });
+  });
+
+  it('is another request with another prompt, and no question if every row is the same', async () => {
+    place.write('next.csv', sheet('2').replaceAll('a photo', 'a drawing'));
+    expect((await moved()).file.sheet.reused).toBeUndefined();
+    place.write('next.csv', `${sheet('1')}new,a photo,https://cdn.example/1/new.png?v=1\n`);
+    expect((await moved({ name: 'same' })).file.sheet.reused).toBe(2);
   });
 });

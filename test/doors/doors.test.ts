@@ -23,6 +23,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   earlier: /are done in old/,
   open: /still open in old/,
   undelivered: /was paid for in old, but the files were not delivered/,
+  moved: /1 of 2 rows is done in old with another photo: only its address differs/,
   elsewhere: /in another folder/,
   changed: /with an earlier version of/,
   ofBatch: /these are rows of old/,

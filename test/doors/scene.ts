@@ -20,6 +20,7 @@ export type Scene = {
 
 const ROWS = 'prompt,seed\na fox,1\nan owl,2\na hen,3\n';
 const KEYED = 'id,prompt,seed\nfox,a fox,1\nowl,an owl,2\nhen,a hen,3\n';
+const ADDRESSED = 'prompt,seed,photo\na fox,1,https://cdn.example/fox.png?v=1\nan owl,2,\n';
 const EXTENDING: ReadonlySet<Door> = new Set(['into', 'append', 'retry', 'retryCall', 'watch']);
 
 const more = (before: string): string => `${before}${before === KEYED ? 'new,' : ''}a newt,4\n`;
@@ -31,6 +32,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
   earlier: more,
   open: more,
   undelivered: more,
+  moved: () => ADDRESSED.replace('?v=1', '?v=2'),
   elsewhere: more,
   changed: (before) => before,
   otherGpu: (before) =>
@@ -59,10 +61,12 @@ const WITH_FILE = [
 ];
 
 export async function sceneOf(question: Question, door: Door): Promise<Scene> {
-  const console = await realConsole(question === 'outsideFiles' ? WITH_FILE : undefined);
+  const hasFile = question === 'outsideFiles' || question === 'moved';
+  const console = await realConsole(hasFile ? WITH_FILE : undefined);
   if (question === 'outsideFiles') console.write('.secret', 'of mine');
   const [before, key] = EXTENDING.has(door) ? [KEYED, 'id'] : [ROWS, undefined];
-  const old = console.write('old.csv', withColumn(before, question, key));
+  const written = question === 'moved' ? ADDRESSED : withColumn(before, question, key);
+  const old = console.write('old.csv', written);
   const batch = await console.batch(old, 'old', 'portraits', key);
   if (question !== 'open') await endBatch(batch);
   if (question === 'undelivered') await loseFiles(batch, 3);

@@ -25,6 +25,7 @@ export const QUESTIONS = {
   earlier: 'earlier batches have done rows of it',
   open: 'an earlier batch may still send rows of it',
   undelivered: 'an earlier batch has paid for rows of it, and has not got their files',
+  moved: 'earlier batches have done rows of it with another address of a file',
   elsewhere: 'a batch in another folder has rows of it',
   changed: 'a batch has it with an earlier version of the deployment',
   ofBatch: 'it has results of a batch, corrected',
@@ -100,6 +101,11 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     ...ONLY_NEW,
   },
   undelivered: { ...made('E546', '--again', "reuse: 'again'"), ...ONLY_NEW },
+  moved: {
+    ...made('E558', '--moved-files', "movedFiles: 'keep' | 'again'"),
+    ...ONLY_NEW,
+    firing: refuses('E558', '--moved-files'),
+  },
   elsewhere: { ...made('E539', '--again', "reuse: 'again'"), ...ONLY_NEW },
   changed: {
     ...made('E545', '--again', "reuse: 'again'"),

@@ -22,7 +22,7 @@ import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { type BatchFolder, isBatchName, locationOf } from '../../store/batch-folders.ts';
 import { jsonLines, Pieces, linesOf } from '../../store/pieces.ts';
-import type { Overlap, ReusableRow } from './overlap.ts';
+import type { ReusableRow } from './matched-rows.ts';
 import { rewriteQueue } from '../queue-pages.ts';
 import pMap from 'p-map';
 import { z } from 'zod';
@@ -32,10 +32,13 @@ import { openStore } from '../../store/open-store.ts';
 
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 
+/** The results that the new batch keeps. */
+export type KeptResults = { readonly resultOf: (row: number) => ReusableRow | undefined };
+
 const PART_ROWS = 100;
 
 /** The batch with the records of these results and of its refused rows. Throws E504 if a file of an earlier batch is missing. */
-export async function settleRows<D extends Draft>(draft: D, overlap: Overlap | undefined): Promise<D> {
+export async function settleRows<D extends Draft>(draft: D, overlap: KeptResults | undefined): Promise<D> {
   const { file, laidOut } = draft;
   if (overlap === undefined && file.sheet.refused === undefined) return draft;
   const { isReused, reused, gpus } = await writeResults(draft, overlap);
@@ -104,7 +107,10 @@ type WrittenResults = {
   readonly gpus: LaidOut['gpus'];
 };
 
-async function writeResults({ file, layout }: Draft, overlap: Overlap | undefined): Promise<WrittenResults> {
+async function writeResults(
+  { file, layout }: Draft,
+  overlap: KeptResults | undefined,
+): Promise<WrittenResults> {
   const isReused = new Uint8Array(file.sheet.rows + 1);
   const gpus: Record<string, number> = {};
   let waiting: (ReusedRow | PartRecord)[] = [];

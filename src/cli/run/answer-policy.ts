@@ -61,8 +61,7 @@ export const guessLines = (guesses: readonly Guess[]): readonly string[] => gues
 export const asCommand =
   (argv: readonly string[]): Wording =>
   (answer, assumed) => {
-    const decides = (flags: readonly string[]): boolean =>
-      flags.some((flag) => flag === '--again' || flag === '--reuse');
+    const decides = (flags: readonly string[]): boolean => flags.some((flag) => DECIDING.has(flag));
     const isDecided = decides(answer.flags.flat());
     const more = assumed.filter((flags) => !(isDecided && decides(flags)));
     return commandWith(argv, [...answer.flags, ...more]);
@@ -88,10 +87,10 @@ export function commandWith(
     );
   };
   const flags = groups.flatMap((group) => (group.length === 0 || isGiven(group) ? [] : group));
+  const isDecided = flags.some((flag) => DECIDING.has(flag));
   const kept = args.filter(
     (arg, at) =>
-      arg !== '--reuse' &&
-      arg !== '--again' &&
+      !(isDecided && DECIDING.has(arg)) &&
       !isOtherText(arg, args[at - 1], args[at + 1], flags) &&
       !ONCE.some((flag) => isValueOf(flag, arg, args[at - 1], flags)),
   );
@@ -99,7 +98,10 @@ export function commandWith(
   return ['runsheet', ...name, ...flags, ...kept].map(shellWord).join(' ');
 }
 
-const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost'];
+/** The answers about rows that other batches have. */
+const DECIDING: ReadonlySet<string> = new Set(['--again', '--reuse']);
+
+const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost', '--moved-files'];
 
 /** The flag of templates. A guess about one completes the text of its input. */
 const TEXT = '--set';

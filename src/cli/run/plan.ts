@@ -82,6 +82,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ['manyRows', 'rows'],
   ['outsideFiles', 'outside'],
   ['lowBudget', 'limit'],
+  ['moved', 'moved'],
 ]);
 
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {
@@ -101,7 +102,9 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
 /** `            --reuse: reuse their results and run 1 row` */
 const answerLines = (questions: Planned['questions']): readonly string[] =>
   questions.flatMap(({ id, answers }) =>
-    id === 'earlier' ? answers.map(({ flags, text }) => `            ${flags.join(' ')}: ${text}`) : [],
+    id === 'earlier' || id === 'moved'
+      ? answers.map(({ flags, text }) => `            ${flags.join(' ')}: ${text}`)
+      : [],
   );
 
 const MAX_VALUE = 400;

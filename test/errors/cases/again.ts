@@ -115,6 +115,17 @@ export const AGAIN: readonly Provocation<LongGround>[] = [
     leads: [0, 0, 0],
   },
   {
+    code: 'E558',
+    name: 'the rows are done, with another address of a file',
+    arrange: async (ground) => {
+      ground.sheet('export 1.csv', 'sku,prompt\nfox,https://cdn.example/fox.png?v=1\n');
+      ground.sheet('export 2.csv', 'sku,prompt\nfox,https://cdn.example/fox.png?v=2\n');
+      await ground.must('run', 'export 1.csv', '-d', 'Porträts', '--key', 'sku');
+    },
+    args: ['submit', 'export 2.csv', '-d', 'Porträts', '--key', 'sku', '--reuse'],
+    leads: [0, 0],
+  },
+  {
     code: 'E547',
     name: 'the limit of the cost is below what one run may cost',
     arrange: (ground) => ground.sheet('my limit.csv', 'prompt\na dear one\n'),
