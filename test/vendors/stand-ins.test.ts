@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../stage/stage.ts';
 import { openFal } from './fal.ts';
 import { openReplicate } from './replicate.ts';
+import { openRouter } from './router.ts';
 import { openRunpod } from './runpod.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
 
@@ -46,6 +47,16 @@ const STAND_INS: Readonly<Record<string, Row>> = {
       `/v2/${model}/run`,
       { input: { prompt: 'an owl', seed } },
       { authorization: `Bearer ${key}` },
+    ],
+    broke: 402,
+    limited: 429,
+  },
+  'Comfy Router': {
+    open: openRouter,
+    post: ({ model, key }, seed) => [
+      `/v2/models/${model}/requests`,
+      { prompt: 'an owl', seed },
+      { 'x-api-key': key },
     ],
     broke: 402,
     limited: 429,

@@ -84,7 +84,7 @@ const GATEWAY_PAGE =
 export const isEnded = ({ state }: VendorRun): boolean => state !== 'waiting' && state !== 'running';
 
 export abstract class Vendor implements VendorStandIn {
-  readonly key = 'key-of-a-test';
+  readonly key: string = 'key-of-a-test';
   readonly model: string;
   readonly runs: VendorRun[] = [];
   readonly #began: VendorRun[] = [];
