@@ -20,6 +20,12 @@ export const oneOf = ({
   ...furtherColumns.map((column) => ['--drop', column] as const),
 ];
 
+/** `--map text=b`, or each of several flags. */
+const flagsFor = (input: string, flags: readonly (readonly [flag: string, value: string])[]): string =>
+  flags.length === 0
+    ? `--map ${shellWord(input)}=<column>`
+    : flags.map((flag) => flag.map(shellWord).join(' ')).join(', or ');
+
 export const SHEET_ENTRIES = {
   E101: entry<{ path: string; near: readonly string[] }>(inputRefused, (f) => [
     `there is no sheet at ${f.path}`,
@@ -79,6 +85,8 @@ export const SHEET_ENTRIES = {
     input: string;
     columns: readonly string[];
     flag?: readonly [flag: string, value: string] | undefined;
+    /** Flags of which the user chooses one. */
+    choices?: readonly (readonly [flag: string, value: string])[];
     emptyIn?: string;
     /** The default file of the workflow, if no server has it. */
     absent?: string | undefined;
@@ -91,7 +99,7 @@ export const SHEET_ENTRIES = {
         : `but column "${f.emptyIn}" is empty in this row`,
     ].join(', '),
     f.emptyIn === undefined
-      ? `${f.columns.length > MAX_COLUMNS ? '' : `columns of this sheet: ${list(f.columns)}; `}add ${f.flag === undefined ? `--map ${shellWord(f.input)}=<column>` : f.flag.map(shellWord).join(' ')} or --set ${shellWord(f.input)}=<value>`
+      ? `${f.columns.length > MAX_COLUMNS ? '' : `columns of this sheet: ${list(f.columns)}; `}add ${flagsFor(f.input, f.flag === undefined ? (f.choices ?? []) : [f.flag])}${(f.choices?.length ?? 0) > 1 && f.flag === undefined ? ',' : ''} or --set ${shellWord(f.input)}=<value>`
       : 'the input has no default: fill in the cell, or remove the row from the sheet',
   ]),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [

@@ -15,6 +15,7 @@ import type { SheetOptions } from './sheet-source.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
+import type { LikelyColumns } from './guesses/guess.ts';
 import { areOneSetting, numberedLike } from './guesses/input-names.ts';
 import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
@@ -41,7 +42,7 @@ export function mapColumns(
   columns: readonly Column[],
   options: SheetOptions,
   declared: readonly InputType[] | undefined,
-  likely: Readonly<Record<string, string>> = {},
+  likely: LikelyColumns = {},
 ) {
   const inputTypes =
     declared &&
@@ -175,15 +176,14 @@ function unknownInputs(
   givers: readonly Giver[],
   feeds: readonly Feed[],
   declared: DeclaredInputs,
-  likely: Readonly<Record<string, string>>,
+  likely: LikelyColumns,
 ): readonly RunsheetError[] {
   if (!declared) return [];
   const inputs = [...declared.keys()];
   const provided = new Set(givers.map(({ input }) => input));
   // The error of the missing input names its likely column.
   const open = Object.fromEntries(Object.entries(likely).filter(([input]) => !provided.has(input)));
-  const names = columns.map(({ name }) => name);
-  const meant = new Set([...Object.values(open), ...namesInTemplates(open, names)]);
+  const meant = new Set(Object.values(open).flat());
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !declared.has(input) ? columns[from.column] : undefined;
     if (!column || meant.has(column.name)) return [];
@@ -206,7 +206,7 @@ function missingInputs(
   columns: readonly Column[],
   feeds: readonly Feed[],
   declared: DeclaredInputs,
-  likely: Readonly<Record<string, string>>,
+  likely: LikelyColumns,
 ): readonly RunsheetError[] {
   const names = columns.map(({ name }) => name);
   const fed = new Set(feeds.map(({ input }) => input));
@@ -217,17 +217,31 @@ function missingInputs(
   const missing = [...(declared?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
   const flags = missing.map(({ name }) => {
     const near = likely[name] ?? oneOfKind(nearest(name, unused), unused);
-    // A text that names no column is a template.
-    const flag = near !== undefined && names.includes(near) ? '--map' : '--set';
-    return near === undefined ? undefined : ([flag, `${name}=${near}`] as const);
+    return typeof near === 'string' ? (['--map', `${name}=${near}`] as const) : undefined;
   });
   const isMended = !flags.includes(undefined);
   return missing.map((type, at) => {
     const flag = flags[at];
     const correction = isMended && flag !== undefined ? { add: [flag] } : undefined;
-    const facts = { input: type.name, columns: names, flag, absent: absentFile(type) };
+    const choices = choicesFor(type.name, likely[type.name]);
+    const facts = { input: type.name, columns: names, flag, choices, absent: absentFile(type) };
     return problem('E203', facts, { place, correction });
   });
+}
+
+/** Flags for each of several columns, and for all of them in a prompt: a text to speak is in one of them. */
+function choicesFor(
+  input: string,
+  columns: LikelyColumns[string] = [],
+): readonly (readonly [flag: string, value: string])[] {
+  if (typeof columns === 'string' || columns.length < 2) return [];
+  const isJoined =
+    areOneSetting(input, 'prompt') && /prompt/i.test(input) && columns.every((name) => !/[{}[\]]/.test(name));
+  const joined = columns.map((name) => `{${name}}`).join(', ');
+  return [
+    ...columns.map((name) => ['--map', `${input}=${name}`] as const),
+    ...(isJoined ? [['--set', `${input}=${joined}`] as const] : []),
+  ];
 }
 
 /** The name, unless others differ from it only by a number: none of them alone is meant. */

@@ -7,7 +7,7 @@ import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
-import type { Guess } from './guesses/guess.ts';
+import type { Guess, LikelyColumns } from './guesses/guess.ts';
 import { filesAhead, type FilesFound, type InputFiles } from './input-files.ts';
 import { RowNames } from './row-keys.ts';
 import { PAGE_BYTES, PageSizes, PageWriter } from './pages.ts';
@@ -71,8 +71,8 @@ export type LayOutParams = {
   readonly errors: ErrorsPlace;
   /** Errors found before the layout. */
   readonly known?: readonly RunsheetError[];
-  /** Input → its most likely column, for messages. */
-  readonly likely?: Readonly<Record<string, string>> | undefined;
+  /** For messages. */
+  readonly likely?: LikelyColumns | undefined;
   readonly order?: OrderOptions;
   /** The template of the names of files (default: the key column, if there is one). */
   readonly outputName?: string | undefined;

@@ -70,15 +70,37 @@ export function templateText(template: Template, nameOf: (column: number) => str
     .join('');
 }
 
-/** The text with brackets around these columns, which may be empty then. */
+/**
+ * The text with brackets around these columns, which may be empty then. The separator beside a column goes into its brackets:
+ * `{name}[, {note}]`.
+ */
 export function withOptional(text: string, columns: ReadonlySet<number>, names: readonly string[]): string {
   const groups = [...text.matchAll(BRACKETS)].map(({ 0: group, index }) => [index, index + group.length]);
-  return text.replaceAll(BRACES, (braces, name: string | undefined, at: number) => {
+  const parts = [...text.matchAll(BRACES)].flatMap(({ 0: braces, 1: name, index: from }) => {
     const column = name === undefined ? undefined : columnOf(name.trim(), names);
-    const isInside = groups.some(([from = 0, end = 0]) => at >= from && at < end);
-    return column === undefined || isInside || !columns.has(column) ? braces : `[${braces}]`;
+    const isInside = groups.some(([begin = 0, end = 0]) => from >= begin && from < end);
+    const isOptional = column !== undefined && !isInside && columns.has(column);
+    return column === undefined ? [] : [{ from, end: from + braces.length, isOptional }];
   });
+  const isSeparator = (from: number, end: number): boolean => SEPARATOR.test(text.slice(from, end));
+  const written: string[] = [];
+  let at = 0;
+  for (const [nth, { from, end, isOptional }] of parts.entries()) {
+    if (!isOptional) continue;
+    const [before, next] = [parts[nth - 1]?.end, parts[nth + 1]?.from];
+    // The first parts take the separator behind them.
+    const isBehind = parts.slice(0, nth).some((part) => !part.isOptional);
+    const begin =
+      isBehind && before !== undefined && before >= at && isSeparator(before, from) ? before : from;
+    const close = !isBehind && next !== undefined && isSeparator(end, next) ? next : end;
+    written.push(text.slice(at, begin), '[', text.slice(begin, close), ']');
+    at = close;
+  }
+  return written.join('') + text.slice(at);
 }
+
+/** Marks and blanks between two cells. */
+const SEPARATOR = /^[\s,;:.|/+&·•–—-]+$/u;
 
 /** The names of the columns that templates take. */
 export const namesInTemplates = (

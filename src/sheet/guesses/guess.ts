@@ -31,9 +31,11 @@ export type Settled = { readonly options: SheetOptions; readonly guesses: readon
 /** `problems`: errors that explain more than the layout could. A sheet with any of them is refused. */
 export type SettledSheet = Settled & {
   readonly problems: readonly RunsheetError[];
-  /** Input → its most likely column. */
-  readonly likely?: Readonly<Record<string, string>>;
+  readonly likely?: LikelyColumns;
 };
+
+/** Input → its most likely column, or the columns that are equally likely: only the user knows which of them is meant, or whether all are. */
+export type LikelyColumns = Readonly<Record<string, string | readonly string[]>>;
 
 /** The contribution of one kind of guess. */
 export type GuessPart = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };

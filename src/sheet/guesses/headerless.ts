@@ -7,15 +7,16 @@ import type { RecordFields } from '../csv/csv.ts';
 import { letterOf } from '../header.ts';
 import { MAX_NAME, shortened } from '../sheet-record.ts';
 import { isSkipped, type SheetOptions } from '../sheet-source.ts';
+import type { LikelyColumns } from './guess.ts';
 import { isSetting, nameProper } from './input-names.ts';
 import { isValue, textLength } from './sample.ts';
 
-/** The most likely column of each of these inputs, by the values of columns. */
-type LikelyColumns = (
+/** Names the most likely column of each of these inputs, by the values of columns. */
+type FindLikely = (
   missing: readonly InputType[],
   columns: readonly string[],
   valuesOf: (name: string) => readonly string[],
-) => Readonly<Record<string, string>>;
+) => LikelyColumns;
 
 /** Input → column, and the column that names the rows, all from 0. */
 type ColumnRoles = { readonly inputs: ReadonlyMap<number, string>; readonly id?: number | undefined };
@@ -26,7 +27,7 @@ export function refuseNoHeader(
   rows: readonly RecordFields[],
   options: SheetOptions,
   inputTypes: readonly InputType[],
-  likelyColumns: LikelyColumns,
+  findLikely: FindLikely,
 ): void {
   const { headerRow, map, drop, set, keyColumn, gpuColumn } = options;
   const named = [...Object.values(map), ...drop, ...Object.values(set).filter((text) => text.includes('{'))];
@@ -40,17 +41,15 @@ export function refuseNoHeader(
   const valuesOf = (letter: string): readonly string[] =>
     [first, ...below].flatMap(({ fields }) => fields[letters.indexOf(letter)]?.trim() || []);
   const id = first.fields.findIndex((text, at) => isNumbered(text, cellsAt(below, at)));
-  const likely = likelyColumns(
+  const likely = findLikely(
     inputTypes.filter(isWanted(options)),
     letters.filter((_, at) => at !== id),
     valuesOf,
   );
-  // Short texts are parts of a template, of which the longest is the text itself.
-  const columnOf = (letter: string): number =>
+  // The names are shown before anything is bought, so the longest of equally likely texts will do.
+  const columnOf = (likelyLetters: string | readonly string[]): number =>
     letters.indexOf(
-      letters
-        .filter((part) => letter === part || letter.includes(`{${part}}`))
-        .toSorted((a, b) => textLength(valuesOf(b)) - textLength(valuesOf(a)))[0] ?? '',
+      [likelyLetters].flat().toSorted((a, b) => textLength(valuesOf(b)) - textLength(valuesOf(a)))[0] ?? '',
     );
   const inputs = new Map(Object.entries(likely).map(([input, column]) => [columnOf(column), input]));
   throw noHeader(file, value, { inputs, id: id < 0 ? undefined : id }, first.line);

@@ -2,8 +2,9 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { kindOf } from '../parse-cell.ts';
-import { plainName } from './guess.ts';
+import { type LikelyColumns, plainName } from './guess.ts';
 import {
+  areOneSetting,
   containsWords,
   isDescriptive,
   isTellingSetting,
@@ -21,32 +22,34 @@ const ALSO_KEYS = [
   /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
 ] as const;
 
-/** The most likely column of each input, by values and name; or a template of columns with single words. */
+/** The most likely column of each input, by values and name. */
 export function likelyColumns(
   missing: readonly InputType[],
   data: readonly string[],
   valuesOf: (name: string) => readonly string[],
-): Readonly<Record<string, string>> {
-  const likely: Record<string, string> = {};
+): LikelyColumns {
+  const likely: Record<string, string | readonly string[]> = {};
   for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
     const isOfOther = (name: string): boolean =>
       missing.some((rival) => rival !== type && sharedWords(name, rival.name) > 0);
-    const left = data.filter((name) => !Object.values(likely).includes(name));
+    const left = data.filter((name) => !Object.values(likely).flat().includes(name));
     const ranked = (pointsOf: typeof pointsFor): readonly string[] =>
       left
         .map((name) => ({ name, points: pointsOf(name, type, valuesOf(name)) }))
         .filter(({ points }) => points > 0)
         .toSorted((a, b) => b.points - a.points)
         .map(({ name }) => name);
-    const [
-      best = templateOf(
-        ranked(shortText).filter((name) => !isOfOther(name)),
-        data,
-      ),
-    ] = ranked(pointsFor);
+    const long = ranked(pointsFor);
+    const short = ranked(shortText).filter((name) => !isOfOther(name));
+    const texts = data.filter((name) => long.includes(name) || short.includes(name));
+    const said = long.filter((name) => saysInput(name, type, valuesOf(name)) || isDescriptive(name));
+    const best =
+      isSpoken(type) && said.length === 0
+        ? spokenAmong(texts, long, valuesOf)
+        : (long[0] ?? (short.length > 1 ? data.filter((name) => short.includes(name)) : short[0]));
     // A prompt_1 beside prompt_2, or an image_prompt beside a motion_prompt, is not the prompt alone.
     const isOneOfSeveral =
-      best !== undefined &&
+      typeof best === 'string' &&
       !isMedia(type) &&
       (numberedLike(best, left).length > 0 ||
         left.filter((name) => saysInput(name, type, valuesOf(name))).length > 1);
@@ -55,15 +58,35 @@ export function likelyColumns(
   return likely;
 }
 
-/** The only column, or a template of a few columns. */
-function templateOf(ranked: readonly string[], data: readonly string[]): string | undefined {
-  const isTemplate = ranked.length > 1 && ranked.length <= 3 && ranked.every((name) => !/[{}]/.test(name));
-  if (!isTemplate) return ranked[0];
-  return data
-    .filter((name) => ranked.includes(name))
-    .map((name) => `{${name}}`)
-    .join(', ');
+/** Whether the input is one text, such as words to speak, and no description of what is made. */
+const isSpoken = (type: InputType): boolean =>
+  kindOf(type.type) === 'string' &&
+  type.options === undefined &&
+  !isMedia(type) &&
+  isDescriptive(type.name) &&
+  !areOneSetting(type.name, 'negative_prompt') &&
+  !/prompt/i.test(type.name);
+
+/** The column of sentences; without sentences, a text twice as long as all others. */
+function spokenAmong(
+  texts: readonly string[],
+  long: readonly string[],
+  valuesOf: (name: string) => readonly string[],
+): string | readonly string[] | undefined {
+  const sentences = texts.filter((name) => areSentences(valuesOf(name)));
+  const candidates = sentences.length > 0 ? sentences : texts;
+  const [first, second] = long.filter((name) => candidates.includes(name));
+  const lengthOf = (name: string): number => textLength(valuesOf(name));
+  if (sentences.length === 0 && first !== undefined)
+    return second === undefined || lengthOf(first) >= 2 * lengthOf(second) ? first : candidates;
+  return candidates.length > 1 ? candidates : candidates[0];
 }
+
+/** Whether most values end as a sentence does. */
+const areSentences = (values: readonly string[]): boolean =>
+  values.filter((text) => SENTENCE_END.test(text)).length * 2 > values.length;
+
+const SENTENCE_END = /[.!?…。．！？؟।]["'”’»」』)\]]*\s*$/u;
 
 /** Length in letters; shorter texts are names and words. */
 const MIN_TEXT = 15;

@@ -5,7 +5,7 @@ import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
-import { type Guess, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
+import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { keysIn, likelyColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
@@ -24,7 +24,7 @@ export type MatchedColumns = Settled & {
   /** Columns that nothing uses and no question is about, with their places. Users who give a condition have chosen their rows. */
   readonly idle?: ReadonlyMap<string, number>;
   /** Required input without a column → its most likely column. */
-  readonly likely: Readonly<Record<string, string>>;
+  readonly likely: LikelyColumns;
   readonly problems: readonly RunsheetError[];
 };
 
@@ -156,7 +156,7 @@ function promptUnsent(
 ): readonly Guess[] {
   const prompt = unfed.find(({ name, fields, isIdle }) => name === 'prompt' && fields && isIdle !== true);
   const column = prompt && likelyColumns([prompt], columns, valuesOf)[prompt.name];
-  if (column === undefined || !columns.includes(column)) return [];
+  if (typeof column !== 'string') return [];
   const text = `column "${column}" may be the prompt, and no other column is: each row has that of the workflow otherwise`;
   return [toConfirm('columns', text, mapped('prompt', column))];
 }
@@ -166,12 +166,16 @@ function refuseValues(
   file: string,
   columns: readonly Column[],
   { format, headerRow }: SheetOptions,
-  likely: Readonly<Record<string, string>>,
+  likely: LikelyColumns,
 ): void {
   const names = columns.map(({ name }) => name);
   const value = valueAmong(names);
   if (value === undefined || headerRow !== undefined || format === 'json' || format === 'jsonl') return;
-  const inputs = new Map(Object.entries(likely).map(([input, column]) => [names.indexOf(column), input]));
+  const inputs = new Map(
+    Object.entries(likely).flatMap(([input, column]) =>
+      typeof column === 'string' ? [[names.indexOf(column), input] as const] : [],
+    ),
+  );
   throw noHeader(file, value, { inputs }, columns[0]?.line ?? 1);
 }
 

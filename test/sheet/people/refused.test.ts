@@ -148,7 +148,7 @@ describe('a sheet is refused', () => {
     expect(await corrections('prompt,steps\na,x\nb,y\nc,4\n')).toEqual([]);
   });
 
-  it('with the column of a required input, none of two alike, or a template of short texts', async () => {
+  it('with the column of a required input, and none of several alike', async () => {
     const corrections = async (text: string, inputTypes = [input('prompt', 'string', { required: true })]) =>
       correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes }))).flatMap((correction) =>
         'add' in correction ? correction.add : [],
@@ -157,9 +157,7 @@ describe('a sheet is refused', () => {
     // A command that takes the first would leave the cells of the second unsent.
     expect(await corrections('prompt_en,prompt_de\na fox,ein schöner Fuchs\n')).toEqual([]);
     expect(await corrections('image_prompt,motion_prompt,s\na fox,it jumps,1\n')).toEqual([]);
-    expect(await corrections('sku,product,style\n1,mug,oil painting\n')).toEqual([
-      ['--set', 'prompt={product}, {style}'],
-    ]);
+    expect(await corrections('sku,product,style\n1,mug,oil painting\n')).toEqual([]);
     const both = ['text', 'target_lang'].map((name) => input(name, 'string', { required: true }));
     expect(await corrections('key,en,target\nx,Home,de\n', both)).toEqual([
       ['--map', 'text=en'],
@@ -172,6 +170,37 @@ describe('a sheet is refused', () => {
     // A command that is refused again is none.
     const image = input('image', 'image', { required: true });
     expect(await corrections('product\nmug\n', [...both.slice(0, 1), image])).toEqual([]);
+  });
+
+  it('with each of several likely columns, and for a prompt with all of them', async () => {
+    const hint = async (text: string, name: string) => {
+      const inputTypes = [input(name, 'string', { required: true })];
+      const [first] = (await refusedSheet(read('a.csv', text, {}, { inputTypes }))).problems;
+      return first?.hint?.replace(/^columns of this sheet: .*; add /, '');
+    };
+    const goods = 'product,style\nmug,oil painting\n';
+    expect(await hint(goods, 'prompt')).toBe(
+      "--map prompt=product, or --map prompt=style, or --set 'prompt={product}, {style}', or --set prompt=<value>",
+    );
+    expect(await hint(goods, 'text')).toBe('--map text=product, or --map text=style, or --set text=<value>');
+    expect(await hint('line,note\nHello.,Softly spoken.\nBye.,Louder.\n', 'text')).toBe(
+      '--map text=line, or --map text=note, or --set text=<value>',
+    );
+  });
+
+  it.each([
+    [
+      'Scene,Character,Dialogue,Emotion\n1,ANNA,Hello there.,sad\n1,HANS,Who is it?,angry and loud as before\n',
+      'Dialogue',
+    ],
+    ['番号,話者,セリフ\n1,花子,こんにちは。\n2,太郎,元気ですか。\n', 'セリフ'],
+    ['id,sentence,speaker\na,Rain came.,Anna\nb,It left!,Hans\n', 'sentence'],
+    ['ID,Sprecher,Replik,Stimme\n1,ANNA,Guten Tag.,warm\n2,HANS,Wer ist da?,tief\n', 'Replik'],
+    ['Personnage,Réplique,Notes\nANNA,Bonjour.,doux\nHANS,Qui est là ?,\n', 'Réplique'],
+  ])('with the one column that is spoken: %j', async (text, column) => {
+    const inputTypes = [input('text', 'string', { required: true }), input('voice', 'string')];
+    const [correction] = correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes })));
+    expect(correction).toEqual({ add: [['--map', `text=${column}`]] });
   });
 
   it('without the flag for several values where a number may have thousands', async () => {

@@ -28,6 +28,17 @@ describe('a template whose cell is empty in some rows', () => {
     expect(confirmed).toEqual({ rows: readRows.rows, guesses: [] });
   });
 
+  it.each([
+    ['{product}, {style}', '{product}[, {style}]', ['lamp, brass', 'mug', 'vase']],
+    ['{style} – {product}', '[{style} – ]{product}', ['brass – lamp', 'mug', 'vase']],
+    ['{seed}: {style}; {product}', '{seed}[: {style}]; {product}', ['1: brass; lamp', '2; mug', '3; vase']],
+    ['{product} in {style}', '{product} in [{style}]', ['lamp in brass', 'mug in ', 'vase in ']],
+  ])('takes the separator of %s into its brackets', async (prompt, stated, prompts) => {
+    const { guesses, ...readRows } = await readWith(prompt);
+    expect(guesses.join()).toContain(`(--set 'prompt=${stated}')`);
+    expect(promptsOf(readRows)).toEqual(prompts);
+  });
+
   it('leaves out its optional part', async () => {
     const readRows = await readWith('a {product} [in {style} style]!');
     expect(promptsOf(readRows)).toEqual(['a lamp in brass style!', 'a mug !', 'a vase !']);
