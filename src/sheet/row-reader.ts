@@ -125,7 +125,9 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     return undefined;
   }
   const isText = record.members === undefined || !isOwn(record, index);
-  if (!isLinked && (isEmpty(cell, isText) || isNothing(plan, cell))) {
+  // A program may send an empty text, unless the deployment requires one.
+  const isBlank = isEmpty(cell, isText || feed.type?.required === true);
+  if (!isLinked && (isBlank || isNothing(plan, cell))) {
     if (feed.type?.required) wrong.push(emptyCell(look, feed, index));
     return undefined;
   }

@@ -37,6 +37,7 @@ import {
   type SettledSheet,
   toConfirm,
 } from './guess.ts';
+import { namesInTemplates } from '../templates.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
@@ -113,7 +114,7 @@ export async function settleSheet(
   }
 }
 
-/** Objects need no guesses except for the member that names the row. */
+/** Objects need no guesses except for the member that names the row, and empty parts of templates. */
 async function settleObjects(
   source: SheetSource,
   userOptions: SheetOptions,
@@ -122,12 +123,26 @@ async function settleObjects(
   const { named, ...settled } = await settleJson(source, userOptions, inputTypes);
   if (named === undefined) return settled;
   const { columns, keys } = named;
-  const survey =
-    keys.length === 0 ? undefined : await leftToLayout(surveyed(source, named, { columns, inputTypes }));
-  const key =
-    survey === undefined ? NOTHING : keyGuess(survey, keys, settled.options, inputTypes !== undefined);
-  const guesses = [...settled.guesses, ...key.guesses];
-  return { ...settled, options: { ...settled.options, ...key.options }, guesses };
+  const { options } = settled;
+  if (
+    keys.length === 0 &&
+    namesInTemplates(
+      options.set,
+      columns.map(({ name }) => name),
+    ).size === 0
+  )
+    return settled;
+  const survey = await leftToLayout(surveyed(source, named, { columns, inputTypes }));
+  if (survey === undefined) return settled;
+  const parts = [
+    emptyPartGuesses(survey.emptyParts, mapColumns(source.name, columns, options, inputTypes), options),
+    keyGuess(survey, keys, options, inputTypes !== undefined),
+  ];
+  return {
+    ...settled,
+    options: Object.assign({}, options, ...parts.map((part) => part.options)) as SheetOptions,
+    guesses: [...settled.guesses, ...parts.flatMap((part) => part.guesses)],
+  };
 }
 
 /** Throws E104 if the first column has the names of more inputs than the first row. */

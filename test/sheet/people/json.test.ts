@@ -19,6 +19,32 @@ it.each([
   expect((await read(file, text, { ...options, unique: true })).rows).toHaveLength(2);
 });
 
+describe('an empty text in JSON', () => {
+  const jsonl = { format: 'jsonl' } as const;
+
+  it('is refused for a required input, as an empty cell is, and sent for another', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
+    for (const text of ['', ' ']) {
+      const rows = `{"prompt":"fox","style":""}\n{"prompt":${JSON.stringify(text)}}\n`;
+      await expect(read('a.jsonl', rows, jsonl, { inputTypes })).rejects.toMatchObject({
+        problems: [{ code: 'E203', place: { line: 2 } }],
+      });
+    }
+    const { rows } = await read('a.jsonl', '{"prompt":"fox","style":""}\n', jsonl, { inputTypes });
+    expect(rows).toEqual(['{"prompt":"fox","style":""}']);
+  });
+
+  it('in a template is asked with its rows, as an empty cell is', async () => {
+    const set = { prompt: '{what}, {style}' };
+    const text = '{"what":"fox","style":"oil"}\n{"what":"owl","style":""}\n{"what":"cat"}\n';
+    const { rows, guesses } = await read('a.jsonl', text, { ...jsonl, set });
+    expect(rows).toEqual(['{"prompt":"fox, oil"}', '{"prompt":"owl"}', '{"prompt":"cat"}']);
+    expect(guesses).toEqual([
+      '? the text of prompt lacks "style" in rows 2-3, and is sent without it; to leave these rows out: --where \'style != ""\' (--set \'prompt={what}[, {style}]\')',
+    ]);
+  });
+});
+
 describe('a JSON document', () => {
   it('has its rows in a list', async () => {
     const text =
