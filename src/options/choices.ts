@@ -1,7 +1,17 @@
 // Words that users choose from, besides the options of a batch.
 
-/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI. */
-export const SHEET_FORMATS = ['csv', 'tsv', 'xlsx', 'ods', 'jsonl', 'json', 'a1111', 'subtitles'] as const;
+/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI; `midjourney`: prompts with parameters. */
+export const SHEET_FORMATS = [
+  'csv',
+  'tsv',
+  'xlsx',
+  'ods',
+  'jsonl',
+  'json',
+  'a1111',
+  'midjourney',
+  'subtitles',
+] as const;
 
 export const EXPORT_FORMATS = ['xlsx', 'csv', 'jsonl', 'zip'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

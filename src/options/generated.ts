@@ -49,8 +49,8 @@ export interface ReadingOptions {
   readonly limit?: number;
   /** Use only the rows that meet this condition, such as "Status = Draft and seed > 100" (default: all; with `from`: outcome = succeeded). */
   readonly where?: string;
-  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options) or subtitles (default: from its bytes and its name). */
-  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'ods' | 'jsonl' | 'json' | 'a1111' | 'subtitles';
+  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with `ar`, `seed` …) or subtitles (default: from its bytes and its name). */
+  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'ods' | 'jsonl' | 'json' | 'a1111' | 'midjourney' | 'subtitles';
   /** Sheet of a workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** Character that separates CSV fields, or tab (default: found in the file). */

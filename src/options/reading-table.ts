@@ -26,7 +26,7 @@ export const READING = {
     kind: choice(SHEET_FORMATS),
     scope: 'copy',
     group: 'reading',
-    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options) or subtitles',
+    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with --ar, --seed …) or subtitles',
     usual: 'from its bytes and its name',
   },
   sheetName: {

@@ -28,8 +28,9 @@ export const isSheetName = (name: string): boolean => SHEET_EXTENSIONS.has(extna
 /** Whether the format has sheets, cells with addresses, and hidden rows. */
 export const isWorkbook = (format: SheetFormat): boolean => format === 'xlsx' || format === 'ods';
 
-/** Whether the rows are those of a text of the trade, which has no header. */
-export const isTrade = (format: SheetFormat): boolean => format === 'a1111' || format === 'subtitles';
+/** Whether the rows are those of a text of the trade, whose cells it writes in its own way. */
+export const isTrade = (format: SheetFormat): boolean =>
+  ['a1111', 'midjourney', 'subtitles'].includes(format);
 
 /** Whether delimiters and quotes separate the cells. */
 export const isDelimited = (format: SheetFormat): boolean => format === 'csv' || format === 'tsv';

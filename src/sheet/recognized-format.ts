@@ -21,8 +21,9 @@ export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat 
     return start.includes(OPEN_DOCUMENT) || extname(fileName).toLowerCase() === '.ods' ? 'ods' : 'xlsx';
   const extension = extname(fileName).toLowerCase();
   const named = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
-  if (named !== undefined && named !== 'json') return named;
   const text = headText(firstBytes).trimStart();
+  if (named === 'csv' || named === 'tsv') return tradeFormatOf(text) === 'midjourney' ? 'midjourney' : named;
+  if (named !== undefined && named !== 'json') return named;
   if (TWO_LINES.test(text)) return 'jsonl';
   const written = named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : undefined);
   return written ?? tradeFormatOf(text) ?? 'csv';

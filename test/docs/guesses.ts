@@ -77,11 +77,11 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n“a”,1\n“b”,2\n',
   },
   {
-    found: 'settings of Midjourney in a text, such as an aspect ratio',
-    means: 'sent with it',
-    does: 'said',
-    flag: '',
-    sheet: 'prompt\na fox --ar 16:9\n',
+    found: 'prompts with parameters of Midjourney, in a list or a CSV',
+    means: 'a table with a size for a ratio; asked, also about parameters that no input takes (`--format`)',
+    does: 'asked',
+    flag: '--drop parameters',
+    sheet: 'prompt\na fox --ar 16:9 --v 6\n',
   },
   {
     found: 'HTML in a text: `<p>`, `&amp;`',

@@ -240,7 +240,8 @@ function repeatStep(options: SheetOptions, names: readonly string[]): ExpansionS
       const hint = `a whole number from 1 to ${count(MAX_REPEAT)}; to leave out rows with 0: --where "${by} > 0"`;
       return yield faulty(record, column, String(by), what, hint);
     }
-    const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
+    const isDrawn = (text: string): boolean => text === '' || options.null?.includes(text) === true;
+    const first = seed === undefined ? undefined : firstSeed(record, index, { ...seed, isDrawn }, drawnFrom);
     // The layout reports the fault of the cell.
     if (first === 'wrong') return yield record;
     if (first !== undefined && first + BigInt(times) - 1n > MAX_SEED) {
@@ -268,16 +269,21 @@ function timesIn(cell: unknown): number | undefined {
   return times >= 1 && times <= MAX_REPEAT ? times : undefined;
 }
 
+type CountedSeed = NonNullable<NonNullable<SheetOptions['repeat']>['seed']> & {
+  /** Whether a cell means any seed, as an empty one does: `-1`, `random`. */
+  readonly isDrawn: (text: string) => boolean;
+};
+
 /** A missing seed is derived from the values that the row sends, so that the same row gets the same seed. */
 function firstSeed(
   { cells, marks }: SheetRecord,
   index: number,
-  { first, from = 0, below }: NonNullable<NonNullable<SheetOptions['repeat']>['seed']>,
+  { first, from = 0, below, isDrawn }: CountedSeed,
   drawnFrom: readonly number[],
 ): bigint | 'wrong' {
   if (first !== undefined) return BigInt(first);
   const text = (marks?.get(index)?.raw ?? cellText(cells[index])).trim().replace(/\.0+$/, '');
-  if (text === '' && marks?.has(index) !== true) {
+  if (isDrawn(text) && (text !== '' || marks?.has(index) !== true)) {
     const sent = drawnFrom.map((at) => cellText(cells[at])).filter((cell) => cell.trim() !== '');
     return BigInt(from) + (BigInt(`0x${fingerprint(JSON.stringify(sent))}`) % BigInt(below - from));
   }

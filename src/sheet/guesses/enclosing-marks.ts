@@ -102,18 +102,11 @@ export async function markedCells(
   return { guesses };
 }
 
-/** Parameters that only Midjourney understands. */
-const MIDJOURNEY =
-  /^\/imagine\b|\s--(?:ar|aspect|v|version|niji|s|stylize|seed|q|quality|c|chaos|weird|no|sref|cref|style|iw|tile)\b.*/;
-
 const HTML =
   /<\/?(?:p|br|div|span|b|i|strong|em|ul|ol|li|h[1-6]|table|t[rdh]|a|img)(?:\s[^<>]*)?\/?>|&(?:amp|nbsp|lt|gt|quot|#\d{1,5});/i;
 
 /** Signs that a model takes literally, and their patterns. */
-const SENT_ALONG = [
-  ['settings of Midjourney in a text are', MIDJOURNEY],
-  ['HTML in a text is', HTML],
-] as const;
+const SENT_ALONG = [['HTML in a text is', HTML]] as const;
 
 /** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>

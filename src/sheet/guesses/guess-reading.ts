@@ -2,7 +2,7 @@
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
+import { or, said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { flagsOf } from '../../options/written-options.ts';
 import { isWorkbook, type SheetFormat } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
@@ -11,6 +11,7 @@ import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { isSetting, nameProper } from './input-names.ts';
+import { isMidjourney } from '../trade/midjourney.ts';
 import { ListHeadings } from './list-headings.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -31,6 +32,7 @@ export async function settleReading(
   if (userOptions.format === 'json' || userOptions.format === 'jsonl')
     return { options: userOptions, guesses: [] };
   const trade = TRADE[userOptions.format];
+  if (userOptions.format === 'midjourney') return settlePrompts(source, userOptions, inputs, listed);
   if (trade !== undefined) return settleTrade(source, userOptions, trade);
   const guesses: Guess[] = [];
   let options = userOptions;
@@ -59,6 +61,7 @@ export async function settleReading(
 /** How a text of the trade is read. */
 const TRADE: Partial<Record<SheetFormat, string>> = {
   a1111: 'lines with options of A1111 are read as a table',
+  midjourney: 'prompts with parameters of Midjourney are read as a table',
   subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
 };
 
@@ -70,6 +73,32 @@ async function settleTrade(source: SheetSource, own: SheetOptions, text: string)
     options: { ...encoded.options, ...cues.options },
     guesses: [...encoded.guesses, said('header', text, { format: own.format }), ...cues.guesses],
   };
+}
+
+/** Cells are read as those of a CSV before their parameters are. */
+async function settlePrompts(
+  source: SheetSource,
+  own: SheetOptions,
+  ...[inputs, listed = 'prompt']: readonly [readonly string[] | undefined, string | undefined]
+): Promise<Settled> {
+  const format = own.format;
+  const isTold = (own.delimiter ?? own.headerRow ?? own.columns) !== undefined;
+  const isList = !isTold && (await beginsWithPrompt(source, own));
+  const list: SheetOptions = isList ? { quote: 'none', ...own, ...listOptions(listed) } : own;
+  const read = await settleReading(source, { ...list, format: 'csv' }, inputs ?? ['prompt'], listed);
+  const guess = said(
+    'header',
+    TRADE[format] ?? '',
+    { format },
+    or('to send the texts as they stand', { format: 'csv' }),
+  );
+  return { options: { ...read.options, format }, guesses: [guess, ...read.guesses] };
+}
+
+async function beginsWithPrompt(source: SheetSource, options: SheetOptions): Promise<boolean> {
+  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE))
+    if (line.trim() !== '') return isMidjourney(line);
+  return false;
 }
 
 /** Whether a .txt has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */

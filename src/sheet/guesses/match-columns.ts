@@ -7,6 +7,7 @@ import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
 import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
+import { midjourneyColumns } from './midjourney-columns.ts';
 import { keysIn, likelyColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
@@ -82,13 +83,15 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
-  const idle = data.filter((name) => !isAskedAbout(name, questions));
+  const unasked = data.filter((name) => !isAskedAbout(name, questions));
+  const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf });
+  const idle = unasked.filter((name) => !midjourney.about.includes(name));
   const unsent = settingsUnsent(idle, inputTypes, valuesOf);
   const open = idle.filter((name) => !isSurplus(placeOf(name)) && !isAskedAbout(name, unsent));
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
-    guesses: [...gpu.guesses, ...guesses, ...questions, ...unsent, ...written],
+    guesses: [...gpu.guesses, ...guesses, ...questions, ...midjourney.guesses, ...unsent, ...written],
     data,
     idle: new Map(options.where === undefined ? open.map((name) => [name, placeOf(name)]) : []),
     keys: keysOf(data, options, true),

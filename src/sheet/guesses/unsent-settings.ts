@@ -6,6 +6,7 @@ import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
+import { midjourneyPart } from '../trade/midjourney.ts';
 import { dropped, type Guess, mapped, said, toConfirm } from './guess.ts';
 import { areOneSetting, isSetting, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
@@ -59,7 +60,7 @@ const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])/;
 /** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
 const LORA = /<lora:[^<>]*>/i;
 
-/** Reports sent cells that have a LoRA, or a column in braces, which is no template. */
+/** Reports sent cells that have a LoRA, parameters of Midjourney, or a column in braces, which is no template. */
 export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): readonly Guess[] {
   const { free, data, options, inputTypes, valuesOf } = facts;
   const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));
@@ -71,7 +72,8 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const own = [...namesInTemplates(values, [column])].map((word) => `{${word}}`);
     const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
     const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
-    const asText = [...own, ...lora, ...wildcards];
+    const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
+    const asText = [...own, ...lora, ...wildcards, ...midjourney];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [

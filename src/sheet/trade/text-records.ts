@@ -7,6 +7,7 @@ import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.
 import { linesOf, textOf } from '../text/sheet-text.ts';
 import { a1111Row } from './a1111.ts';
 import { voiceIn, withoutTags } from './cue-tags.ts';
+import { midjourneyRows } from './midjourney-rows.ts';
 import { Cues, type Cue } from './subtitles.ts';
 import type { TextRow } from './text-row.ts';
 
@@ -25,12 +26,13 @@ export async function* tradeRecords(
   options: SheetOptions,
   columns: readonly string[],
 ): AsyncGenerator<SheetRecord> {
-  for await (const { row, cells } of rowsOf(source, options))
+  for await (const { row, cells, ...faulty } of rowsOf(source, options))
     if (!isSkipped(options, row))
-      yield { line: row, column: 1, cells: columns.map((name) => cells[name] ?? '') };
+      yield { line: row, column: 1, cells: columns.map((name) => cells[name] ?? ''), ...faulty };
 }
 
 function rowsOf(source: SheetSource, options: SheetOptions): AsyncIterable<TextRow> {
+  if (options.format === 'midjourney') return midjourneyRows(source, options);
   return options.format === 'subtitles' ? cueRows(source, options) : a1111Rows(source, options);
 }
 

@@ -117,15 +117,6 @@ describe('other quotes around cells', () => {
     expect((await read('a.txt', '1. a fox\n90s owl\n')).guesses).not.toContain(said);
   });
 
-  it('as settings of Midjourney are sent, which is said', async () => {
-    const said = 'settings of Midjourney in a text are sent with it, such as ';
-    const texts = ['a fox --ar 16:9 --v 6', 'a fox\n/imagine prompt: an owl'];
-    const guesses = await Promise.all(texts.map(async (text) => (await read('a.txt', text)).guesses));
-    expect(guesses[0]).toContain(`${said}--ar 16:9 --v 6`);
-    expect(guesses[1]).toContain(`${said}/imagine`);
-    expect((await read('a.csv', 'prompt,note\nred--so red,--ar 1:1\n')).guesses.join()).not.toContain(said);
-  });
-
   it('as HTML is sent, which is said, and signs of other languages are not HTML', async () => {
     const said = 'HTML in a text is sent with it, such as ';
     expect((await read('a.csv', 'prompt\nSoft &amp; <b>warm</b>\n')).guesses).toContain(`${said}&amp;`);

@@ -153,6 +153,13 @@ describe('several runs of a row', () => {
     expect(reordered.slice(3, 5)).toEqual(rows.slice(2));
   });
 
+  it.each(['-1', 'random', 'n/a'])('draw the seed of a cell %s, as of an empty one', async (cell) => {
+    const repeat = { by: 3 };
+    const empty = await rowsOf('prompt,seed\nfox,\nowl,7\n', { repeat });
+    expect(empty.filter((row) => /"seed":\d+/.test(row))).toHaveLength(6);
+    expect(await rowsOf(`prompt,seed\nfox,${cell}\nowl,7\n`, { repeat })).toEqual(empty);
+  });
+
   it('have the same seeds after columns were moved and added', async () => {
     const seedsIn = async (text: string): Promise<readonly (string | undefined)[]> =>
       (await rowsOf(text, { repeat: { by: 2 } })).map((row) => /"seed":(\d+)/.exec(row)?.[1]);

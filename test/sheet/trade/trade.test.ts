@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { a1111Row } from '../../../src/sheet/trade/a1111.ts';
+import { midjourneyCells } from '../../../src/sheet/trade/midjourney.ts';
 import { input } from '../laying.ts';
 import { read } from '../people/reading.ts';
 
@@ -39,9 +40,86 @@ describe('lines of A1111', () => {
     });
   });
 
-  it('are none if lines only end with options, as prompts of Midjourney do', () => {
-    expect(formatOf('mj.txt', Buffer.from('a fox --ar 16:9\nan owl --v 6\n'))).toBe('csv');
+  it('are none if lines are options of another program', () => {
     expect(formatOf('cli.txt', Buffer.from('--verbose\n--quiet\n'))).toBe('csv');
+  });
+});
+
+const SIZED = [
+  input('prompt', 'string', { required: true }),
+  input('negative_prompt', 'string'),
+  input('seed', 'int'),
+  input('width', 'int'),
+  input('height', 'int'),
+];
+
+describe('prompts with parameters of Midjourney', () => {
+  const PROMPTS = [
+    '/imagine prompt: https://a.b/c.png a fox in snow::2, blue::1 --ar 1:1 --seed 4242 --no people, text',
+    'an owl --ar 16:9 --v 6.1 --style raw',
+    'a plain cat',
+  ];
+  const ROWS = [
+    '{"height":1024,"negative_prompt":"people, text","prompt":"a fox in snow, blue","seed":4242,"width":1024}',
+    '{"height":768,"prompt":"an owl","width":1344}',
+    '{"prompt":"a plain cat"}',
+  ];
+
+  it.each([
+    ['mj.txt', PROMPTS.join('\n')],
+    ['list.csv', PROMPTS.map((text) => `"${text}"`).join('\n')],
+    ['mj.csv', `No;Prompt\n${PROMPTS.map((text, at) => `${at};"${text}"`).join('\n')}\n`],
+    ['mj.tsv', `Prompt\tseed\n${PROMPTS.map((text) => `${text}\t`).join('\n')}\n`],
+  ])('in %s are rows of a table, and what is not sent is asked by name', async (name, text) => {
+    const { rows, guesses } = await read(name, text, {}, { inputTypes: SIZED });
+    expect(rows).toEqual(ROWS);
+    expect(guesses[0]).toBe(
+      'prompts with parameters of Midjourney are read as a table; to send the texts as they stand: --format csv (--format midjourney)',
+    );
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      '? a ratio is sent as a size: 1:1 is width 1024 and height 1024; to send no size: --drop width --drop height (--map width=width --map height=height)',
+      '? parts of the prompts are not sent, because no input takes them: https://a.b/c.png, ::2, ::1, --v, --style (--drop image_prompt --drop weights --drop parameters)',
+    ]);
+  });
+
+  it('are sent as they stand, which is asked, if a flag says so or the file is another', async () => {
+    const own = await read('mj.txt', PROMPTS.join('\n'), {}, { inputTypes: SIZED, format: 'csv' });
+    expect(own.rows).toEqual(PROMPTS.map((prompt) => JSON.stringify({ prompt })));
+    const sent = '? cells of "prompt" have --ar 16:9, which is sent as text (--map prompt=prompt)';
+    const json = '[{"prompt":"an owl --ar 16:9"}]';
+    expect((await read('a.json', json, { format: 'json' }, { inputTypes: SIZED })).guesses).toEqual([sent]);
+    const stated = await read(
+      'a.json',
+      json,
+      { format: 'json', map: { prompt: 'prompt' } },
+      { inputTypes: SIZED },
+    );
+    expect(stated.guesses).toEqual([sent.slice(2)]);
+  });
+
+  it('leave a seed in its own column, and fill an input for ratios', async () => {
+    const types = [...SIZED.slice(0, 3), input('aspect_ratio', 'string')];
+    const text = 'prompt,Seed\nan owl --ar 2:3 --seed 5,7\na fox --seed 6,\n';
+    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes: types });
+    expect(rows).toEqual([
+      '{"aspect_ratio":"2:3","prompt":"an owl","seed":7}',
+      '{"prompt":"a fox","seed":6}',
+    ]);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'an owl —ar 3:2 —v 6',
+      'an owl',
+      { aspect_ratio: '3:2', width: '1280', height: '832', parameters: '—v 6' },
+    ],
+    ['quiet —no one is there', 'quiet —no one is there', {}],
+    ['red--so red', 'red--so red', {}],
+    ['hot:: dog --no bun --no "ketchup"', 'hot dog', { weights: '::', negative_prompt: 'bun, "ketchup"' }],
+    ['a cat --seed random', 'a cat', { parameters: '--seed random' }],
+  ])('%s is %s with %j', (prompt, text, cells) => {
+    expect(midjourneyCells(prompt)).toEqual({ text, cells });
   });
 });
 

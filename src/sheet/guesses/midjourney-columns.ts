@@ -1,0 +1,52 @@
+// Asks about the columns that parameters of Midjourney become: a size that a ratio stands for, and what no input takes.
+
+import { list } from '../../errors/error.ts';
+import type { SheetOptions } from '../sheet-source.ts';
+import { MIDJOURNEY } from '../trade/midjourney.ts';
+import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
+
+type MidjourneyFacts = {
+  readonly options: SheetOptions;
+  /** The sheet's columns without another use, and those that no input has. */
+  readonly free: readonly string[];
+  readonly idle: readonly string[];
+  readonly valuesOf: (column: string) => readonly string[];
+};
+
+const { ratio, width, height, images, weights, parameters } = MIDJOURNEY;
+const OF_SIZE = [ratio, width, height] as const;
+
+/** `about`: columns that need no further question. */
+export function midjourneyColumns({ options, free, idle, valuesOf }: MidjourneyFacts) {
+  if (options.format !== 'midjourney') return { guesses: [], about: [] as readonly string[] };
+  const isSent = (name: string): boolean => free.includes(name) && !idle.includes(name);
+  const guesses: Guess[] = [];
+  const [first] = valuesOf(ratio);
+  if (isSent(width) && isSent(height) && first !== undefined) {
+    const text = `a ratio is sent as a size: ${first} is width ${valuesOf(width)[0]} and height ${valuesOf(height)[0]}`;
+    const map = { ...mapped(width, width).map, ...mapped(height, height).map };
+    guesses.push(toConfirm('columns', text, { map }, or('to send no size', dropped(width, height))));
+  }
+  const isSized = isSent(ratio) || isSent(width);
+  const unsent = idle.filter(
+    (name) => name === images || name === weights || name === parameters || (name === ratio && !isSized),
+  );
+  if (unsent.length > 0) {
+    const words = unsent.flatMap((name) => [
+      ...new Set(valuesOf(name).flatMap((text) => partsOf(name, text))),
+    ]);
+    const text = `parts of the prompts are not sent, because no input takes them: ${list(words.slice(0, MAX_WORDS))}${words.length > MAX_WORDS ? ', …' : ''}`;
+    guesses.push(toConfirm('columns', text, dropped(...unsent)));
+  }
+  return { guesses, about: [...OF_SIZE, images, weights, parameters] as readonly string[] };
+}
+
+const MAX_WORDS = 8;
+
+/** Each parameter without its value, and other parts whole. */
+const partsOf = (name: string, text: string): readonly string[] =>
+  name === parameters
+    ? (text.match(/(?:--|[—–])[a-z]+/gi) ?? [])
+    : name === weights
+      ? text.split(' ')
+      : [text];

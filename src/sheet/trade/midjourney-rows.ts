@@ -1,0 +1,62 @@
+// Reads a list or a CSV of prompts for Midjourney: each parameter becomes a cell of its own column.
+
+import { csvColumns, csvRecords } from '../csv/csv.ts';
+import { cellText, firstOf } from '../sheet-record.ts';
+import type { SheetOptions, SheetSource } from '../sheet-source.ts';
+import { isMidjourney, midjourneyCells } from './midjourney.ts';
+import type { TextRow } from './text-row.ts';
+
+/** Rows that decide which columns have prompts. */
+const SAMPLED = 200;
+
+/** The rows, in which columns of prompts have the text alone. */
+export async function* midjourneyRows(source: SheetSource, own: SheetOptions): AsyncGenerator<TextRow> {
+  const options: SheetOptions = { ...own, format: /\.tsv$/i.test(source.name) ? 'tsv' : 'csv' };
+  const names = (await csvColumns(source, options)).map(({ name }) => name);
+  const prompts = await promptsIn(source, options, names);
+  for await (const { line, cells, fault } of csvRecords(source, options, names)) {
+    const isList = options.delimiter === 'none';
+    const row = Object.fromEntries(
+      names.map((name, at) => [name, isList ? unquoted(cellText(cells[at])) : cellText(cells[at])]),
+    );
+    const parts = prompts.flatMap((name) => {
+      const { text, cells: byColumn } = midjourneyCells(row[name] ?? '');
+      row[name] = text;
+      return Object.entries(byColumn);
+    });
+    yield { row: line, cells: { ...row, ...besideOwn(row, parts) }, ...(fault && { fault }) };
+  }
+}
+
+/** A line copied from a list in code may be in quotes, and end with a comma. */
+function unquoted(line: string): string {
+  const text = /^"((?:[^"]|"")*)"$/.exec(line.trim().replace(/,$/, ''))?.[1];
+  return text === undefined ? line : text.replaceAll('""', '"');
+}
+
+/** The columns in which most cells have parameters. */
+async function promptsIn(source: SheetSource, options: SheetOptions, names: readonly string[]) {
+  const sample = await Array.fromAsync(firstOf(csvRecords(source, options, names), SAMPLED), ({ cells }) =>
+    cells.map(cellText),
+  );
+  return names.filter((_, at) => {
+    const texts = sample.map((cells) => cells[at] ?? '').filter((text) => text.trim() !== '');
+    return texts.some(isMidjourney) && texts.filter(isMidjourney).length * 2 >= texts.length;
+  });
+}
+
+const isCalled = (column: string, part: string): boolean =>
+  column.toLowerCase().replaceAll(/[\s_-]+/g, '_') === part;
+
+/** A cell of the sheet's own column of this name stays. */
+function besideOwn(
+  row: Readonly<Record<string, string>>,
+  parts: readonly (readonly [name: string, text: string])[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    parts.flatMap(([part, text]) => {
+      const name = Object.keys(row).find((column) => isCalled(column, part)) ?? part;
+      return (row[name] ?? '').trim() === '' ? [[name, text]] : [];
+    }),
+  );
+}
