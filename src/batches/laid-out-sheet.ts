@@ -96,7 +96,7 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
   const allGuesses = [
     ...guesses,
     ...ofFiles,
-    ...equalRows(rows.repeats, options, params.options.keyColumn !== undefined || copy.name === GIVEN_ROWS),
+    ...equalRows(rows, options, params.options.keyColumn !== undefined || copy.name === GIVEN_ROWS),
   ];
   const files = params.files?.found;
   const laidOut = {

@@ -25,25 +25,37 @@ type Nameable = {
   readonly key: string | undefined;
 };
 
+/** How many rows repeat an earlier one, and the first of them. */
+type Repeats = { count: number; first?: { readonly row: number; readonly firstRow: number } };
+
+function note(repeats: Repeats, { nth, firstRow }: Sighting, row: number): void {
+  if (nth === 1) return;
+  repeats.count += 1;
+  repeats.first ??= { row, firstRow };
+}
+
+/** The key without what people overlook. */
+const plainKey = (key: string): string => key.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, '');
+
 /** Assigns keys in the order of the sheet. */
 export class RowNames {
   readonly #table = new KeyTable();
   /** The contents of rows that have a key. */
   readonly #contents = new KeyTable();
+  readonly #twins = new KeyTable();
   /** Rows that repeat the content of an earlier row: how many, and the first of them. */
-  readonly repeats: { count: number; first?: { readonly row: number; readonly firstRow: number } } = {
-    count: 0,
-  };
+  readonly repeats: Repeats = { count: 0 };
+  /** Repeating rows whose keys are equal too, but for case and blanks. */
+  readonly twins: Repeats = { count: 0 };
 
   /** `firstRow` if the key column repeats `key`: the row that has it already. */
   name(content: Nameable, row: number): { readonly key: string; readonly firstRow?: number } {
     const print = contentKey(content.inputs, content.gpu);
     const { key } = content;
     const same = (key === undefined ? this.#table : this.#contents).sight(print, row);
-    if (same.nth > 1) {
-      this.repeats.count += 1;
-      this.repeats.first ??= { row, firstRow: same.firstRow };
-    }
+    note(this.repeats, same, row);
+    if (key !== undefined)
+      note(this.twins, this.#twins.sight(fingerprint(`${plainKey(key)} ${print}`), row), row);
     if (key === undefined) return { key: same.nth === 1 ? print : `${print}-${same.nth}` };
     const { nth, firstRow } = this.#table.sight(fingerprint(key), row);
     return nth === 1 ? { key } : { key, firstRow };

@@ -44,6 +44,8 @@ export type LaidOut = {
   /** The use of each column, in the order of the sheet. */
   readonly uses: readonly ColumnUse[];
   readonly repeats: Readonly<RowNames['repeats']>;
+  /** Rows that repeat an earlier one but for the case and blanks of its key. */
+  readonly twins: Readonly<RowNames['twins']>;
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
   readonly lanes: readonly LaneSpec[];
@@ -163,7 +165,7 @@ async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
   { pages, sizes, problems, queue, firsts, ...laying }: Laying,
-): Promise<Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>> {
+): Promise<Pick<LaidOut, 'rows' | 'repeats' | 'twins' | 'gpus' | 'content'>> {
   const { files, unread } = laying;
   const ahead = filesAhead(plan.feeds, files, plan.nothings);
   const names = new RowNames();
@@ -206,6 +208,7 @@ async function layRows(
   return {
     rows,
     repeats: names.repeats,
+    twins: names.twins,
     gpus: Object.fromEntries(gpus),
     content: content.digest('hex'),
   };

@@ -24,6 +24,7 @@ describe('a sheet that is written to pages', () => {
         { name: 'gpu', first: 'A10G', uses: [{ as: 'gpu' }] },
       ],
       repeats: { count: 0 },
+      twins: { count: 0 },
       gpus: { A10G: 1, '': 1 },
       lanes: [{ gpu: 'A10G', places: 1 }, { places: 1 }],
       isQueued: true,

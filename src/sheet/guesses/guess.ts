@@ -112,16 +112,18 @@ export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
 export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
 
 /**
- * Reports equal rows: intended, or bought by mistake, also with `--repeat`, whose seeds differ. Programs,
- * and users who name the key, mean what they write (`areMeant`).
+ * Reports equal rows: intended, or bought by mistake, also with `--repeat`, whose seeds differ. Programs, and users who name the
+ * key, mean what they write (`areMeant`), but nobody means two keys that differ only in case or blanks.
  */
 export function equalRows(
-  { count, first: repeat }: RowNames['repeats'],
+  { repeats, twins }: Readonly<Record<'repeats' | 'twins', RowNames['repeats']>>,
   { unique, repeat: often }: SheetOptions,
   areMeant: boolean,
 ): readonly Guess[] {
-  if (repeat === undefined || areMeant || unique !== undefined || often?.isSame === true) return [];
-  const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
+  const { count, first } = areMeant ? twins : repeats;
+  if (first === undefined || unique !== undefined || often?.isSame === true) return [];
+  const but = areMeant ? ' but for the case or blanks of its key' : '';
+  const rows = `row ${first.row} equals row ${first.firstRow}${but}`;
   const text =
     count === 1 ? `${rows}, and is run too` : `${count} rows equal earlier ones (${rows}), and are run too`;
   const without = or(count === 1 ? 'to leave it out' : 'to leave them out', { unique: true });
