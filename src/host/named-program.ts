@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { errorMessage, problem } from '../errors/error.ts';
+import { errorMessage, problem, type RunsheetError } from '../errors/error.ts';
 import { canonical } from './canonical-json.ts';
 import { exactText, parseExactly } from './exact-json.ts';
 import { readPlainFile } from './plain-file.ts';
@@ -51,9 +51,11 @@ const PASSED =
 export function nameProgram(request: ProgramRequest, environment: Environment): NamedProgram {
   const { command, stays = false, folder, secrets = [], runTimeoutSeconds = RUN_TIMEOUT_SECONDS } = request;
   const words = wordsOf(command);
-  const paths = words.flatMap(({ text }, at) => fileNamed(text, folder, at === 0) ?? []);
+  const paths = words.flatMap(({ text, isFirst }) => fileNamed(text, folder, isFirst) ?? []);
   const script = paths.at(0);
-  assertExecutable(words[0]?.text, folder, environment);
+  if (command.trim() === '') throw noCommand();
+  const [first] = words;
+  if (first?.isFirst === true) assertExecutable(first.text, folder, environment);
   return {
     name: request.name ?? nameOf(script ?? words[0]?.text ?? 'program'),
     command: withPaths(command, words, folder),
@@ -87,17 +89,26 @@ function programId({ environment, ...program }: NamedProgram): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-type Word = { readonly text: string; readonly from: number; readonly to: number };
+type Word = {
+  readonly text: string;
+  /** Whether it is the command itself. */
+  readonly isFirst: boolean;
+  readonly from: number;
+  readonly to: number;
+};
+
+/** Quoted parts, escaped and other characters without a gap. A word behind < or > names a file that the shell opens. */
+const WORD = /(?<![<>])(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\\[^]|[^\s;&|()<>"'\\])+/g;
+const PLAIN = /^(?:"([^"$`\\]*)"|'([^']*)'|([^"'$`\\*?#~]+))$/;
 
 /** The plain words of a command: those without any meaning for the shell but their text. */
 function wordsOf(command: string): readonly Word[] {
-  const words: Word[] = [];
-  const pattern = /(?<=^|[\s;&|(])(?:"([^"$`\\]*)"|'([^']*)'|([^\s;&|()<>"'$`\\*?#~]+))(?=$|[\s;&|)])/g;
-  for (const match of command.matchAll(pattern)) {
-    const text = match[1] ?? match[2] ?? match[3] ?? '';
-    words.push({ text, from: match.index, to: match.index + match[0].length });
-  }
-  return words;
+  return [...command.matchAll(WORD)].flatMap(({ 0: raw, index: from }) => {
+    const [isPlain, ...texts] = PLAIN.exec(raw) ?? [];
+    const text = texts.find((each) => each !== undefined) ?? '';
+    const isFirst = command.slice(0, from).trim() === '';
+    return isPlain === undefined ? [] : [{ text, isFirst, from, to: from + raw.length }];
+  });
 }
 
 /** The absolute path of the file that a word names. The first word is looked up in PATH, unless it has a slash. */
@@ -109,8 +120,8 @@ function fileNamed(word: string, folder: string, isFirst: boolean): string | und
 
 function withPaths(command: string, words: readonly Word[], folder: string): string {
   let text = command;
-  for (const [at, { text: word, from, to }] of [...words.entries()].toReversed()) {
-    const path = fileNamed(word, folder, at === 0) ?? folderNamed(word, folder);
+  for (const { text: word, isFirst, from, to } of words.toReversed()) {
+    const path = fileNamed(word, folder, isFirst) ?? folderNamed(word, folder);
     if (path !== undefined && path !== word) text = `${text.slice(0, from)}${quoted(path)}${text.slice(to)}`;
   }
   return text;
@@ -129,13 +140,14 @@ const quoted = (path: string): string =>
 const BUILT_IN =
   /^(?:exec|cd|export|set|test|\[|if|for|while|case|[A-Za-z_]\w*=.*|true|false|echo|printf|:)$/;
 
+const noCommand = (): RunsheetError =>
+  problem('E602', {
+    what: '--program has no command',
+    hint: `for example --program 'python generate.py'`,
+  });
+
 /** Before the first row: a command that nobody finds would otherwise fail in every row. */
-function assertExecutable(word: string | undefined, folder: string, environment: Environment): void {
-  if (word === undefined)
-    throw problem('E602', {
-      what: '--program has no command',
-      hint: `for example --program 'python generate.py'`,
-    });
+function assertExecutable(word: string, folder: string, environment: Environment): void {
   if (BUILT_IN.test(word)) return;
   const folders = word.includes('/') ? [''] : (environment['PATH'] ?? '').split(':');
   const isThere = folders.some((place) =>

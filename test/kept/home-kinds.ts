@@ -84,7 +84,7 @@ const state: fc.Arbitrary<State> = fc
   .filter(({ groups, closing }) => groups.size === 0 && !closing);
 
 const named = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '_'), minLength: 1, maxLength: 20 });
-const program = recordOf<NamedProgram>({
+const namedProgram = recordOf<NamedProgram>({
   name: named,
   command: text.map((any) => `echo ${any}`),
   stays: fc.boolean(),
@@ -99,7 +99,7 @@ const program = recordOf<NamedProgram>({
 export const HOME_KINDS = [
   kind<NamedProgram>({
     name: 'program of a user',
-    made: program,
+    made: namedProgram,
     restored: (original, folder) => keptProgram(folder, keepProgram(folder, original)),
   }),
   kind<StackRecord>({
