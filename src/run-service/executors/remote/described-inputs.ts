@@ -52,9 +52,18 @@ function at(document: unknown, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const words = reference.slice(2).split('/');
   return words.reduce<unknown>((value, word) => {
-    const key = decodeURIComponent(word).replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = decoded(word).replaceAll('~1', '/').replaceAll('~0', '~');
     return isSchema(value) ? value[key] : undefined;
   }, document);
+}
+
+/** A reference with a stray % is taken as it is. */
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
 }
 
 const TYPES: Readonly<Record<string, string>> = {
