@@ -74,7 +74,8 @@ export class OwnGpus {
     this.known = new KnownServers({
       ...world,
       executor: () => this.executor,
-      openSeat: (gpu) => openProgramSeat({ gpu, folder: join(world.seats, gpu), secret }),
+      openSeat: (gpu) =>
+        openProgramSeat({ gpu, folder: join(world.seats, gpu), secret, timing: world.timing }),
     });
     this.executor = new Remote({
       ...world,

@@ -30,6 +30,8 @@ export const TIMING = {
   provedMs: 180_000,
   /** How long until a server that takes nothing until a person changes something is tried again. */
   blockedMs: 60_000,
+  /** How long until a program that asks to be started later is started again. */
+  postponedMs: 30_000,
   /** How long other requests wait for the answer to the first run. */
   trialMs: 3_000,
   /** A server that starts for longer than this holds up the batch. */

@@ -24,6 +24,7 @@ import {
   type Submitted,
   type SentWork,
 } from '../backend.ts';
+import type { Timing } from '../server-deps.ts';
 import type { Program, TaskTarget } from '../target.ts';
 import { endProcesses, processesOf } from './marked-processes.ts';
 import { outputFaults } from './output-faults.ts';
@@ -37,14 +38,12 @@ type SeatSettings = {
   readonly folder: string;
   /** The values of secrets, by name; undefined for one that no command has passed on. */
   readonly secret: (name: string) => string | undefined;
+  readonly timing: Pick<Timing, 'blockedMs' | 'postponedMs'>;
 };
 
 /** A seat starts no program below this. */
 const ROOM_BYTES = 1 << 30;
 const NO_ROOM_MS = 30_000;
-const POSTPONED_MS = 30_000;
-/** How long a program whose command cannot be executed takes no runs. */
-const BROKEN_MS = 60_000;
 /** The service ends a run at its limit; the shim does it somewhat later, if there is no service. */
 const SHIM_LIMIT_MORE_S = 15;
 const WATCH_MS = 250;
@@ -88,6 +87,8 @@ class ProgramSeat {
   /** Programs whose command could not be executed, until when. */
   readonly #broken = new Map<string, { readonly reason: string; readonly until: number }>();
   readonly #progress = new Map<string, number>();
+  /** The ends of tries, whose files are read once. */
+  readonly #ends = new Map<string, Promise<RunEnd>>();
   /** The program of each try that this service has started. */
   readonly #programs = new Map<string, string>();
   #on: (event: SocketEvent) => void = () => undefined;
@@ -224,7 +225,7 @@ class ProgramSeat {
     const exit = before ?? folder.exit;
     if (exit === undefined && !folder.isAtLimit) return this.#lost(folder);
     if (!this.#isEnded(folder)) return { at: 'running' };
-    return { at: 'ended', end: await this.#endOf(folder) };
+    return { at: 'ended', end: await this.#endOnce(folder) };
   }
 
   async #isAlive(folder: TryFolder): Promise<boolean> {
@@ -257,6 +258,12 @@ class ProgramSeat {
     return ended;
   }
 
+  #endOnce(folder: TryFolder): Promise<RunEnd> {
+    const end = this.#ends.get(folder.mark) ?? this.#endOf(folder);
+    this.#ends.set(folder.mark, end);
+    return end;
+  }
+
   async #endOf(folder: TryFolder): Promise<RunEnd> {
     const { exit, beganMs } = folder;
     const ranMs = exit && beganMs !== undefined ? Math.max(0, exit.atMs - beganMs) : undefined;
@@ -267,7 +274,7 @@ class ProgramSeat {
       return {
         status: 'postponed',
         ranMs,
-        afterMs: POSTPONED_MS,
+        afterMs: this.#settings.timing.postponedMs,
         reason: `the program asks to be started again later${last === '' ? '' : `: ${last}`}`,
       };
     if (exit.code === 126 || exit.code === 127) return this.#brokenBy(folder, reason, ranMs);
@@ -296,8 +303,9 @@ class ProgramSeat {
   /** The command itself cannot be executed, which is no fault of the row. */
   #brokenBy(folder: TryFolder, reason: string, ranMs: number | undefined): RunEnd {
     const program = this.#programs.get(folder.mark);
-    if (program !== undefined) this.#broken.set(program, { reason, until: performance.now() + BROKEN_MS });
-    return { status: 'postponed', ranMs, afterMs: BROKEN_MS, reason };
+    const { blockedMs } = this.#settings.timing;
+    if (program !== undefined) this.#broken.set(program, { reason, until: performance.now() + blockedMs });
+    return { status: 'postponed', ranMs, afterMs: blockedMs, reason };
   }
 
   async #withDisk(reason: string): Promise<string> {
@@ -332,7 +340,8 @@ class ProgramSeat {
   #remove(folder: TryFolder): void {
     // A call that did not wait for the end must not remove the folder of a living program.
     if (this.#endings.get(folder.mark)?.isDone !== true) return;
-    for (const noted of [this.#endings, this.#progress, this.#programs]) noted.delete(folder.mark);
+    for (const noted of [this.#endings, this.#ends, this.#progress, this.#programs])
+      noted.delete(folder.mark);
     folder.remove();
   }
 

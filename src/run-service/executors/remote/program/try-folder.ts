@@ -22,6 +22,7 @@ import {
   statSync,
   truncateSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
 import { exactText } from '../../../../host/exact-json.ts';
@@ -114,7 +115,7 @@ export class TryFolder {
     const files = names.flatMap((filename) => {
       const path = join(this.output, filename);
       const stats = statsOf(path);
-      return stats?.isFile() === true && stats.ctimeMs <= exitedMs ? [{ filename, path }] : [];
+      return stats?.isFile() === true && wasThere(stats, exitedMs) ? [{ filename, path }] : [];
     });
     if (files.length > MAX_FILES)
       throw new Error(`it made ${files.length} files, and a run has at most ${MAX_FILES}`);
@@ -166,6 +167,12 @@ export class TryFolder {
 }
 
 const PROGRESS = /^\s*progress\s+(0(?:\.\d+)?|1(?:\.0+)?)\s*$/;
+
+/**
+ * Whether a file was complete at that moment. A second name, such as that of the kept file, changes the time of
+ * the inode; a program may have set the time of the content.
+ */
+const wasThere = ({ ctimeMs, mtimeMs }: Stats, atMs: number): boolean => Math.min(ctimeMs, mtimeMs) <= atMs;
 
 /** A link is no output, wherever it leads. */
 const statsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
