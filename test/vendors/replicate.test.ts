@@ -208,6 +208,14 @@ describe("Replicate's stand-in", () => {
     expect((await post('another')).status).toBe(401);
   });
 
+  it('shows webhooks in predictions unless that is switched off', async () => {
+    const { vendor, client, create } = await openBoth();
+    const { id } = await create(PROMPT, { webhook: 'http://127.0.0.1:9/told' });
+    expect(await client.predictions.get(id)).toMatchObject({ webhook: 'http://127.0.0.1:9/told' });
+    vendor.showsWebhooks = false;
+    expect(await client.predictions.get(id)).not.toHaveProperty('webhook');
+  });
+
   it('ends a prediction at its Cancel-After: aborted if it has not begun', async () => {
     const { vendor, client } = await openBoth();
     vendor.setParallel(0);

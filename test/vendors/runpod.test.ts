@@ -154,6 +154,18 @@ describe("RunPod's stand-in", () => {
     expect(Buffer.from(output.images[0].data, 'base64').subarray(1, 4).toString()).toBe('PNG');
   });
 
+  it('lists its jobs only where that is switched on', async () => {
+    const { vendor, run } = await openBoth();
+    const id = await run();
+    const list = (): Promise<Response> =>
+      fetch(`${vendor.url}/v2/${vendor.model}/requests`, {
+        headers: { authorization: `Bearer ${vendor.key}` },
+      });
+    expect((await list()).status).toBe(404);
+    vendor.listsRequests = true;
+    expect(await (await list()).json()).toMatchObject({ requests: [{ id }] });
+  });
+
   it('refuses other keys, jobs without inputs, and policies that are too short', async () => {
     const { vendor, run, failure } = await openBoth();
     const stranger = runpodSdk('another', { baseUrl: `${vendor.url}/v2` }).endpoint(vendor.model);

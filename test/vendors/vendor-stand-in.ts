@@ -15,11 +15,17 @@
 //   setDuration    how long a run executes from now on
 //   setParallel    how many execute at the same time; others wait
 //   failNext       the next n runs that begin fail for this reason
-//   setLimit       how many runs the vendor takes before its own 429; undefined: any number
+//   setLimit       how many runs the vendor takes before its own 429: in its window (Replicate, RunPod), waiting or open (Router);
+//                  for fal, whose queue takes any number, in progress at the same time; undefined: any number
 //   setCredits     whether the account has any: without, the vendor refuses every run
 //   age(ms)        moves the vendor's clock, so that inputs, results and keys expire
 //
-// Whatever only one vendor has is a property of its own stand-in.
+// Whatever only one vendor has is a property of its own stand-in:
+//
+//   Replicate      secret and signed(body) of webhooks; showsWebhooks; uploads()
+//   RunPod         inlinesPictures; listsRequests
+//   fal            crashNext(n): the queue executes again; signed(id, body)
+//   Comfy Router   consume(key); deadlineMs of a synchronous call; hasQueue; usd of a run; mostCommittedUsd
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
