@@ -39,9 +39,15 @@ export async function createFiring(
       ...wanted,
       name,
       settings: { ...wanted.settings, ...deadline },
-      // The schedule decides about rows of other batches, wherever these are, and its limit was accepted when it was
+      // Nobody is there to be asked about a single row. The schedule decides about rows of other batches, wherever these are, and its limit was accepted when it was
       // created.
-      answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new', lowBudget: 'accept' },
+      answers: {
+        ...wanted.answers,
+        oddRows: 'refuse',
+        elsewhere: 'again',
+        ofBatch: 'new',
+        lowBudget: 'accept',
+      },
     },
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     reuse: reuse ? 'reuse' : 'again',

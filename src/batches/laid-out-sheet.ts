@@ -15,6 +15,7 @@ import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { withOtherSheet } from './copy-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import type { LocalFiles } from './files/local-files.ts';
+import type { Answers } from './questions.ts';
 import { errorsPlaceOf } from './stale-folders.ts';
 
 export type SheetParams = BatchSpec & {
@@ -44,12 +45,16 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 /** `open`: guesses that have to be confirmed. */
 export type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
 
-export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
+export async function agreedSheetOf(
+  params: SheetParams & { readonly answers?: Pick<Answers, 'oddRows'> },
+): Promise<AgreedSheet> {
   const { copy, deployment } = params;
   const source = sourceIn(openStore(copy.folder), copy);
   const own = sheetOptionsOf(params);
   const options = haveOptionalParts(Object.values(own.set)) ? { ...own, optionalParts: true as const } : own;
-  const settled = await settleSheet(source, options, deployment.inputTypes);
+  const settled = await settleSheet(source, options, deployment.inputTypes, {
+    refusesOddRows: params.answers?.oddRows === 'refuse',
+  });
   // A sheet that is refused needs no answer.
   return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
 }
@@ -76,7 +81,7 @@ export const newMark = (): string => randomBytes(8).toString('hex');
 export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Promise<DraftBatch> {
   const { copy, deployment, service, out, listsErrors } = params;
   const layout = openStore(copy.folder);
-  const { options, guesses, problems, likely } = agreed;
+  const { options, guesses, problems, likely, areOddRowsRefused: refusesOddRows = false } = agreed;
   const rows = await layOut({
     source: sourceIn(layout, copy),
     options,
@@ -89,6 +94,7 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
     ownGpu: deployment.gpu,
     errors: await errorsPlaceOf({ out, copy, listsErrors }),
     files: params.files,
+    refusesOddRows,
   }).catch((error: unknown) => {
     throw restingOn(error, guesses);
   });

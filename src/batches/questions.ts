@@ -14,6 +14,8 @@ import type { LowBudget } from './low-budget.ts';
 
 export type Answers = {
   readonly guesses?: 'accept';
+  /** Rows that a question concerns alone, where bad rows are skipped. */
+  readonly oddRows?: 'refuse';
   /** Rows that earlier batches have done. */
   readonly earlier?: 'reuse' | 'again';
   /** Rows that earlier batches may still send. */
@@ -77,7 +79,7 @@ export type EarlierBatches = {
   readonly moved?: MovedRows;
 };
 
-/** Rows that earlier batches have done, but for the address of a file in these inputs. */
+/** Rows that are done, but for the address of a file in these inputs. */
 export type MovedRows = { readonly done: readonly SharedRows[]; readonly inputs: readonly string[] };
 
 /** Rows that the service may run on the deployment's own GPU, at another price. */
@@ -210,6 +212,14 @@ const again = (text: string, answers: Answers, options?: AgreedOptions): Questio
   with: { answers, ...(answers === AGAIN && { again: true }), ...(options && { options }) },
 });
 
+const moved = (wish: 'keep' | 'again', text: string): QuestionAnswer => ({
+  key: wish.charAt(0),
+  text,
+  flags: [['--moved-files', wish]],
+  option: `movedFiles: '${wish}'`,
+  with: { answers: { moved: wish } },
+});
+
 const ANSWERS: {
   readonly [Id in Question['id']]: (question: Of<Id>) => PossibleAnswers;
 } = {
@@ -251,20 +261,8 @@ const ANSWERS: {
     again(`run all ${plural(question.rows, 'row')} again`, { earlier: 'again' }),
   ],
   moved: ({ done }) => [
-    {
-      key: 'k',
-      text: `keep the results of ${sumOf(done) === 1 ? 'this row' : `these ${plural(sumOf(done), 'row')}`}`,
-      flags: [['--moved-files', 'keep']],
-      option: "movedFiles: 'keep'",
-      with: { answers: { moved: 'keep' } },
-    },
-    {
-      key: 'a',
-      text: `run ${sumOf(done) === 1 ? 'it' : 'them'} again, with the files of the new addresses`,
-      flags: [['--moved-files', 'again']],
-      option: "movedFiles: 'again'",
-      with: { answers: { moved: 'again' } },
-    },
+    moved('keep', `keep the results of ${plural(sumOf(done), 'row')}`),
+    moved('again', `run ${sumOf(done) === 1 ? 'it' : 'them'} again, with other files`),
   ],
   elsewhere: ({ rows }) => [
     again(`buy them again: run all ${plural(rows, 'row')} here`, { elsewhere: 'again' }),

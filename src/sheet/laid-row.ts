@@ -10,6 +10,7 @@ import { comparable } from '../service-client/contract/file-inputs.ts';
 import type { ColumnMapping } from './column-mapping.ts';
 import { isWithoutInput, repeatsHeader, sentColumns } from './empty-rows.ts';
 import type { InputFiles } from './input-files.ts';
+import { oddRow, type OddCells } from './odd-rows.ts';
 import { outputNameFault, type RowFileNames } from './output-name.ts';
 import { refusedLine, rowLine } from './pages.ts';
 import type { UnreadRows } from './refused-rows.ts';
@@ -49,6 +50,8 @@ export type RowLaying = {
   readonly sorter: RowSorter | undefined;
   /** Takes the rows that cannot be read; undefined if one of them refuses the sheet. */
   readonly unread: UnreadRows | undefined;
+  /** Finds what is odd in a row, if odd rows are refused. */
+  readonly oddCells?: OddCells | undefined;
 };
 
 export function rowLayer(laying: RowLaying): RowLayer {
@@ -62,7 +65,9 @@ export function rowLayer(laying: RowLaying): RowLayer {
     const own = isUnmapped ? [] : row.wrong;
     // Without the option, rows without values refuse the sheet before it is laid out.
     const wrong =
-      unread !== undefined && row.wrong.length === 0 ? valueless(plan, sent, record, number) : own;
+      unread !== undefined && row.wrong.length === 0
+        ? [...valueless(plan, sent, record, number), ...oddIn(laying, record, number)].slice(0, 1)
+        : own;
     const isUnread = unread?.takes(record, wrong) === true;
     const isNameless = row.wrong.length > 0 && row.key === undefined;
     const named = isUnread || isNameless ? undefined : namedRow(laying, { record, number, row });
@@ -83,6 +88,11 @@ export function rowLayer(laying: RowLaying): RowLayer {
     const shown = { faults, key: record.keyEnd === undefined ? row.key : undefined };
     return named === undefined ? shown : { ...shown, laid: named.laid };
   };
+}
+
+function oddIn({ plan, oddCells }: RowLaying, record: SheetRecord, row: number): readonly RunsheetError[] {
+  const odd = oddCells?.(record);
+  return odd === undefined ? [] : [oddRow(plan, record, row, odd)];
 }
 
 /** The fault of a row that has no values for inputs. */

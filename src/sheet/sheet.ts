@@ -16,6 +16,7 @@ import { UnreadRows, type RefusedRows } from './refused-rows.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import { type ColumnUse, FirstCells, usesOf } from './column-use.ts';
 import type { SheetRecord } from './sheet-record.ts';
+import { oddCellsOf, type OddCells } from './odd-rows.ts';
 import { fileNamesFor, type HashedNames, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { definedOnly } from '../options/defined-only.ts';
@@ -82,6 +83,8 @@ export type LayOutParams = {
   readonly ownGpu?: string | undefined;
   /** The files of this machine that rows may name (default: none). */
   readonly files?: InputFiles | undefined;
+  /** Whether a row that a question concerns alone is refused. */
+  readonly refusesOddRows?: boolean;
   /** Maximum bytes of a page (default: {@link PAGE_BYTES}). */
   readonly pageBytes?: number;
 };
@@ -117,7 +120,19 @@ export async function layOut(params: LayOutParams): Promise<LaidOut> {
     const fileNames = fileNamesFor(params.outputName, ownColumns(names), options);
     const isWide = names.length > 1 && options.shortRows !== true;
     const unread = options.invalid === 'skip' ? new UnreadRows(isWide) : undefined;
-    const laying = { pages, sizes, problems, queue, sorter, fileNames, firsts, files: params.files, unread };
+    const oddCells = params.refusesOddRows === true ? oddCellsOf(plan) : undefined;
+    const laying = {
+      oddCells,
+      pages,
+      sizes,
+      problems,
+      queue,
+      sorter,
+      fileNames,
+      firsts,
+      files: params.files,
+      unread,
+    };
     const { rows, ...counts } = await layRows(plan, records, laying);
     const columnUses = firsts.with(plan, uses);
     // A sheet without any row to send is refused too.
@@ -159,6 +174,7 @@ type Laying = {
   readonly firsts: FirstCells;
   readonly files: InputFiles | undefined;
   readonly unread: UnreadRows | undefined;
+  readonly oddCells: OddCells | undefined;
 };
 
 async function layRows(

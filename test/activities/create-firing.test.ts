@@ -55,6 +55,21 @@ async function firings() {
   return { fire, place, staging };
 }
 
+it('refuses a row alone that only a question concerns, and asks about many', async () => {
+  const { fire, place } = await firings();
+  const options = { set: { prompt: 'a {product} in {color}' }, keyColumn: 'sku', invalid: 'skip' };
+  const sheet = 'sku,product,color\nmug,mug,red\nbowl,bowl,n/a\nlamp,lamp,\nvase,vase,blue\n';
+  const made = await fire(sheet, {}, options);
+  expect(made).toMatchObject({ batch: expect.stringContaining('nightly') });
+  const batch = await openBatchFolder(place.out, made?.batch ?? '');
+  expect(batch?.file.sheet).toMatchObject({ rows: 4, refused: 2 });
+  const many = sheet.replaceAll(/red|blue/g, '');
+  await expect(fire(many, { name: 'often' }, options)).rejects.toMatchObject({ type: 'E111' });
+  await expect(fire(sheet, { name: 'asked' }, { ...options, invalid: undefined })).rejects.toMatchObject({
+    type: 'E111',
+  });
+});
+
 it('is at the service of its name, although the worker has another one', async () => {
   const { fire, place, staging } = await firings();
   const made = await fire('number,prompt\n1,a fox\n');

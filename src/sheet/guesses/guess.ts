@@ -26,7 +26,12 @@ export type GuessOptions = Partial<SheetOptions>;
 export type Alternative = { readonly text: string; readonly options: GuessOptions };
 
 /** Options in which every guess is explicit, and the guesses. */
-export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
+/** `areOddRowsRefused`: the layout refuses the rows that a question concerns alone. */
+export type Settled = {
+  readonly options: SheetOptions;
+  readonly guesses: readonly Guess[];
+  readonly areOddRowsRefused?: true;
+};
 
 /** `problems`: errors that explain more than the layout could. A sheet with any of them is refused. */
 export type SettledSheet = Settled & {

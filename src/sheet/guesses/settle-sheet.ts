@@ -46,6 +46,9 @@ import type { Column } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { Survey } from './survey.ts';
 
+/** `refusesOddRows`: nobody can be asked, so a row about which a question is open is refused alone, if bad rows are skipped. */
+export type Settling = { readonly refusesOddRows?: boolean | undefined };
+
 /**
  * Throws E102 for an unguessable encoding or separator, E104 for a transposed sheet, E112 for rows without
  * inputs, and E208; each carries the earlier guesses. The layout reports further errors with their lines.
@@ -54,6 +57,7 @@ export async function settleSheet(
   source: SheetSource,
   userOptions: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
+  { refusesOddRows = false }: Settling = {},
 ): Promise<SettledSheet> {
   if (userOptions.format === 'json' || userOptions.format === 'jsonl')
     return settleObjects(source, userOptions, inputTypes);
@@ -97,7 +101,7 @@ export async function settleSheet(
         : undefined;
     if (marked?.refusal !== undefined) throw marked.refusal;
     guesses = [...guesses, ...(marked?.guesses ?? [])];
-    const knownSheet = { columns, inputTypes, reading };
+    const knownSheet = { columns, inputTypes, reading, refusesOddRows };
     const values = await leftToLayout(settleValues(source, matched, knownSheet));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, likely };
@@ -105,7 +109,7 @@ export async function settleSheet(
     // The cells of these rows were in the wrong columns, or in none.
     if (longRows.length > 0) {
       const shape = Object.assign({}, ...longRows.map(({ options }) => options)) as Partial<SheetOptions>;
-      const again = await settleSheet(source, { ...userOptions, ...shape }, inputTypes);
+      const again = await settleSheet(source, { ...userOptions, ...shape }, inputTypes, { refusesOddRows });
       return { ...again, guesses: [...longRows, ...again.guesses] };
     }
     return { ...values, guesses: [...guesses, ...values.guesses], problems, likely };
@@ -179,6 +183,7 @@ type KnownSheet = {
   readonly columns: readonly Column[];
   readonly inputTypes: readonly InputType[] | undefined;
   readonly reading: Settled;
+  readonly refusesOddRows?: boolean;
 };
 
 async function settleValues(
@@ -189,6 +194,7 @@ async function settleValues(
   const { columns, inputTypes, reading } = knownSheet;
   const { keys } = matched;
   const first = await surveyed(source, matched, knownSheet);
+  const isOddRefused = knownSheet.refusesOddRows && areOddFew(first, matched.options);
   const shapes = [
     commentGuess(first, matched.options),
     ...(isFewOf(first, matched.options)
@@ -198,7 +204,7 @@ async function settleValues(
           longGuess(first.long, matched.options),
           surplusGuess(first.long, matched.options),
         ]),
-    nothingGuess(first, matched.options),
+    ...(isOddRefused ? [] : [nothingGuess(first, matched.options)]),
     comparedGuess(first, matched.options),
     continuedGuess(first, matched.options),
   ];
@@ -217,7 +223,7 @@ async function settleValues(
     await hiddenRows(source, options),
     await hiddenColumns(source, options, plan, Object.values(reading.options.map)),
     rowGuesses(survey, options),
-    emptyPartGuesses(survey.emptyParts, plan, options),
+    ...(isOddRefused ? [] : [emptyPartGuesses(survey.emptyParts, plan, options)]),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
     { guesses: stateGuesses(survey, keys), options: {} },
@@ -228,8 +234,13 @@ async function settleValues(
   return {
     options: Object.assign({}, options, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: [...shaped, ...parts.flatMap((part) => part.guesses)],
+    ...(isOddRefused && { areOddRowsRefused: true as const }),
   };
 }
+
+/** Whether a few rows are odd, so that the sheet as a whole is as meant. */
+const areOddFew = ({ oddRows, rows, randomSeeds }: Survey, { invalid }: SheetOptions): boolean =>
+  invalid === 'skip' && randomSeeds === 0 && oddRows > 0 && 2 * oddRows <= rows;
 
 /** Whether the rows of another length are few enough to be bad rows, which the options skip. */
 const isFewOf = ({ short, long, rows }: Survey, { invalid }: SheetOptions): boolean =>

@@ -9,6 +9,7 @@ import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../fill-down.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
+import { oddCellsOf, type OddCells } from '../odd-rows.ts';
 import { EmptyParts } from './empty-parts.ts';
 import { setsSetting } from './input-names.ts';
 import { isRule } from './list-headings.ts';
@@ -92,6 +93,9 @@ export class Survey {
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
   readonly emptyParts: EmptyParts;
+  /** Rows about which a question is open that concerns no other row. */
+  oddRows = 0;
+  readonly #oddCells: OddCells;
   readonly states: StateColumns;
   /** Cells of seeds that mean any number. */
   randomSeeds = 0;
@@ -132,6 +136,7 @@ export class Survey {
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
     this.#templated = templatedColumns(plan);
     this.emptyParts = new EmptyParts(plan);
+    this.#oddCells = oddCellsOf(plan);
     this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
@@ -225,6 +230,7 @@ export class Survey {
     if (repeatsHeader(this.#plan, cells)) this.#putHeader(record, cells);
     else if (isWithoutInput(this.#plan, this.#sent, record)) this.#putEmpty(record, cells);
     else this.emptyParts.take(record);
+    if (this.#oddCells(record) !== undefined) this.oddRows += 1;
     this.#takeContinued(cells);
     this.#above = cells;
     this.states.take(record);

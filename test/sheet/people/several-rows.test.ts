@@ -193,20 +193,6 @@ describe('several runs of a row', () => {
     expect((await readText(text, { keyColumn: 'sku' })).guesses).not.toContainEqual(question);
   });
 
-  it('of keys that differ only in case or blanks are asked about, even if the user says what names them', async () => {
-    const text = 'sku,prompt\nMUG-1,fox\n"MUG-1 ",fox\nmug-1,fox\nMUG-2,fox\n';
-    const { guesses } = await readText(text, { keyColumn: 'sku' });
-    expect(guesses).toContainEqual(
-      expect.stringMatching(
-        /^\? 2 rows equal earlier ones \(row 2 equals row 1 but for the case or blanks of its key\), .*--unique/,
-      ),
-    );
-    const changed = await readText(text.replace('mug-1,fox', 'mug-1,hare').replace('"MUG-1 "', 'MUG-3'), {
-      keyColumn: 'sku',
-    });
-    expect(changed.guesses).toEqual([]);
-  });
-
   it('have their seeds in the results, or begin where the command says', async () => {
     const { rows, guesses } = await readText('prompt\nfox\n', { repeat: { by: 2 }, set: { seed: '10' } });
     expect([rows, guesses]).toEqual([['{"prompt":"fox","seed":10}', '{"prompt":"fox","seed":11}'], []]);
